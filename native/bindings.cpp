@@ -1,0 +1,336 @@
+// The only file that knows Python. Every function releases the GIL; arrays are taken as they are, never converted.
+#include <nanobind/nanobind.h>
+#include <nanobind/ndarray.h>
+#include <nanobind/stl/pair.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/tuple.h>
+
+#include <memory>
+
+#include "dense_training.hpp"
+#include "projection.hpp"
+#include "scan.hpp"
+#include "small_references.hpp"
+#include "sp_sparse.hpp"
+#include "sparse_training.hpp"
+
+namespace nb = nanobind;
+using namespace nb::literals;
+using namespace ramodo;
+
+template <class T>
+using Array = nb::ndarray<const T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+template <class T>
+using Matrix = nb::ndarray<const T, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+template <class T>
+using Out = nb::ndarray<T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+template <class T>
+using OutMatrix = nb::ndarray<T, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+
+static void need(bool condition, const char* message) {
+    if (!condition) throw nb::value_error(message);
+}
+
+template <class I, class V>
+static Csr<I, V> view(const Array<int64_t>& indptr, const Array<I>& indices, const Array<V>& data, int64_t n_columns) {
+    need(indptr.size() >= 1, "indptr is empty");
+    const int64_t n_rows = static_cast<int64_t>(indptr.size()) - 1;
+    const int64_t entries = static_cast<int64_t>(std::min(indices.size(), data.size()));
+    need(indptr.data()[0] >= 0 && indptr.data()[n_rows] <= entries, "indptr points outside of indices and data");
+    for (int64_t i = 0; i < n_rows; ++i) need(indptr.data()[i] <= indptr.data()[i + 1], "indptr decreases");
+    return {indptr.data(), indices.data(), data.data(), n_rows, n_columns};
+}
+
+static void need_rows(const Array<int64_t>& rows, int64_t n) {
+    for (size_t i = 0; i < rows.size(); ++i) need(rows.data()[i] >= 0 && rows.data()[i] < n, "row number out of range");
+}
+
+static void poll_signals() {
+    nb::gil_scoped_acquire gil;
+    if (PyErr_CheckSignals() != 0) throw nb::python_error();
+}
+
+// ---- trainers ----------------------------------------------------------------------------------------------------
+
+// Keeps the arrays that a trainer reads alive.
+class Trainer {
+public:
+    explicit Trainer(int n_queries) : triplet_size_(n_queries + 2) {}
+
+    void run(const Matrix<int64_t>& triplets, int64_t batch_size, const Out<double>& losses) {
+        need(static_cast<int>(triplets.shape(1)) == triplet_size_, "a triplet has n_queries + 2 rows");
+        const int64_t n = static_cast<int64_t>(triplets.shape(0));
+        need(batch_size > 0 && static_cast<int64_t>(losses.size()) == (n + batch_size - 1) / batch_size,
+             "one loss per batch");
+        for (size_t i = 0; i < triplets.size(); ++i)
+            need(triplets.data()[i] >= 0 && triplets.data()[i] < n_rows_, "triplet row out of range");
+        nb::gil_scoped_release release;
+        training_->run(triplets.data(), n, batch_size, losses.data(), poll_signals);
+    }
+
+protected:
+    template <class... T>
+    void keep(T&&... arrays) {
+        (kept_.push_back(nb::cast(arrays)), ...);
+    }
+    std::unique_ptr<Training> training_;
+    std::vector<nb::object> kept_;
+    int64_t n_rows_ = 0;
+    int triplet_size_;
+};
+
+static TrainingOptions training_options(int m, int n_queries, double margin, double scale, uint64_t seed, float limit,
+                                        float rate, float rho, float epsilon, int n_threads) {
+    need(m > 0 && n_queries > 0 && n_threads > 0, "sizes must be positive");
+    return {m, n_queries, margin, scale, {seed, limit}, {rate, rho, epsilon}, n_threads};
+}
+
+class SparseTrainer : public Trainer {
+public:
+    template <class I, class V>
+    SparseTrainer(const Array<int64_t>& indptr, const Array<I>& indices, const Array<V>& data, int64_t n_columns,
+                  const Array<int64_t>& rows, const TrainingOptions& options)
+        : Trainer(options.n_queries) {
+        const Csr<I, V> x = view<I, V>(indptr, indices, data, n_columns);
+        need_rows(rows, x.n_rows);
+        n_rows_ = static_cast<int64_t>(rows.size());
+        if constexpr (sizeof(I) == 4) {
+            if (in_place(n_columns, count_entries(x, rows.data(), n_rows_))) {
+                keep(indices, data);
+                auto selection = select_in_place(x, rows.data(), n_rows_);
+                nb::gil_scoped_release release;
+                start(std::move(selection), options);
+                return;
+            }
+        }
+        nb::gil_scoped_release release;
+        ThreadPool pool(options.n_threads);
+        start(select_copy(pool, x, rows.data(), n_rows_), options);
+    }
+
+    int64_t count_changed() { return count_(); }
+    void changed(const Out<int64_t>& columns, const OutMatrix<float>& weights) {
+        need(static_cast<int64_t>(columns.size()) == count_() && weights.shape(0) == columns.size() &&
+                 static_cast<int>(weights.shape(1)) == training_->m(), "outputs of the wrong size");
+        nb::gil_scoped_release release;
+        changed_(columns.data(), weights.data());
+    }
+
+private:
+    template <class V>
+    void start(Selection<V>&& selection, const TrainingOptions& options) {
+        auto* training = new SparseTraining<V>(std::move(selection), options);
+        training_.reset(training);
+        count_ = [training] { return training->count_changed(); };
+        changed_ = [training](int64_t* columns, float* weights) { training->changed(columns, weights); };
+    }
+    std::function<int64_t()> count_;
+    std::function<void(int64_t*, float*)> changed_;
+};
+
+class DenseTrainer : public Trainer {
+public:
+    template <class V>
+    DenseTrainer(const Matrix<V>& x, const Array<int64_t>& rows, const TrainingOptions& options)
+        : Trainer(options.n_queries) {
+        need_rows(rows, static_cast<int64_t>(x.shape(0)));
+        n_rows_ = static_cast<int64_t>(rows.size());
+        d_ = static_cast<int64_t>(x.shape(1));
+        keep(x);
+        auto* training = new DenseTraining<V>(x.data(), d_, rows.data(), n_rows_, options);
+        training_.reset(training);
+        weights_ = [training](float* out) { training->weights(out); };
+    }
+    void weights(const OutMatrix<float>& out) {
+        need(static_cast<int64_t>(out.shape(0)) == d_ && static_cast<int>(out.shape(1)) == training_->m(),
+             "output of the wrong size");
+        weights_(out.data());
+    }
+
+private:
+    int64_t d_ = 0;
+    std::function<void(float*)> weights_;
+};
+
+// ---- projection --------------------------------------------------------------------------------------------------
+
+class BoundProjection {
+public:
+    BoundProjection(const Array<int64_t>& columns, const Matrix<float>& weights, int64_t n_columns, uint64_t seed,
+                    float limit)
+        : weights_(weights) {
+        need(columns.size() == weights.shape(0) && weights.shape(1) > 0, "one row of weights per feature");
+        for (size_t i = 0; i < columns.size(); ++i)
+            need(columns.data()[i] >= 0 && columns.data()[i] < n_columns &&
+                     (i == 0 || columns.data()[i - 1] < columns.data()[i]), "features must increase within [0, D)");
+        projection_ = std::make_unique<Projection>(columns.data(), weights.data(), static_cast<int64_t>(columns.size()),
+                                                   n_columns, static_cast<int>(weights.shape(1)),
+                                                   InitialWeights{seed, limit});
+    }
+
+    template <class I, class V>
+    void sparse(const Array<int64_t>& indptr, const Array<I>& indices, const Array<V>& data, const OutMatrix<float>& out,
+                int n_threads) const {
+        const Csr<I, V> x = view<I, V>(indptr, indices, data, projection_->n_columns());
+        check(x.n_rows, out);
+        nb::gil_scoped_release release;
+        ThreadPool pool(std::max(1, n_threads));
+        parallel_ranges(pool, x.n_rows, 64, [&](int64_t begin, int64_t end) {
+            projection_->rows(x, begin, end, out.data());
+            relu(out.data() + begin * projection_->width(), (end - begin) * projection_->width(), 1.0f);
+        });
+    }
+
+    template <class V>
+    void dense(const Matrix<V>& x, const OutMatrix<float>& out, int n_threads) {
+        need(static_cast<int64_t>(x.shape(1)) == projection_->n_columns(), "wrong number of features");
+        const int64_t n = static_cast<int64_t>(x.shape(0)), d = static_cast<int64_t>(x.shape(1));
+        check(n, out);
+        nb::gil_scoped_release release;
+        const int m = projection_->width(), width = padded_width(m);
+        const std::vector<float> all = projection_->all_weights();
+        ThreadPool pool(std::max(1, n_threads));
+        parallel_ranges(pool, n, 32, [&](int64_t begin, int64_t end) {
+            std::vector<const V*> rows;
+            for (int64_t r = begin; r < end; ++r) rows.push_back(x.data() + r * d);
+            std::vector<float> hidden(static_cast<size_t>((end - begin) * width));
+            project_dense(rows.data(), end - begin, d, all.data(), width, hidden.data());
+            relu(hidden.data(), (end - begin) * width, 1.0f);
+            for (int64_t r = begin; r < end; ++r)
+                std::memcpy(out.data() + r * m, hidden.data() + (r - begin) * width, sizeof(float) * m);
+        });
+    }
+
+private:
+    void check(int64_t n_rows, const OutMatrix<float>& out) const {
+        need(static_cast<int64_t>(out.shape(0)) == n_rows && static_cast<int>(out.shape(1)) == projection_->width(),
+             "output of the wrong size");
+    }
+    Matrix<float> weights_;
+    std::unique_ptr<Projection> projection_;
+};
+
+// ---- references --------------------------------------------------------------------------------------------------
+
+static void make_references(SparseReferences* self, const Array<int64_t>& indptr, const Array<int64_t>& indices,
+                            const Array<double>& data, int64_t n_columns, int64_t subsample_size) {
+    const auto rows = view<int64_t, double>(indptr, indices, data, n_columns);
+    need(subsample_size > 0 && rows.n_rows > 0 && rows.n_rows % subsample_size == 0, "references must fill subsamples");
+    nb::gil_scoped_release release;
+    new (self) SparseReferences(rows, subsample_size);
+}
+
+template <class I, class V>
+static void score_sparse(const SparseReferences& references, const Array<int64_t>& indptr, const Array<I>& indices,
+                         const Array<V>& data, int64_t n_columns, const Out<double>& scores, int n_threads) {
+    const Csr<I, V> x = view<I, V>(indptr, indices, data, n_columns);
+    need(static_cast<int64_t>(scores.size()) == x.n_rows, "output of the wrong size");
+    nb::gil_scoped_release release;
+    ThreadPool pool(std::max(1, n_threads));
+    parallel_ranges(pool, x.n_rows, 32, [&](int64_t begin, int64_t end) { references.score(x, begin, end, scores.data()); });
+}
+
+template <class I, class V>
+static auto scan(const Array<int64_t>& indptr, const Array<I>& indices, const Array<V>& data, int64_t n_columns,
+                 double limit, FeatureSet& seen, int n_threads) {
+    const Csr<I, V> x = view<I, V>(indptr, indices, data, n_columns);
+    nb::gil_scoped_release release;
+    ThreadPool pool(std::max(1, n_threads));
+    const Scan s = scan_sparse(pool, x, limit, seen);
+    return std::make_tuple(s.bad_row, s.bad_column, s.outside_row, s.outside, s.ordered, s.largest);
+}
+
+// ---- the module --------------------------------------------------------------------------------------------------
+
+template <class I, class V>
+static void bind_sparse(nb::module_& m, nb::class_<SparseTrainer, Trainer>& trainer, nb::class_<SparseReferences>& references,
+                        nb::class_<BoundProjection>& projection) {
+    m.def("scan", &scan<I, V>, "indptr"_a.noconvert(), "indices"_a.noconvert(), "data"_a.noconvert(), "n_columns"_a,
+          "limit"_a, "seen"_a, "n_threads"_a);
+    references.def("score", &score_sparse<I, V>, "indptr"_a.noconvert(), "indices"_a.noconvert(), "data"_a.noconvert(),
+                   "n_columns"_a, "scores"_a.noconvert(), "n_threads"_a);
+    projection.def("sparse", &BoundProjection::sparse<I, V>, "indptr"_a.noconvert(), "indices"_a.noconvert(),
+                   "data"_a.noconvert(), "out"_a.noconvert(), "n_threads"_a);
+    trainer.def(
+        "__init__",
+        [](SparseTrainer* self, Array<int64_t> indptr, Array<I> indices, Array<V> data, int64_t n_columns,
+           Array<int64_t> rows, const TrainingOptions& options) {
+            new (self) SparseTrainer(indptr, indices, data, n_columns, rows, options);
+        },
+        "indptr"_a.noconvert(), "indices"_a.noconvert(), "data"_a.noconvert(), "n_columns"_a, "rows"_a.noconvert(),
+        "options"_a);
+}
+
+template <class V>
+static void bind_dense(nb::class_<DenseTrainer, Trainer>& trainer, nb::class_<BoundProjection>& projection) {
+    trainer.def(
+        "__init__",
+        [](DenseTrainer* self, Matrix<V> x, Array<int64_t> rows, const TrainingOptions& options) {
+            new (self) DenseTrainer(x, rows, options);
+        },
+        "x"_a.noconvert(), "rows"_a.noconvert(), "options"_a);
+    projection.def("dense", &BoundProjection::dense<V>, "x"_a.noconvert(), "out"_a.noconvert(), "n_threads"_a);
+}
+
+NB_MODULE(_native, m) {
+    m.doc() = "Kernels of ramodo; ramodo.kernels is the only caller.";
+    m.def("instructions", [] { return std::string(inner_loops().name); }, "The instruction set in use.");
+
+    nb::class_<TrainingOptions>(m, "TrainingOptions")
+        .def("__init__",
+             [](TrainingOptions* self, int width, int n_queries, double margin, double scale, uint64_t seed, float limit,
+                float learning_rate, float rho, float epsilon, int n_threads) {
+                 new (self) TrainingOptions(training_options(width, n_queries, margin, scale, seed, limit,
+                                                             learning_rate, rho, epsilon, n_threads));
+             },
+             "width"_a, "n_queries"_a, "margin"_a, "scale"_a, "seed"_a, "limit"_a, "learning_rate"_a, "rho"_a,
+             "epsilon"_a, "n_threads"_a);
+
+    nb::class_<FeatureSet>(m, "FeatureSet")
+        .def(nb::init<int64_t, int64_t>(), "n_columns"_a, "n_entries"_a)
+        .def("count", &FeatureSet::count);
+
+    nb::class_<Trainer>(m, "Trainer")
+        .def("run", &Trainer::run, "triplets"_a.noconvert(), "batch_size"_a, "losses"_a.noconvert());
+    auto sparse_trainer = nb::class_<SparseTrainer, Trainer>(m, "SparseTrainer");
+    sparse_trainer.def("count_changed", &SparseTrainer::count_changed)
+        .def("changed", &SparseTrainer::changed, "columns"_a.noconvert(), "weights"_a.noconvert());
+    auto dense_trainer = nb::class_<DenseTrainer, Trainer>(m, "DenseTrainer");
+    dense_trainer.def("weights", &DenseTrainer::weights, "out"_a.noconvert());
+
+    auto references = nb::class_<SparseReferences>(m, "SparseReferences");
+    references.def("__init__", &make_references, "indptr"_a.noconvert(), "indices"_a.noconvert(), "data"_a.noconvert(),
+                   "n_columns"_a, "subsample_size"_a);
+
+    nb::class_<SmallReferences>(m, "SmallReferences")
+        .def("__init__",
+             [](SmallReferences* self, Matrix<float> rows, int64_t subsample_size) {
+                 need(subsample_size > 0 && rows.shape(0) > 0 && rows.shape(0) % subsample_size == 0,
+                      "references must fill subsamples");
+                 new (self) SmallReferences(rows.data(), static_cast<int64_t>(rows.shape(0)),
+                                            static_cast<int>(rows.shape(1)), subsample_size);
+             },
+             "rows"_a.noconvert(), "subsample_size"_a)
+        .def("score",
+             [](const SmallReferences& self, const Matrix<float>& rows, const Out<double>& scores, int n_threads) {
+                 need(static_cast<int>(rows.shape(1)) == self.width() && scores.size() == rows.shape(0),
+                      "arrays of the wrong size");
+                 nb::gil_scoped_release release;
+                 ThreadPool pool(std::max(1, n_threads));
+                 parallel_ranges(pool, static_cast<int64_t>(rows.shape(0)), 256, [&](int64_t begin, int64_t end) {
+                     self.score(rows.data() + begin * self.width(), end - begin, scores.data() + begin);
+                 });
+             },
+             "rows"_a.noconvert(), "scores"_a.noconvert(), "n_threads"_a);
+
+    auto projection = nb::class_<BoundProjection>(m, "Projection");
+    projection.def(nb::init<Array<int64_t>, Matrix<float>, int64_t, uint64_t, float>(), "columns"_a.noconvert(),
+                   "weights"_a.noconvert(), "n_columns"_a, "seed"_a, "limit"_a);
+
+    bind_sparse<int32_t, float>(m, sparse_trainer, references, projection);
+    bind_sparse<int32_t, double>(m, sparse_trainer, references, projection);
+    bind_sparse<int64_t, float>(m, sparse_trainer, references, projection);
+    bind_sparse<int64_t, double>(m, sparse_trainer, references, projection);
+    bind_dense<float>(dense_trainer, projection);
+    bind_dense<double>(dense_trainer, projection);
+}

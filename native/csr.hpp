@@ -1,0 +1,21 @@
+// A view of scipy's CSR arrays. Indices are sorted and unique within a row: the door for data (rows.py) sees to it.
+#pragma once
+
+#include <cstdint>
+
+namespace ramodo {
+
+template <class I, class V>
+struct Csr {
+    const int64_t* indptr;
+    const I* indices;
+    const V* data;
+    int64_t n_rows;
+    int64_t n_columns;
+
+    int64_t begin(int64_t row) const { return indptr[row]; }
+    int64_t end(int64_t row) const { return indptr[row + 1]; }
+    int64_t length(int64_t row) const { return indptr[row + 1] - indptr[row]; }
+};
+
+}  // namespace ramodo

@@ -1,0 +1,78 @@
+// Training on dense rows: every feature is in every row, so weights and accumulators lie in order.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "projection.hpp"
+#include "training.hpp"
+
+namespace ramodo {
+
+inline void update_dense(const float* const* rows, const float* const* deltas, int64_t n, int64_t first, int64_t last,
+                         float* w, float* accumulators, int width, const Adadelta& a, float decay, float* scratch) {
+    inner_loops().update_dense_float(rows, deltas, n, first, last, w, accumulators, width, a, decay, scratch);
+}
+inline void update_dense(const double* const* rows, const float* const* deltas, int64_t n, int64_t first, int64_t last,
+                         float* w, float* accumulators, int width, const Adadelta& a, float decay, float* scratch) {
+    inner_loops().update_dense_double(rows, deltas, n, first, last, w, accumulators, width, a, decay, scratch);
+}
+
+template <class V>
+class DenseTraining : public Training {
+public:
+    // Triplets refer to rows of x by position in `selected`.
+    DenseTraining(const V* x, int64_t d, const int64_t* selected, int64_t n, const TrainingOptions& options)
+        : Training(options, n), x_(x), d_(d), selected_(selected, selected + n), weights_(static_cast<size_t>(d * width_)),
+          accumulators_(static_cast<size_t>(2 * d * width_)) {
+        for (int64_t j = 0; j < d; ++j)
+            inner_loops().initial_row(options_.init, j, options_.m, width_, weights_.data() + j * width_);
+    }
+
+    void weights(float* out) const {
+        for (int64_t j = 0; j < d_; ++j)
+            std::memcpy(out + j * options_.m, weights_.data() + j * width_, sizeof(float) * options_.m);
+    }
+
+protected:
+    int64_t work() const override { return static_cast<int64_t>(batch_.rows().size()) * d_; }
+
+    void forward(ThreadPool& pool) override {
+        const int64_t n = static_cast<int64_t>(batch_.rows().size());
+        rows_.resize(static_cast<size_t>(n));
+        for (int64_t r = 0; r < n; ++r) rows_[r] = x_ + selected_[batch_.rows()[r]] * d_;
+        parallel_ranges(pool, n, 16, [&](int64_t begin, int64_t end) {
+            project_dense(rows_.data() + begin, end - begin, d_, weights_.data(), width_, hidden_.data() + begin * width_);
+        });
+    }
+
+    void update(ThreadPool& pool) override {
+        const int64_t n = static_cast<int64_t>(active_.size());
+        active_rows_.resize(active_.size());
+        active_deltas_.resize(active_.size());
+        for (int64_t a = 0; a < n; ++a) {
+            active_rows_[a] = rows_[active_[a]];
+            active_deltas_[a] = deltas_.data() + static_cast<size_t>(active_[a]) * width_;
+        }
+        const float decayed = last_step_ ? decay(step_ - last_step_ - 1) : 1.0f;
+        const int64_t n_tiles = (d_ + kDenseTile - 1) / kDenseTile;
+        pool.run(n_tiles, [&](int64_t tile) {
+            std::vector<float> scratch(static_cast<size_t>(kDenseFeatures * width_));
+            const int64_t first = tile * kDenseTile;
+            update_dense(active_rows_.data(), active_deltas_.data(), n, first, std::min(first + kDenseTile, d_),
+                         weights_.data(), accumulators_.data(), width_, options_.adadelta, decayed, scratch.data());
+        });
+        last_step_ = step_;
+    }
+
+private:
+    const V* x_;
+    int64_t d_;
+    std::vector<int64_t> selected_;
+    std::vector<float> weights_, accumulators_;
+    uint32_t last_step_ = 0;
+    std::vector<const V*> rows_, active_rows_;
+    std::vector<const float*> active_deltas_;
+};
+
+}  // namespace ramodo

@@ -1,0 +1,93 @@
+// The loops that are worth compiling for more than one instruction set, behind one table of functions that is chosen
+// at run time. inner_loops_isa.cpp fills a table for each.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "initial.hpp"
+
+namespace ramodo {
+
+constexpr int kGroup = 4;        // weight rows are padded to a multiple of this many floats
+
+inline int padded_width(int m) { return (m + kGroup - 1) / kGroup * kGroup; }
+
+// ADADELTA's constants (Zeiler 2012).
+struct Adadelta {
+    float learning_rate = 1.0f;
+    float rho = 0.95f;
+    float epsilon = 1e-7f;
+};
+
+// One non-zero of an active row of a batch, on its way to the gradient of its feature.
+struct Entry {
+    uint32_t slot;
+    uint32_t row;
+    float value;
+};
+
+// A feature's state in training: weights, the two accumulators, the step of its last update; one or more whole
+// cache lines.
+struct RecordLayout {
+    int width;        // padded M
+    size_t bytes;     // of a record
+    explicit RecordLayout(int m) : width(padded_width(m)), bytes((3 * width * sizeof(float) + 4 + 63) / 64 * 64) {}
+    float* weights(char* record) const { return reinterpret_cast<float*>(record); }
+    float* gradients(char* record) const { return weights(record) + width; }
+    float* changes(char* record) const { return weights(record) + 2 * width; }
+    uint32_t& last_step(char* record) const { return *reinterpret_cast<uint32_t*>(weights(record) + 3 * width); }
+};
+
+constexpr int kDenseFeatures = 16;   // features whose gradient is summed together: a cache line of each dense row
+
+struct SparseUpdate {
+    RecordLayout layout;
+    char* records;
+    const float* deltas;          // loss gradient of each row's hidden layer, width apart
+    Adadelta adadelta;
+    const float* powers;          // rho^k
+    uint32_t n_powers;
+    uint32_t step;                // from 1
+    int32_t* local;               // scratch: slot within the bucket -> place in `touched`, -1 outside of a call
+    uint32_t* touched;            // scratch
+    float* sums;                  // scratch: gradient of each touched feature
+};
+
+struct InnerLoops {
+    const char* name;
+    // y += a * x
+    void (*add_scaled)(int64_t n, double a, const double* x, double* y);
+    // out = sum_k values[k] * table[slots[k]]; slots[n .. readable) may be looked at to fetch ahead.
+    void (*gather_float)(const int32_t* slots, const float* values, int64_t n, int64_t readable, const char* table,
+                         size_t stride, int width, float* out);
+    void (*gather_double)(const int32_t* slots, const double* values, int64_t n, int64_t readable, const char* table,
+                          size_t stride, int width, float* out);
+    // out += sum_k values[k] * initial weights of columns[k]
+    void (*gather_initial)(const InitialWeights& init, const int64_t* columns, const float* values, int64_t n, int m,
+                           int width, float* out);
+    void (*initial_row)(const InitialWeights& init, int64_t column, int m, int width, float* out);
+    // Adds up the gradient of each feature in entries[0 .. n), all of one bucket, and takes its ADADELTA step.
+    void (*update_sparse)(const Entry* entries, int64_t n, uint32_t first_slot, const SparseUpdate& update);
+    // hidden[r] += x[rows[r], first .. last) @ weights[first .. last)
+    void (*forward_dense_float)(const float* const* rows, int64_t n_rows, int64_t first, int64_t last,
+                                const float* weights, int width, float* hidden);
+    void (*forward_dense_double)(const double* const* rows, int64_t n_rows, int64_t first, int64_t last,
+                                 const float* weights, int width, float* hidden);
+    // The gradient of features [first, last) over all rows, and their ADADELTA step. `decay` = rho^(steps skipped);
+    // `scratch` holds kDenseFeatures * width floats.
+    void (*update_dense_float)(const float* const* rows, const float* const* deltas, int64_t n_rows, int64_t first,
+                               int64_t last, float* weights, float* accumulators, int width, const Adadelta& adadelta,
+                               float decay, float* scratch);
+    void (*update_dense_double)(const double* const* rows, const float* const* deltas, int64_t n_rows, int64_t first,
+                                int64_t last, float* weights, float* accumulators, int width, const Adadelta& adadelta,
+                                float decay, float* scratch);
+    // Sp in the representation: rows of m floats against references laid out [subsample][m][lanes], lanes a multiple
+    // of 4; `scratch` holds `lanes` doubles.
+    void (*score_small)(const float* rows, int64_t n_rows, int m, const double* references, int64_t n_subsamples,
+                        int64_t lanes, double* scratch, double* scores);
+};
+
+const InnerLoops& inner_loops();
+
+}  // namespace ramodo

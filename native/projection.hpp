@@ -1,0 +1,146 @@
+// x W for sparse and dense rows. A row's sum is taken in the order of its features and by itself, so it does not
+// depend on the rows around it nor on the number of threads.
+#pragma once
+
+#include <cstdint>
+#include <cstring>
+#include <vector>
+
+#include "csr.hpp"
+#include "features.hpp"
+#include "inner_loops.hpp"
+#include "memory.hpp"
+
+namespace ramodo {
+
+inline void gather(const int32_t* slots, const float* values, int64_t n, int64_t readable, const char* table,
+                   size_t stride, int width, float* out) {
+    inner_loops().gather_float(slots, values, n, readable, table, stride, width, out);
+}
+inline void gather(const int32_t* slots, const double* values, int64_t n, int64_t readable, const char* table,
+                   size_t stride, int width, float* out) {
+    inner_loops().gather_double(slots, values, n, readable, table, stride, width, out);
+}
+inline void forward_dense(const float* const* rows, int64_t n_rows, int64_t first, int64_t last, const float* weights,
+                          int width, float* hidden) {
+    inner_loops().forward_dense_float(rows, n_rows, first, last, weights, width, hidden);
+}
+inline void forward_dense(const double* const* rows, int64_t n_rows, int64_t first, int64_t last, const float* weights,
+                          int width, float* hidden) {
+    inner_loops().forward_dense_double(rows, n_rows, first, last, weights, width, hidden);
+}
+
+constexpr int64_t kDenseTile = 512;    // features whose weights stay in the cache while all rows pass over them
+
+// hidden[r] = rows[r] @ weights, row pointers given.
+template <class V>
+void project_dense(const V* const* rows, int64_t n_rows, int64_t d, const float* weights, int width, float* hidden) {
+    std::memset(hidden, 0, sizeof(float) * static_cast<size_t>(n_rows * width));
+    for (int64_t first = 0; first < d; first += kDenseTile)
+        forward_dense(rows, n_rows, first, std::min(first + kDenseTile, d), weights, width, hidden);
+}
+
+// The weights of the features that training changed; all others follow from the seed.
+class Projection {
+public:
+    // `weights` (n x m) is kept, not copied, where its rows need no padding.
+    Projection(const int64_t* columns, const float* weights, int64_t n, int64_t d, int m, InitialWeights init)
+        : m_(m), width_(padded_width(m)), d_(d), init_(init), lookup_(columns, n, d),
+          copy_(m == width_ ? 0 : sizeof(float) * static_cast<size_t>(n * width_)),
+          table_(m == width_ ? reinterpret_cast<const char*>(weights) : copy_.data()) {
+        if (m == width_) return;
+        for (int64_t i = 0; i < n; ++i) std::memcpy(copy_.as<float>() + i * width_, weights + i * m, sizeof(float) * m);
+    }
+
+    int width() const { return m_; }
+    int64_t n_columns() const { return d_; }
+
+    // out[row * m] for rows [begin, end) of x.
+    template <class I, class V>
+    void rows(const Csr<I, V>& x, int64_t begin, int64_t end, float* out) const {
+        Translated t;
+        std::vector<float> sum(static_cast<size_t>(width_));
+        for (int64_t first = begin; first < end;) {
+            int64_t last = first;
+            if constexpr (sizeof(I) == 4)
+                if (lookup_.identity()) {
+                    for (; last < end; ++last) {
+                        const int64_t at = x.begin(last);
+                        gather(reinterpret_cast<const int32_t*>(x.indices) + at, x.data + at, x.length(last),
+                               x.end(end - 1) - at, table_, width_ * sizeof(float), width_, sum.data());
+                        std::memcpy(out + last * m_, sum.data(), sizeof(float) * m_);
+                    }
+                    return;
+                }
+            t.clear();
+            while (last < end && (last == first || t.size() + x.length(last) <= kTranslated)) translate(x, last++, t);
+            emit(t, first, last, sum, out);
+            first = last;
+        }
+    }
+
+    // Dense rows need the weights of all features, in order.
+    std::vector<float> all_weights() const {
+        std::vector<float> all(static_cast<size_t>(d_ * width_));
+        for (int64_t j = 0; j < d_; ++j) {
+            const int32_t slot = lookup_.find(j);
+            if (slot < 0) inner_loops().initial_row(init_, j, m_, width_, all.data() + j * width_);
+            else std::memcpy(all.data() + j * width_, table_ + sizeof(float) * width_ * slot, sizeof(float) * width_);
+        }
+        return all;
+    }
+
+private:
+    static constexpr int64_t kTranslated = 8192;
+
+    // A stretch of rows, its features split into known ones (by place) and others (by index).
+    struct Translated {
+        std::vector<int32_t> slots;
+        std::vector<float> values;
+        std::vector<int64_t> columns;
+        std::vector<float> column_values;
+        std::vector<int64_t> known_ends, other_ends;
+        void clear() {
+            slots.clear(), values.clear(), columns.clear(), column_values.clear();
+            known_ends.assign(1, 0), other_ends.assign(1, 0);
+        }
+        int64_t size() const { return static_cast<int64_t>(slots.size() + columns.size()); }
+    };
+
+    template <class I, class V>
+    void translate(const Csr<I, V>& x, int64_t row, Translated& t) const {
+        for (int64_t k = x.begin(row); k < x.end(row); ++k) {
+            const int32_t slot = lookup_.find(x.indices[k]);
+            if (slot >= 0) {
+                t.slots.push_back(slot);
+                t.values.push_back(static_cast<float>(x.data[k]));
+            } else {
+                t.columns.push_back(x.indices[k]);
+                t.column_values.push_back(static_cast<float>(x.data[k]));
+            }
+        }
+        t.known_ends.push_back(static_cast<int64_t>(t.slots.size()));
+        t.other_ends.push_back(static_cast<int64_t>(t.columns.size()));
+    }
+
+    void emit(const Translated& t, int64_t first, int64_t last, std::vector<float>& sum, float* out) const {
+        const int64_t n_slots = static_cast<int64_t>(t.slots.size());
+        for (int64_t r = 0; r < last - first; ++r) {
+            const int64_t known = t.known_ends[r], other = t.other_ends[r];
+            gather(t.slots.data() + known, t.values.data() + known, t.known_ends[r + 1] - known, n_slots - known,
+                   table_, width_ * sizeof(float), width_, sum.data());
+            inner_loops().gather_initial(init_, t.columns.data() + other, t.column_values.data() + other,
+                                         t.other_ends[r + 1] - other, m_, width_, sum.data());
+            std::memcpy(out + (first + r) * m_, sum.data(), sizeof(float) * m_);
+        }
+    }
+
+    int m_, width_;
+    int64_t d_;
+    InitialWeights init_;
+    FeatureLookup lookup_;
+    Buffer copy_;
+    const char* table_;
+};
+
+}  // namespace ramodo

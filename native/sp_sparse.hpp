@@ -1,0 +1,166 @@
+// Sp on sparse rows (equation 1): the mean over subsamples of the distance to the nearest reference.
+//
+// The references are few, so they are turned around: for each feature, which references have it. A row then needs one
+// pass over its own non-zeros. Only the running minimum of each subsample is kept.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <vector>
+
+#include "csr.hpp"
+#include "features.hpp"
+#include "inner_loops.hpp"
+
+namespace ramodo {
+
+// Below this share of |x|^2 + |s|^2 a squared distance has lost too many digits: it is summed again, directly.
+constexpr double kCancelled = 1e-6;
+
+class SparseReferences {
+public:
+    // Rows [i * size, (i + 1) * size) of `rows` are the i-th subsample.
+    SparseReferences(const Csr<int64_t, double>& rows, int64_t subsample_size)
+        : n_(rows.n_rows), size_(subsample_size),
+          indptr_(rows.indptr, rows.indptr + rows.n_rows + 1),
+          columns_(rows.indices, rows.indices + rows.indptr[rows.n_rows]),
+          values_(rows.data, rows.data + rows.indptr[rows.n_rows]),
+          features_(distinct(columns_)),
+          lookup_(features_.data(), static_cast<int64_t>(features_.size()), rows.n_columns) {
+        count_norms();
+        turn_around();
+    }
+
+    int64_t size() const { return n_; }
+
+    // scores[i] for rows [begin, end) of x.
+    template <class I, class V>
+    void score(const Csr<I, V>& x, int64_t begin, int64_t end, double* scores) const {
+        std::vector<double> dots(static_cast<size_t>(n_));
+        std::vector<int64_t> hits;
+        const int64_t n_subsamples = n_ / size_;
+        for (int64_t row = begin; row < end; ++row) {
+            const double norm = products(x, row, hits, dots);
+            double total = 0;
+            for (int64_t s = 0; s < n_subsamples; ++s) total += std::sqrt(nearest(x, row, norm, dots.data(), s));
+            scores[row] = total / static_cast<double>(n_subsamples);
+        }
+    }
+
+private:
+    static std::vector<int64_t> distinct(std::vector<int64_t> columns) {
+        std::sort(columns.begin(), columns.end());
+        columns.erase(std::unique(columns.begin(), columns.end()), columns.end());
+        return columns;
+    }
+
+    void count_norms() {
+        norms_.resize(static_cast<size_t>(n_));
+        for (int64_t r = 0; r < n_; ++r)
+            norms_[r] = squared_norm(values_.data() + indptr_[r], indptr_[r + 1] - indptr_[r]);
+    }
+
+    // Features of at least a quarter of the references get one value per reference, the others a list.
+    void turn_around() {
+        const size_t n_features = features_.size();
+        std::vector<int32_t> slots(columns_.size());
+        std::vector<int64_t> counts(n_features + 1, 0);
+        for (size_t k = 0; k < columns_.size(); ++k) ++counts[(slots[k] = lookup_.find(columns_[k]))];
+        starts_.assign(n_features + 1, 0);
+        full_.assign(n_features, -1);
+        int64_t n_full = 0;
+        for (size_t f = 0; f < n_features; ++f) {
+            const bool full = 4 * counts[f] >= n_;
+            if (full) full_[f] = n_full++ * n_;
+            starts_[f + 1] = starts_[f] + (full ? 0 : counts[f]);
+        }
+        columns_full_.assign(static_cast<size_t>(n_full * n_), 0);
+        lists_.resize(static_cast<size_t>(starts_[n_features]));
+        std::vector<int64_t> next(starts_.begin(), starts_.end() - 1);
+        for (int64_t r = 0; r < n_; ++r)
+            for (int64_t k = indptr_[r]; k < indptr_[r + 1]; ++k) {
+                const int32_t f = slots[k];
+                if (full_[f] >= 0) columns_full_[full_[f] + r] = values_[k];
+                else lists_[next[f]++] = {static_cast<int32_t>(r), values_[k]};
+            }
+    }
+
+    // dots[r] = <x, reference r>; returns |x|^2.
+    template <class I, class V>
+    double products(const Csr<I, V>& x, int64_t row, std::vector<int64_t>& hits, std::vector<double>& dots) const {
+        const int64_t begin = x.begin(row), length = x.length(row);
+        const I* columns = x.indices + begin;
+        const V* data = x.data + begin;
+        std::fill(dots.begin(), dots.end(), 0.0);
+        if (static_cast<int64_t>(hits.size()) < length) hits.resize(static_cast<size_t>(length));
+        int64_t n_hits = 0;
+        for (int64_t k = 0; k < length; ++k) {
+            hits[n_hits] = k;
+            n_hits += lookup_.maybe(columns[k]);
+        }
+        for (int64_t h = 0; h < n_hits; ++h) {
+            const int32_t f = lookup_.find(columns[hits[h]]);
+            const double value = data[hits[h]];
+            if (full_[f] >= 0) {
+                inner_->add_scaled(n_, value, columns_full_.data() + full_[f], dots.data());
+            } else {
+                for (int64_t p = starts_[f]; p < starts_[f + 1]; ++p) dots[lists_[p].reference] += value * lists_[p].value;
+            }
+        }
+        return squared_norm(data, length);
+    }
+
+    template <class V>
+    static double squared_norm(const V* data, int64_t n) {
+        double sums[4] = {};    // four at a time: one running sum would wait for each addition
+        for (int64_t k = 0; k < n; ++k) sums[k & 3] += static_cast<double>(data[k]) * data[k];
+        return (sums[0] + sums[1]) + (sums[2] + sums[3]);
+    }
+
+    template <class I, class V>
+    double nearest(const Csr<I, V>& x, int64_t row, double norm, const double* dots, int64_t subsample) const {
+        double smallest = INFINITY;
+        for (int64_t r = subsample * size_; r < (subsample + 1) * size_; ++r) {
+            const double both = norm + norms_[r];
+            double squared = both - 2 * dots[r];
+            if (squared < kCancelled * both) squared = direct(x, row, r);
+            smallest = std::min(smallest, squared);
+        }
+        return smallest;
+    }
+
+    // |x - s|^2 by walking both rows: exact where the norms cancel, and 0 for identical rows.
+    template <class I, class V>
+    double direct(const Csr<I, V>& x, int64_t row, int64_t reference) const {
+        double total = 0;
+        int64_t a = x.begin(row), b = indptr_[reference];
+        const int64_t a_end = x.end(row), b_end = indptr_[reference + 1];
+        while (a < a_end || b < b_end) {
+            const int64_t ca = a < a_end ? static_cast<int64_t>(x.indices[a]) : INT64_MAX;
+            const int64_t cb = b < b_end ? columns_[b] : INT64_MAX;
+            const double difference = (ca <= cb ? static_cast<double>(x.data[a]) : 0) - (cb <= ca ? values_[b] : 0);
+            total += difference * difference;
+            a += ca <= cb;
+            b += cb <= ca;
+        }
+        return total;
+    }
+
+    struct Posting {
+        int32_t reference;
+        double value;
+    };
+
+    const InnerLoops* inner_ = &inner_loops();
+    int64_t n_, size_;
+    std::vector<int64_t> indptr_, columns_;
+    std::vector<double> values_, norms_;
+    std::vector<int64_t> features_;
+    FeatureLookup lookup_;
+    std::vector<int64_t> starts_, full_;
+    std::vector<double> columns_full_;
+    std::vector<Posting> lists_;
+};
+
+}  // namespace ramodo

@@ -1,0 +1,164 @@
+// Training on sparse rows: the cost of a step is the non-zeros of its rows.
+//
+// Forward: each row gathers the weights of its features. Update: the non-zeros of the rows that still have a gradient
+// are dealt into buckets of neighbouring features, so that a bucket's records fit the cache and no two threads meet in
+// a feature; within a bucket they keep the order of the rows, so sums do not depend on how the work was split.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <numeric>
+#include <vector>
+
+#include "memory.hpp"
+#include "projection.hpp"
+#include "selection.hpp"
+#include "training.hpp"
+
+namespace ramodo {
+
+template <class V>
+class SparseTraining : public Training {
+public:
+    SparseTraining(Selection<V>&& rows, const TrainingOptions& options)
+        : Training(options, rows.n_rows()), x_(std::move(rows)), layout_(options.m), n_slots_(x_.n_slots),
+          records_(layout_.bytes * static_cast<size_t>(n_slots_)) {
+        parallel_ranges(pool_, n_slots_, 4096, [&](int64_t begin, int64_t end) {
+            for (int64_t j = begin; j < end; ++j)
+                inner_loops().initial_row(options_.init, column(j), options_.m, width_, layout_.weights(record(j)));
+        });
+        while (shift_ < kWidestBucket && (n_slots_ >> shift_) > 128) ++shift_;
+        n_buckets_ = (n_slots_ >> shift_) + 1;
+    }
+
+    // The features whose weights training changed: all others are where the seed put them.
+    int64_t count_changed() {
+        int64_t n = 0;
+        for (int64_t j = 0; j < n_slots_; ++j) n += layout_.last_step(record(j)) > 0;
+        return n;
+    }
+    void changed(int64_t* columns, float* weights) {
+        for (int64_t j = 0; j < n_slots_; ++j) {
+            if (!layout_.last_step(record(j))) continue;
+            *columns++ = column(j);
+            std::memcpy(weights, layout_.weights(record(j)), sizeof(float) * options_.m);
+            weights += options_.m;
+        }
+    }
+
+protected:
+    int64_t work() const override {
+        int64_t n = 0;
+        for (int64_t row : batch_.rows()) n += x_.length(row);
+        return n;
+    }
+
+    void forward(ThreadPool& pool) override {
+        const auto& rows = batch_.rows();
+        parallel_ranges(pool, static_cast<int64_t>(rows.size()), 8, [&](int64_t begin, int64_t end) {
+            for (int64_t r = begin; r < end; ++r) {
+                if (r + 1 < end) fetch_start(rows[r + 1]);
+                const int64_t at = x_.begin(rows[r]), n = x_.length(rows[r]);
+                gather(x_.indices + at, x_.data + at, n, n, records_.data(), layout_.bytes, width_,
+                       hidden_.data() + r * width_);
+            }
+        });
+    }
+
+    void update(ThreadPool& pool) override {
+        deal(pool);
+        std::atomic<int64_t> next{0};
+        scratch_.resize(static_cast<size_t>(pool.size()));
+        pool.run(pool.size(), [&](int64_t worker) {
+            SparseUpdate u = scratch_[worker].prepare(layout_, shift_);
+            u.records = records_.data();
+            u.deltas = deltas_.data();
+            u.adadelta = options_.adadelta;
+            u.powers = powers_.data();
+            u.n_powers = static_cast<uint32_t>(powers_.size());
+            u.step = step_;
+            for (int64_t b; (b = next.fetch_add(1)) < n_buckets_;)
+                if (starts_[b] < starts_[b + 1])
+                    inner_loops().update_sparse(entries_.data() + starts_[b], starts_[b + 1] - starts_[b],
+                                                static_cast<uint32_t>(b << shift_), u);
+        });
+    }
+
+private:
+    static constexpr int kWidestBucket = 12;    // 4,096 records of 256 bytes: half of a common L2 cache
+
+    struct Scratch {
+        std::vector<int32_t> local;
+        std::vector<uint32_t> touched;
+        std::vector<float> sums;
+        SparseUpdate prepare(const RecordLayout& layout, int shift) {
+            const size_t n = size_t{1} << shift;
+            if (local.empty()) {
+                local.assign(n, -1);
+                touched.resize(n);
+                sums.resize(n * layout.width);
+            }
+            SparseUpdate u{layout};
+            u.local = local.data();
+            u.touched = touched.data();
+            u.sums = sums.data();
+            return u;
+        }
+    };
+
+    char* record(int64_t slot) { return records_.data() + layout_.bytes * static_cast<size_t>(slot); }
+    int64_t column(int64_t slot) const { return x_.columns.empty() ? slot : x_.columns[slot]; }
+
+    void fetch_start(int64_t row) {
+        const int64_t at = x_.begin(row), n = std::min<int64_t>(x_.length(row), 24);
+        for (int64_t k = 0; k < n; ++k) __builtin_prefetch(record(x_.indices[at + k]));
+    }
+
+    // Counting sort of the active rows' non-zeros by bucket, stable in the order of the rows.
+    void deal(ThreadPool& pool) {
+        const int64_t n_active = static_cast<int64_t>(active_.size()), n_parts = pool.size();
+        counts_.assign(static_cast<size_t>(n_parts * n_buckets_), 0);
+        auto rows_of = [&](int64_t part) { return std::pair{n_active * part / n_parts, n_active * (part + 1) / n_parts}; };
+        pool.run(n_parts, [&](int64_t part) {
+            int64_t* counts = counts_.data() + part * n_buckets_;
+            const auto [begin, end] = rows_of(part);
+            for (int64_t a = begin; a < end; ++a) {
+                const int64_t row = batch_.rows()[active_[a]];
+                for (int64_t k = x_.begin(row); k < x_.end(row); ++k) ++counts[x_.indices[k] >> shift_];
+            }
+        });
+        starts_.resize(static_cast<size_t>(n_buckets_ + 1));
+        int64_t total = 0;
+        for (int64_t b = 0; b < n_buckets_; ++b) {
+            starts_[b] = total;
+            for (int64_t part = 0; part < n_parts; ++part)
+                total += std::exchange(counts_[part * n_buckets_ + b], total);
+        }
+        starts_[n_buckets_] = total;
+        if (static_cast<int64_t>(entries_.size()) < total) entries_.resize(static_cast<size_t>(total));
+        pool.run(n_parts, [&](int64_t part) {
+            int64_t* next = counts_.data() + part * n_buckets_;
+            const auto [begin, end] = rows_of(part);
+            for (int64_t a = begin; a < end; ++a) {
+                const uint32_t place = static_cast<uint32_t>(active_[a]);
+                const int64_t row = batch_.rows()[place];
+                for (int64_t k = x_.begin(row); k < x_.end(row); ++k) {
+                    const uint32_t slot = static_cast<uint32_t>(x_.indices[k]);
+                    entries_[next[slot >> shift_]++] = {slot, place, static_cast<float>(x_.data[k])};
+                }
+            }
+        });
+    }
+
+    Selection<V> x_;
+    RecordLayout layout_;
+    int64_t n_slots_;
+    Buffer records_;
+    int shift_ = 4;
+    int64_t n_buckets_ = 0;
+    std::vector<Scratch> scratch_;
+    std::vector<int64_t> counts_, starts_;
+    std::vector<Entry> entries_;
+};
+
+}  // namespace ramodo

@@ -1,0 +1,137 @@
+"""The native kernels, as Python calls them. No other module touches `_native`.
+
+    Scan               is the data usable, and which features occur            native/scan.hpp
+    SparseSp, SmallSp  Sp on sparse rows, and in the representation            native/sp_sparse.hpp, small_references.hpp
+    Trainer            the training loop over drawn triplets                   native/*_training.hpp
+    Projection         ReLU(x W) of sparse and dense rows                      native/projection.hpp
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from . import _native
+
+if TYPE_CHECKING:
+    from ..rows import Rows, SparseRows
+
+Floats = npt.NDArray[np.float32]
+Doubles = npt.NDArray[np.float64]
+Integers = npt.NDArray[np.int64]
+
+
+def instructions() -> str:
+    """The instruction set that the kernels use on this machine."""
+    return _native.instructions()
+
+
+class Found(NamedTuple):
+    """What a scan of a block found; -1 for "nothing"."""
+
+    bad_row: int
+    bad_column: int
+    outside_row: int
+    outside: int
+    ordered: bool
+    largest: float
+
+
+class Scan:
+    """Checks blocks of sparse rows and counts the features that occur in them."""
+
+    def __init__(self, n_features: int, n_entries: int) -> None:
+        self._seen = _native.FeatureSet(n_features, n_entries)
+
+    def add(self, block: SparseRows, limit: float, n_threads: int) -> Found:
+        """Check one block."""
+        return Found(
+            *_native.scan(block.indptr, block.indices, block.data, block.n_features, limit, self._seen, n_threads)
+        )
+
+    def n_seen(self) -> int:
+        """Features with a non-zero value so far."""
+        return self._seen.count()
+
+
+class SparseSp:
+    """Mean distance to the nearest reference of each subsample, for sparse rows and references."""
+
+    def __init__(self, references: SparseRows, subsample_size: int) -> None:
+        self._native = _native.SparseReferences(
+            references.indptr,
+            references.indices.astype(np.int64),
+            references.data.astype(np.float64),
+            references.n_features,
+            subsample_size,
+        )
+
+    def score(self, block: SparseRows, n_threads: int) -> Doubles:
+        """One score per row."""
+        scores = np.empty(block.n_rows)
+        self._native.score(block.indptr, block.indices, block.data, block.n_features, scores, n_threads)
+        return scores
+
+
+class SmallSp:
+    """The same in the representation, where rows are short and dense."""
+
+    def __init__(self, references: Floats, subsample_size: int) -> None:
+        self._native = _native.SmallReferences(np.ascontiguousarray(references, dtype=np.float32), subsample_size)
+
+    def score(self, rows: Floats, n_threads: int) -> Doubles:
+        """One score per row."""
+        scores = np.empty(len(rows))
+        self._native.score(rows, scores, n_threads)
+        return scores
+
+
+class Projection:
+    """ReLU(x W): the weights of the features that training changed; all others follow from the seed."""
+
+    def __init__(self, columns: Integers, weights: Floats, n_features: int, seed: int, limit: float) -> None:
+        self.width = weights.shape[1]
+        self._native = _native.Projection(columns, weights, n_features, seed, limit)
+
+    def __call__(self, block: Rows, n_threads: int) -> Floats:
+        """One row of the representation per row of the block."""
+        out = np.empty((block.n_rows, self.width), dtype=np.float32)
+        if hasattr(block, "indptr"):
+            self._native.sparse(block.indptr, block.indices, block.data, out, n_threads)
+        else:
+            self._native.dense(block.values, out, n_threads)
+        return out
+
+
+class Trainer:
+    """Weights in training, over a fixed set of rows that triplets refer to by position in `selected`."""
+
+    def __init__(self, rows: Rows, selected: Integers, **options: Any) -> None:
+        native_options = _native.TrainingOptions(**options)
+        self._width, self._n_features = options["width"], rows.n_features
+        self._trainer: Any
+        if hasattr(rows, "indptr"):
+            self._trainer = _native.SparseTrainer(
+                rows.indptr, rows.indices, rows.data, rows.n_features, selected, native_options
+            )
+        else:
+            self._trainer = _native.DenseTrainer(rows.values, selected, native_options)
+
+    def run(self, triplets: Integers, batch_size: int) -> Doubles:
+        """One step per batch of triplets (queries, positive, negative); the loss of each step."""
+        losses = np.empty(-(-len(triplets) // batch_size))
+        self._trainer.run(triplets, batch_size, losses)
+        return losses
+
+    def changed(self) -> tuple[Integers, Floats]:
+        """The features whose weights training changed, in order, and those weights."""
+        if isinstance(self._trainer, _native.DenseTrainer):
+            weights = np.empty((self._n_features, self._width), dtype=np.float32)
+            self._trainer.weights(weights)
+            return np.arange(self._n_features), weights
+        n = self._trainer.count_changed()
+        columns, weights = np.empty(n, dtype=np.int64), np.empty((n, self._width), dtype=np.float32)
+        self._trainer.changed(columns, weights)
+        return columns, weights

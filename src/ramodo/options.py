@@ -1,0 +1,136 @@
+"""Every option of a detector: what is allowed, its default, and where the paper speaks of it.
+
+`check` is the one place where options are refused, with one form of message: what was given, what is allowed.
+"""
+
+from __future__ import annotations
+
+import math
+import numbers
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+
+class OptionError(ValueError, TypeError):
+    """An option, or a value that belongs to one, is not among what is allowed."""
+
+
+@dataclass(frozen=True)
+class Integer:
+    """A whole number within bounds."""
+
+    low: int
+    high: int = 2**31 - 1
+
+    def accepts(self, value: object) -> bool:
+        return isinstance(value, numbers.Integral) and not isinstance(value, bool | np.bool_) and (
+            self.low <= int(value) <= self.high
+        )
+
+    def __str__(self) -> str:
+        return f"an integer from {self.low:,} to {self.high:,}"
+
+
+@dataclass(frozen=True)
+class Real:
+    """A finite number within bounds, both included unless `above` says that the lower one is not."""
+
+    low: float
+    high: float = math.inf
+    above: bool = False
+
+    def accepts(self, value: object) -> bool:
+        if not isinstance(value, numbers.Real) or isinstance(value, bool | np.bool_):
+            return False
+        number = float(value)
+        return math.isfinite(number) and (number > self.low if self.above else number >= self.low) and number <= self.high
+
+    def __str__(self) -> str:
+        text = f"a number {'above' if self.above else 'of at least'} {self.low:g}"
+        return text if math.isinf(self.high) else f"{text} and at most {self.high:g}"
+
+
+@dataclass(frozen=True)
+class Literal:
+    """One fixed value."""
+
+    value: object
+
+    def accepts(self, value: object) -> bool:
+        return (value is self.value) if self.value is None else (isinstance(value, str) and value == self.value)
+
+    def __str__(self) -> str:
+        return repr(self.value)
+
+
+@dataclass(frozen=True)
+class RandomSource:
+    """A numpy generator, from which one seed is drawn."""
+
+    def accepts(self, value: object) -> bool:
+        return isinstance(value, np.random.RandomState | np.random.Generator)
+
+    def __str__(self) -> str:
+        return "a numpy RandomState or Generator"
+
+
+Allowed = Integer | Real | Literal | RandomSource
+
+
+@dataclass(frozen=True)
+class Option:
+    """A row of the table."""
+
+    name: str
+    default: object
+    allowed: tuple[Allowed, ...]
+    paper: str
+    meaning: str
+
+    def refuse_unless_allowed(self, value: object) -> None:
+        if not any(kind.accepts(value) for kind in self.allowed):
+            raise OptionError(f"{self.name}={value!r} was given; allowed: {' or '.join(map(str, self.allowed))}.")
+
+
+OPTIONS: tuple[Option, ...] = (
+    Option("n_components", 20, (Integer(1, 4096),), "M, sec. 6.3", "Columns of the representation."),
+    Option("n_epochs", 30, (Integer(1),), "sec. 6.3", "Passes of training."),
+    Option("samples_per_epoch", "auto", (Literal("auto"), Integer(1)), "sec. 6.3",
+           "Triplets drawn per epoch; 'auto' is 5,000, or the number of rows where that is less."),
+    Option("batch_size", 256, (Integer(1),), "b, sec. 6.3", "Triplets per gradient step."),
+    Option("margin", 1000.0, (Real(0, above=True),), "c, sec. 4.5",
+           "Difference of squared distances beyond which a triplet is satisfied."),
+    Option("n_queries", 1, (Integer(1, 1024),), "n, sec. 4.5", "Queries per triplet."),
+    Option("n_subsamples", 50, (Integer(1, 100_000),), "m, sec. 4.5", "Subsamples in the Sp ensemble."),
+    Option("subsample_size", 8, (Integer(1, 100_000),), "|S|, sec. 4.5", "References in each subsample."),
+    Option("alpha", math.sqrt(3), (Real(0),), "α, eq. 2 and sec. 5.2",
+           "Standard deviations above the mean at which a score counts as high; at most 1/(1+α²) of scores are."),
+    Option("threshold", "cantelli", (Literal("cantelli"), Real(0, 0.5, above=True)), "eq. 2",
+           "Cut-off of `predict`: Cantelli's, or the share of training rows to flag."),
+    Option("labeled_fraction", 0.5, (Real(0, 1),), "sec. 4.6",
+           "Share of the negatives of a batch that is drawn from labelled outliers, where there are any."),
+    Option("random_state", None, (Literal(None), Integer(0, 2**64 - 1), RandomSource()), "-",
+           "Seed of all random draws; the same seed gives the same bits."),
+    Option("n_jobs", None, (Literal(None), Integer(-1, -1), Integer(1, 4096)), "-",
+           "Threads; None and -1 are all cores. Results do not depend on it."),
+    Option("verbose", 0, (Integer(0, 10),), "-", "1 reports the stages, with progress where there is a terminal."),
+)
+
+
+def check(given: Mapping[str, Any]) -> None:
+    """Raise `OptionError` for the first option in `given` that is not allowed."""
+    for option in OPTIONS:
+        if option.name in given:
+            option.refuse_unless_allowed(given[option.name])
+
+
+def describe() -> str:
+    """The table as the Parameters section of a docstring."""
+    lines = []
+    for option in OPTIONS:
+        lines.append(f"    {option.name} : {' or '.join(map(str, option.allowed))}, default {option.default!r}")
+        lines.append(f"        {option.meaning} [{option.paper}]")
+    return "\n".join(lines)

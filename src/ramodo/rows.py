@@ -1,0 +1,287 @@
+"""The one door for data: what comes in is checked once and leaves as a sequence of row blocks.
+
+Every stage needs two things of the data only: to map a function over blocks of rows, in order, and to take some rows.
+`SparseRows` and `DenseRows` offer both for data in memory. Sparse data stays sparse; the user's arrays are never
+changed, and are copied only where they must be (another dtype, another format, unsorted or repeated entries).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import scipy.sparse as sp
+
+from . import kernels
+
+LARGEST = 1e30
+"""Largest absolute value that is accepted: its square still fits a double with room for sums."""
+
+_BLOCK_ENTRIES = 1 << 24
+"""Non-zeros (or dense values) per block: large enough for threads, small enough to answer Ctrl-C and to show progress."""
+
+
+class DataError(ValueError, TypeError):
+    """The data cannot be used; the message says what was given and what is allowed."""
+
+
+@dataclass(frozen=True)
+class SparseRows:
+    """CSR arrays with sorted, unique indices. `indptr` may point into the middle of `indices` and `data`."""
+
+    indptr: npt.NDArray[np.int64]
+    indices: npt.NDArray[Any]
+    data: npt.NDArray[Any]
+    n_features: int
+
+    @property
+    def n_rows(self) -> int:
+        return len(self.indptr) - 1
+
+    def blocks(self) -> Iterator[SparseRows]:
+        """Consecutive rows, in order."""
+        entries = self.indptr - self.indptr[0]
+        for begin, end in _cuts(entries):
+            yield SparseRows(self.indptr[begin : end + 1], self.indices, self.data, self.n_features)
+
+    def take(self, rows: npt.NDArray[np.int64]) -> SparseRows:
+        """A copy of some rows, in the order given."""
+        lengths = (self.indptr[1:] - self.indptr[:-1])[rows]
+        indptr = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
+        entries = np.arange(indptr[-1]) + np.repeat(self.indptr[rows] - indptr[:-1], lengths)
+        return SparseRows(indptr, self.indices[entries], self.data[entries], self.n_features)
+
+
+@dataclass(frozen=True)
+class DenseRows:
+    """A C-ordered float32 or float64 matrix."""
+
+    values: npt.NDArray[Any]
+
+    @property
+    def n_rows(self) -> int:
+        return int(self.values.shape[0])
+
+    @property
+    def n_features(self) -> int:
+        return int(self.values.shape[1])
+
+    def blocks(self) -> Iterator[DenseRows]:
+        """Consecutive rows, in order."""
+        for begin, end in _cuts(np.arange(self.n_rows + 1, dtype=np.int64) * self.n_features):
+            yield DenseRows(self.values[begin:end])
+
+    def take(self, rows: npt.NDArray[np.int64]) -> DenseRows:
+        """A copy of some rows, in the order given."""
+        return DenseRows(self.values[rows])
+
+
+Rows = SparseRows | DenseRows
+
+
+@dataclass(frozen=True)
+class Facts:
+    """What one pass over the data tells: features that occur, and the largest absolute value."""
+
+    n_seen: int
+    largest: float
+
+
+def map_blocks(
+    rows: Rows, function: Callable[[Rows], npt.NDArray[Any]], show: Callable[[int, int], None] | None = None
+) -> npt.NDArray[Any]:
+    """`function` of each block, in order, one below the other."""
+    results, done = [], 0
+    for block in rows.blocks():
+        results.append(function(block))
+        done += block.n_rows
+        if show is not None:
+            show(done, rows.n_rows)
+    return results[0] if len(results) == 1 else np.concatenate(results)
+
+
+def stack(parts: list[Rows]) -> Rows:
+    """Rows of all parts, one below the other; all sparse or all dense, as the first."""
+    if isinstance(parts[0], DenseRows):
+        return DenseRows(np.vstack([part.values for part in parts if isinstance(part, DenseRows)]))
+    matrices = [to_csr(part) for part in parts if isinstance(part, SparseRows)]
+    return _from_csr(sp.vstack(matrices, format="csr"))
+
+
+def to_csr(rows: SparseRows) -> sp.csr_array:
+    """The rows as scipy knows them, sharing memory where indptr starts at 0."""
+    start, stop = int(rows.indptr[0]), int(rows.indptr[-1])
+    return sp.csr_array(
+        (rows.data[start:stop], rows.indices[start:stop], rows.indptr - start), shape=(rows.n_rows, rows.n_features)
+    )
+
+
+def like(rows: Rows, other: Rows) -> Rows:
+    """`other` in the kind of `rows` (sparse or dense), for data that came in both kinds."""
+    if isinstance(rows, DenseRows):
+        return DenseRows(to_csr(other).toarray()) if isinstance(other, SparseRows) else other
+    return _from_csr(sp.csr_array(other.values)) if isinstance(other, DenseRows) else other
+
+
+def open_rows(X: Any, *, name: str = "X", n_threads: int = 1) -> tuple[Rows, Facts]:
+    """Check `X`, whatever kind of matrix or table it is, and hand it out as rows.
+
+    Raises `DataError` for anything that has no meaning as numbers: wrong shape, text, objects, complex numbers, NaN,
+    infinity, values beyond 1e30.
+    """
+    X = _from_frame(X, name)
+    if sp.issparse(X):
+        return _open_sparse(X, name, n_threads)
+    return _open_dense(X, name)
+
+
+def _cuts(entries: npt.NDArray[np.int64]) -> Iterator[tuple[int, int]]:
+    """Row ranges of about `_BLOCK_ENTRIES` each, given the entries before each row."""
+    n_rows = len(entries) - 1
+    if n_rows <= 0 or entries[-1] <= _BLOCK_ENTRIES:
+        yield 0, n_rows
+        return
+    n_blocks = int(entries[-1] // _BLOCK_ENTRIES) + 1
+    cuts = np.unique(np.searchsorted(entries, np.linspace(0, entries[-1], n_blocks + 1)[1:-1]))
+    edges = [0, *[int(c) for c in cuts if 0 < c < n_rows], n_rows]
+    yield from zip(edges[:-1], edges[1:], strict=True)
+
+
+def _from_frame(X: Any, name: str) -> Any:
+    """A pandas or polars frame as a matrix, refusing columns that are not numbers."""
+    module = type(X).__module__.split(".")[0]
+    if module == "pandas" and hasattr(X, "dtypes") and X.ndim == 2:
+        _refuse_columns(name, [(c, str(t)) for c, t in X.dtypes.items() if getattr(t, "kind", "O") not in "biuf"])
+        if len(X.columns) and all(str(t).startswith("Sparse") for t in X.dtypes):
+            return X.sparse.to_coo()
+        return X.to_numpy(dtype=_common_dtype([t for t in X.dtypes]), na_value=np.nan)
+    if module == "polars" and hasattr(X, "schema"):
+        _refuse_columns(name, [(c, str(t)) for c, t in X.schema.items() if not (t.is_numeric() or str(t) == "Boolean")])
+        return X.select(_polars_float()).to_numpy() if X.width else np.empty((X.height, 0))
+    return X
+
+
+def _polars_float() -> Any:
+    import polars
+
+    return polars.all().cast(polars.Float64)
+
+
+def _common_dtype(dtypes: list[Any]) -> Any:
+    kinds = {np.dtype(getattr(t, "numpy_dtype", t)) if not str(t).startswith("Sparse") else np.dtype(t.subtype)
+             for t in dtypes}
+    return np.float32 if kinds and all(_target(k) == np.float32 for k in kinds) else np.float64
+
+
+def _refuse_columns(name: str, bad: list[tuple[Any, str]]) -> None:
+    if bad:
+        column, dtype = bad[0]
+        raise DataError(
+            f"{name} has {len(bad)} column(s) that are not numbers, the first {column!r} of dtype {dtype}; "
+            "allowed: numbers and booleans. Encode text and categories first (one-hot, counts)."
+        )
+
+
+def _target(dtype: np.dtype[Any]) -> type[np.floating[Any]]:
+    """float32 where it holds every value of `dtype`, else float64."""
+    if dtype.kind == "f":
+        return np.float32 if dtype.itemsize <= 4 else np.float64
+    return np.float32 if dtype.kind == "b" or dtype.itemsize <= 2 else np.float64
+
+
+def _refuse_dtype(dtype: np.dtype[Any], name: str) -> None:
+    if dtype.kind == "c":
+        raise DataError(f"Complex data not supported: {name} has dtype {dtype}; allowed: real numbers and booleans.")
+    if dtype.kind not in "biuf":
+        raise DataError(
+            f"{name} has dtype {dtype}; allowed: floats, integers and booleans. An object or string matrix must be "
+            "converted by the caller, who knows what its entries mean."
+        )
+
+
+def _refuse_shape(shape: tuple[int, ...], name: str) -> None:
+    if shape[1] == 0:
+        raise DataError(f"{name} has 0 feature(s) (shape={shape}) while a minimum of 1 is required.")
+    if shape[0] == 0:
+        raise DataError(f"{name} has 0 sample(s) (shape={shape}) while a minimum of 1 is required.")
+
+
+def _refuse_value(name: str, value: float, row: int, column: int) -> None:
+    kind = "NaN" if np.isnan(value) else "infinity" if np.isinf(value) else f"the value {value:g}"
+    raise DataError(
+        f"{name} contains {kind}, first at row {row}, column {column}; allowed: finite numbers up to {LARGEST:g} in "
+        "absolute value. Fill or drop missing values first."
+    )
+
+
+def _open_dense(X: Any, name: str) -> tuple[Rows, Facts]:
+    if isinstance(X, np.matrix):
+        raise DataError(f"np.matrix is not supported: {name} was given as one; pass np.asarray({name}).")
+    values = np.asarray(X)
+    if values.ndim != 2:
+        raise DataError(
+            f"Expected 2D array, got {values.ndim}D array instead: {name} has shape {values.shape}; allowed: a matrix, one "
+            "row per object. Reshape your data with .reshape(1, -1) if it is a single row."
+        )
+    _refuse_dtype(values.dtype, name)
+    _refuse_shape(values.shape, name)
+    with np.errstate(over="ignore"):
+        rows = DenseRows(np.ascontiguousarray(values, dtype=_target(values.dtype)))
+    largest, seen, first = 0.0, np.zeros(rows.n_features, dtype=bool), 0
+    for block in rows.blocks():
+        highest = float(np.max(np.abs(block.values)))
+        if not highest <= LARGEST:
+            row, column = np.argwhere(~(np.abs(block.values) <= LARGEST))[0]
+            _refuse_value(name, float(block.values[row, column]), first + int(row), int(column))
+        largest = max(largest, highest)
+        seen |= block.values.any(axis=0)
+        first += block.n_rows
+    return rows, Facts(int(np.count_nonzero(seen)), largest)
+
+
+def _open_sparse(X: Any, name: str, n_threads: int) -> tuple[Rows, Facts]:
+    if X.ndim != 2:
+        raise DataError(f"Expected 2D array, got {X.ndim}D array instead: {name} is sparse with shape {X.shape}.")
+    _refuse_dtype(X.dtype, name)
+    _refuse_shape(X.shape, name)
+    matrix = X.tocsr()
+    rows = _from_csr(matrix)
+    facts, ordered = _scan(rows, name, n_threads)
+    if not ordered:
+        matrix = sp.csr_array((rows.data, rows.indices, rows.indptr), shape=matrix.shape, copy=True)
+        matrix.sum_duplicates()
+        rows = _from_csr(matrix)
+        facts, _ = _scan(rows, name, n_threads)
+    return rows, facts
+
+
+def _from_csr(matrix: Any) -> SparseRows:
+    indices = np.ascontiguousarray(matrix.indices)
+    if indices.dtype not in (np.int32, np.int64):
+        indices = indices.astype(np.int64)
+    with np.errstate(over="ignore"):
+        data = np.ascontiguousarray(matrix.data, dtype=_target(matrix.dtype))
+    return SparseRows(np.ascontiguousarray(matrix.indptr, dtype=np.int64), indices, data, int(matrix.shape[1]))
+
+
+def _scan(rows: SparseRows, name: str, n_threads: int) -> tuple[Facts, bool]:
+    scan = kernels.Scan(rows.n_features, len(rows.data))
+    first, largest, ordered = 0, 0.0, True
+    for block in rows.blocks():
+        found = scan.add(block, LARGEST, n_threads)
+        if found.outside_row >= 0:
+            raise DataError(
+                f"{name} has the feature index {found.outside} in row {first + found.outside_row}; allowed: 0 to "
+                f"{rows.n_features - 1}, since {name} has {rows.n_features} columns."
+            )
+        if found.bad_row >= 0:
+            start, stop = block.indptr[found.bad_row : found.bad_row + 2]
+            values = block.data[start:stop]
+            value = values[~(np.abs(values) <= LARGEST)][0]
+            _refuse_value(name, float(value), first + found.bad_row, found.bad_column)
+        largest, ordered = max(largest, found.largest), ordered and found.ordered
+        first += block.n_rows
+    return Facts(scan.n_seen(), largest), ordered

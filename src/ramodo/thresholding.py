@@ -1,0 +1,88 @@
+"""Scores (and labels) to candidate sets: equation 2.
+
+Cantelli's inequality bounds, for any distribution of scores, the share of them that lies α standard deviations above
+the mean: at most 1/(1+α²). Rows at or above that line are the outlier candidates O, all others the inlier candidates I.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from .options import OptionError
+
+FALLBACK = 10
+"""Candidates where no score reaches the line."""
+
+
+@dataclass(frozen=True)
+class Candidates:
+    """Row numbers of the outlier and the inlier candidates; `fallback` where no score reached the line."""
+
+    outliers: npt.NDArray[np.int64]
+    inliers: npt.NDArray[np.int64]
+    fallback: bool
+
+
+def cantelli_bound(alpha: float) -> float:
+    """The largest share of scores at or above mean + alpha standard deviations (section 5.2)."""
+    return 1 / (1 + alpha**2)
+
+
+@dataclass(frozen=True)
+class Cantelli:
+    """Mean plus `alpha` standard deviations."""
+
+    alpha: float
+
+    def cutoff(self, scores: npt.NDArray[np.float64]) -> float:
+        """The line; above every score where they do not differ, since then none stands out."""
+        mean, deviation = float(np.mean(scores)), float(np.std(scores))
+        if deviation <= 1e-12 * abs(mean) or len(scores) == 0:
+            return float(np.nextafter(np.max(scores, initial=0.0), np.inf))
+        return mean + self.alpha * deviation
+
+    def split(self, scores: npt.NDArray[np.float64], labels: npt.NDArray[np.int8]) -> Candidates:
+        """Candidates by score, known outliers (1) and known inliers (-1) by label.
+
+        The line is that of all scores. Known outliers are never inlier candidates, nor the other way round.
+        """
+        unknown = labels == 0
+        high = (scores >= self.cutoff(scores)) & unknown
+        fallback = not high.any() and not (labels == 1).any()
+        if fallback:
+            order = np.argsort(-scores, kind="stable")
+            high[order[unknown[order]][: max(1, min(FALLBACK, int(unknown.sum()) // 2))]] = True
+        outliers = high | (labels == 1)
+        return Candidates(np.flatnonzero(outliers), np.flatnonzero(~outliers), fallback)
+
+
+@dataclass(frozen=True)
+class TopFraction:
+    """The score that the given share of rows reaches."""
+
+    fraction: float
+
+    def cutoff(self, scores: npt.NDArray[np.float64]) -> float:
+        """The lowest of the highest `fraction` of the scores, at least one of them."""
+        count = max(1, round(self.fraction * len(scores)))
+        return float(np.partition(scores, len(scores) - count)[len(scores) - count])
+
+
+def read_labels(y: object, n_rows: int) -> npt.NDArray[np.int8]:
+    """`y` as int8: 1 known outlier, -1 known inlier, 0 unknown; None is all unknown."""
+    if y is None:
+        return np.zeros(n_rows, dtype=np.int8)
+    values = np.asarray(y)
+    if values.shape not in ((n_rows,), (n_rows, 1)):
+        raise OptionError(f"y of shape {values.shape} was given; allowed: one label for each of the {n_rows} rows of X.")
+    values = values.reshape(-1)
+    known = np.isin(values, (-1, 0, 1)) if values.dtype.kind in "biuf" else np.zeros(n_rows, dtype=bool)
+    if not known.all():
+        first = int(np.flatnonzero(~known)[0])
+        raise OptionError(
+            f"y[{first}]={values[first]!r} was given; allowed: 1 (known outlier), -1 (known inlier) and 0 (unknown)."
+        )
+    return values.astype(np.int8)

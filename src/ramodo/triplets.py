@@ -1,0 +1,102 @@
+"""Candidate sets to meta-triplets (<queries>, positive, negative): equations 3 and 4, labels by section 4.6.
+
+- queries come from the inlier candidates, with probability proportional to Z - r, Z the sum of their scores: the lower
+  the score, the likelier;
+- the positive comes from the inlier candidates uniformly, and is none of the queries;
+- the negative comes from the outlier candidates with probability proportional to r, or, for `labeled_fraction` of a
+  batch, uniformly from the labelled outliers.
+
+All draws are with replacement.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from .options import OptionError
+
+Integers = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Pools:
+    """Row numbers to draw from, and the scores that weigh them."""
+
+    inliers: Integers
+    inlier_scores: npt.NDArray[np.float64]
+    outliers: Integers
+    outlier_scores: npt.NDArray[np.float64]
+    labeled_outliers: Integers
+
+
+@dataclass(frozen=True)
+class TripletSampler:
+    """Draws triplets as rows of `n_queries` queries, the positive, the negative."""
+
+    n_queries: int = 1
+    labeled_fraction: float = 0.5
+
+    def check(self, pools: Pools) -> None:
+        """Raise where the pools cannot fill a triplet."""
+        needed = self.n_queries + 1
+        if len(pools.inliers) < needed:
+            raise OptionError(
+                f"{len(pools.inliers)} inlier candidates are left and n_queries={self.n_queries} needs at least {needed}: "
+                "queries and positive are different inliers. Give more rows that are not labelled outliers, a larger "
+                "alpha or fewer queries."
+            )
+        if len(pools.outliers) == 0 and not self._only_labeled(pools):
+            raise OptionError(
+                "no outlier candidates are left: every row is a known inlier. Leave some rows unlabelled (0), or give "
+                "labelled outliers and labeled_fraction=1.0."
+            )
+
+    def draw(self, pools: Pools, n: int, batch_size: int, rng: np.random.Generator) -> Integers:
+        """`n` triplets (n x (n_queries + 2)); each batch of `batch_size` has its share of labelled negatives."""
+        queries = self._queries(pools, n, rng)
+        positives = self._positives(pools, queries, rng)
+        negatives = self._negatives(pools, n, batch_size, rng)
+        return np.column_stack([pools.inliers[queries], pools.inliers[positives], negatives])
+
+    def _queries(self, pools: Pools, n: int, rng: np.random.Generator) -> Integers:
+        weights = pools.inlier_scores.sum() - pools.inlier_scores
+        return _weighted(weights, (n, self.n_queries), rng)
+
+    def _positives(self, pools: Pools, queries: Integers, rng: np.random.Generator) -> Integers:
+        positives = rng.integers(len(pools.inliers), size=len(queries))
+        clash = np.flatnonzero((queries == positives[:, None]).any(axis=1))
+        while len(clash):
+            positives[clash] = rng.integers(len(pools.inliers), size=len(clash))
+            clash = clash[(queries[clash] == positives[clash, None]).any(axis=1)]
+        return positives
+
+    def _negatives(self, pools: Pools, n: int, batch_size: int, rng: np.random.Generator) -> Integers:
+        labeled = self._labeled_places(pools, n, batch_size)
+        negatives = np.empty(n, dtype=np.int64)
+        if not labeled.all():
+            negatives[~labeled] = pools.outliers[_weighted(pools.outlier_scores, (int((~labeled).sum()),), rng)]
+        negatives[labeled] = rng.choice(pools.labeled_outliers, int(labeled.sum())) if labeled.any() else 0
+        return negatives
+
+    def _only_labeled(self, pools: Pools) -> bool:
+        return self.labeled_fraction == 1 and len(pools.labeled_outliers) > 0
+
+    def _labeled_places(self, pools: Pools, n: int, batch_size: int) -> npt.NDArray[np.bool_]:
+        """Which triplets take a labelled negative: the last ones of each batch."""
+        if len(pools.labeled_outliers) == 0:
+            return np.zeros(n, dtype=bool)
+        place = np.arange(n) % batch_size
+        size = np.minimum(batch_size, n - (np.arange(n) - place))
+        return place >= size - np.rint(size * self.labeled_fraction).astype(np.int64)
+
+
+def _weighted(weights: npt.NDArray[np.float64], shape: tuple[int, ...], rng: np.random.Generator) -> Integers:
+    """Positions drawn with probability proportional to `weights`; uniformly where all of them are zero."""
+    highest = weights.max()
+    if not highest > 0:
+        return rng.integers(len(weights), size=shape)
+    edges = np.cumsum(weights / highest)
+    return np.minimum(np.searchsorted(edges, rng.random(shape) * edges[-1], side="right"), len(weights) - 1)
