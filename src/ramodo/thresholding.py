@@ -16,10 +16,17 @@ from .options import OptionError
 FALLBACK = 10
 """Candidates where no score reaches the line."""
 
+SMALLEST_SHARE = 0.005
+"""Where fewer rows than this reach the line, the highest of this share are the candidates.
+
+Scores with an upper bound (distances between rows of length 1, say) can have a line that only one or two of many
+thousand rows reach by chance; a handful of negatives teaches the layer those rows and nothing else.
+"""
+
 
 @dataclass(frozen=True)
 class Candidates:
-    """Row numbers of the outlier and the inlier candidates; `fallback` where no score reached the line."""
+    """Row numbers of the outlier and the inlier candidates; `fallback` where too few scores reached the line."""
 
     outliers: npt.NDArray[np.int64]
     inliers: npt.NDArray[np.int64]
@@ -50,12 +57,13 @@ class Cantelli:
         The line is that of all scores. Known outliers are never inlier candidates, nor the other way round.
         """
         unknown = labels == 0
-        high = (scores >= self.cutoff(scores)) & unknown
-        fallback = not high.any() and not (labels == 1).any()
+        outliers = ((scores >= self.cutoff(scores)) & unknown) | (labels == 1)
+        fewest = int(SMALLEST_SHARE * len(scores)) if outliers.any() else max(FALLBACK, int(SMALLEST_SHARE * len(scores)))
+        missing = min(fewest, int(unknown.sum()) // 2) - int(outliers.sum())
+        fallback = missing > 0
         if fallback:
             order = np.argsort(-scores, kind="stable")
-            high[order[unknown[order]][: max(1, min(FALLBACK, int(unknown.sum()) // 2))]] = True
-        outliers = high | (labels == 1)
+            outliers[order[(unknown & ~outliers)[order]][:missing]] = True
         return Candidates(np.flatnonzero(outliers), np.flatnonzero(~outliers), fallback)
 
 
