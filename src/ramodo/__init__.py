@@ -1,0 +1,48 @@
+"""Ramodo finds the outliers in data with thousands to billions of features, most of them zero.
+
+It implements RAMODO and its instance REPEN (Pang, Cao, Chen, Liu, KDD 2018). Data flows through the modules so:
+
+    X ──► references ──► r = Sp(X | references)            scoring.py       eq. 1
+                              │
+                              ▼
+                      Cantelli: O, I (+ labels)            thresholding.py  eq. 2
+                              │
+                              ▼
+              meta-triplets (<queries>, x+, x-)            triplets.py      eq. 3, 4; labels: sec. 4.6
+                              │
+                              ▼
+        f(x) = ReLU(x W), hinge on φ(f(x)|Q), ADADELTA     representation.py, ranking.py, training.py
+                              │
+                              ▼
+    X' = f(X) ──► references in X' ──► Sp(X' | references) scoring.py again
+
+`rows.py` is the door for data, `framework.py` wires the stages, `kernels/` holds what is native.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+__version__ = "0.1.0"
+__all__ = ["REPEN", "load", "__version__"]
+
+if TYPE_CHECKING:
+    from .model_file import load
+    from .repen import REPEN
+
+_HOMES = {"REPEN": "repen", "load": "model_file"}
+
+
+def __getattr__(name: str) -> Any:
+    """Public names are imported when first used: scikit-learn and scipy take most of a second."""
+    if name not in _HOMES:
+        raise AttributeError(f"module 'ramodo' has no attribute {name!r}")
+    from importlib import import_module
+
+    value = getattr(import_module(f".{_HOMES[name]}", __name__), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *_HOMES})
