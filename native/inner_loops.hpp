@@ -49,6 +49,7 @@ struct SparseUpdate {
     const float* powers;          // rho^k
     uint32_t n_powers;
     uint32_t step;                // from 1
+    int shift;                    // a bucket is 2^shift slots
     int32_t* local;               // scratch: slot within the bucket -> place in `touched`, -1 outside of a call
     uint32_t* touched;            // scratch
     float* sums;                  // scratch: gradient of each touched feature
@@ -67,8 +68,9 @@ struct InnerLoops {
     void (*gather_initial)(const InitialWeights& init, const int64_t* columns, const float* values, int64_t n, int m,
                            int width, float* out);
     void (*initial_row)(const InitialWeights& init, int64_t column, int m, int width, float* out);
-    // Adds up the gradient of each feature in entries[0 .. n), all of one bucket, and takes its ADADELTA step.
-    void (*update_sparse)(const Entry* entries, int64_t n, uint32_t first_slot, const SparseUpdate& update);
+    // Gradients and ADADELTA steps of the features in buckets [first, last); bucket b has entries [starts[b], starts[b + 1]).
+    void (*update_sparse)(const Entry* entries, const int64_t* starts, int64_t first, int64_t last,
+                          const SparseUpdate& update);
     // hidden[r] += x[rows[r], first .. last) @ weights[first .. last)
     void (*forward_dense_float)(const float* const* rows, int64_t n_rows, int64_t first, int64_t last,
                                 const float* weights, int width, float* hidden);

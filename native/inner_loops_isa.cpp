@@ -6,7 +6,7 @@
 namespace ramodo {
 namespace RAMODO_ISA {
 
-constexpr int64_t kAhead = 24;             // non-zeros between asking for a weight row and using it
+constexpr int64_t kAhead = 64;             // non-zeros between asking for a weight row and using it
 constexpr float kTiny = 1e-35f;            // accumulators below are zero: subnormal numbers are slow and change nothing
 
 #define RAMODO_INLINE inline __attribute__((always_inline))
@@ -45,8 +45,9 @@ inline void initial_row(const InitialWeights& init, int64_t column, int m, int w
 
 template <int C>
 RAMODO_INLINE void fetch(const char* row) {
-    __builtin_prefetch(row);
-    __builtin_prefetch(row + (4 * C * sizeof(float) - 1));
+    // Into the second-level cache: it takes more requests at a time than the first, and that is what limits gathers.
+    for (size_t line = 0; line + 64 <= 4 * C * sizeof(float); line += 64) __builtin_prefetch(row + line, 0, 2);
+    __builtin_prefetch(row + (4 * C * sizeof(float) - 1), 0, 2);
 }
 
 template <int C, class V>
@@ -109,33 +110,21 @@ RAMODO_INLINE void adadelta_step(int n, const float* __restrict g, float* __rest
     }
 }
 
-// The gradient of each touched feature into its record.
-template <int C>
-RAMODO_INLINE void step_touched(uint32_t n_touched, uint32_t first_slot, const SparseUpdate& u) {
-    const int width = C ? 4 * C : u.layout.width;
-    for (uint32_t t = 0; t < n_touched; ++t) {
-        char* record = u.records + u.layout.bytes * u.touched[t];
-        uint32_t& last = u.layout.last_step(record);
-        const uint32_t skipped = last ? u.step - last - 1 : 0;
-        float* w = u.layout.weights(record);
-        adadelta_step(width, u.sums + static_cast<size_t>(t) * width, w, w + width, w + 2 * width, u.adadelta,
-                      skipped < u.n_powers ? u.powers[skipped] : 0.0f);
-        last = u.step;
-        u.local[u.touched[t] - first_slot] = -1;
-    }
+RAMODO_INLINE void fetch_record(const SparseUpdate& u, uint32_t slot) {
+    const char* record = u.records + u.layout.bytes * slot;
+    for (size_t line = 0; line < u.layout.bytes; line += 64) __builtin_prefetch(record + line, 1, 2);
 }
 
-// Features are numbered in the order of first touch, so that their sums lie side by side. C = 0: wider than a panel.
+// Adds up the gradient of each feature of a bucket, row after row; returns how many features there are. They are
+// numbered in the order of first touch, so that their sums lie side by side. C = 0: wider than a panel.
 template <int C>
-RAMODO_INLINE void update_bucket(const Entry* entries, int64_t n, uint32_t first_slot, const SparseUpdate& u) {
+RAMODO_INLINE uint32_t sum_bucket(const Entry* entries, int64_t n, uint32_t first_slot, const SparseUpdate& u) {
     const int width = C ? 4 * C : u.layout.width;
     uint32_t n_touched = 0;
     for (int64_t k = 0; k < n; ++k) {
         int32_t& place = u.local[entries[k].slot - first_slot];
         const bool fresh = place < 0;
         if (fresh) {
-            const char* record = u.records + u.layout.bytes * entries[k].slot;
-            for (size_t line = 0; line < u.layout.bytes; line += 64) __builtin_prefetch(record + line, 1);
             u.touched[n_touched] = entries[k].slot;
             place = static_cast<int32_t>(n_touched++);
         }
@@ -151,13 +140,42 @@ RAMODO_INLINE void update_bucket(const Entry* entries, int64_t n, uint32_t first
             for (int i = 0; i < width; ++i) sum[i] = (fresh ? 0.0f : sum[i]) + entries[k].value * delta[i];
         }
     }
-    step_touched<C>(n_touched, first_slot, u);
+    return n_touched;
 }
 
-void update_sparse(const Entry* entries, int64_t n, uint32_t first_slot, const SparseUpdate& u) {
-    if (u.layout.width > kGroup * kMaxGroups) return update_bucket<0>(entries, n, first_slot, u);
+// Their steps, while the records of the entries to come are on their way.
+template <int C>
+RAMODO_INLINE void step_bucket(uint32_t n_touched, uint32_t first_slot, const Entry* next, const Entry* next_end,
+                               const SparseUpdate& u) {
+    const int width = C ? 4 * C : u.layout.width;
+    for (uint32_t t = 0; t < n_touched; ++t) {
+        if (next < next_end) fetch_record(u, (next++)->slot);
+        char* record = u.records + u.layout.bytes * u.touched[t];
+        uint32_t& last = u.layout.last_step(record);
+        const uint32_t skipped = last ? u.step - last - 1 : 0;
+        float* w = u.layout.weights(record);
+        adadelta_step(width, u.sums + static_cast<size_t>(t) * width, w, w + width, w + 2 * width, u.adadelta,
+                      skipped < u.n_powers ? u.powers[skipped] : 0.0f);
+        last = u.step;
+        u.local[u.touched[t] - first_slot] = -1;
+    }
+    while (next < next_end) fetch_record(u, (next++)->slot);
+}
+
+template <int C>
+RAMODO_INLINE void update_buckets(const Entry* entries, const int64_t* starts, int64_t first, int64_t last,
+                                  const SparseUpdate& u) {
+    for (int64_t b = first; b < last; ++b) {
+        const uint32_t first_slot = static_cast<uint32_t>(b << u.shift);
+        const uint32_t n_touched = sum_bucket<C>(entries + starts[b], starts[b + 1] - starts[b], first_slot, u);
+        step_bucket<C>(n_touched, first_slot, entries + starts[b + 1], entries + starts[b + 1 < last ? b + 2 : b + 1], u);
+    }
+}
+
+void update_sparse(const Entry* entries, const int64_t* starts, int64_t first, int64_t last, const SparseUpdate& u) {
+    if (u.layout.width > kGroup * kMaxGroups) return update_buckets<0>(entries, starts, first, last, u);
     for_panels(u.layout.width, [&](auto groups, int) {
-        update_bucket<decltype(groups)::value>(entries, n, first_slot, u);
+        update_buckets<decltype(groups)::value>(entries, starts, first, last, u);
     });
 }
 

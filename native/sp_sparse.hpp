@@ -38,7 +38,7 @@ public:
     template <class I, class V>
     void score(const Csr<I, V>& x, int64_t begin, int64_t end, double* scores) const {
         std::vector<double> dots(static_cast<size_t>(n_));
-        std::vector<int64_t> hits;
+        std::vector<Hit> hits;
         const int64_t n_subsamples = n_ / size_;
         for (int64_t row = begin; row < end; ++row) {
             const double norm = products(x, row, hits, dots);
@@ -49,6 +49,19 @@ public:
     }
 
 private:
+    struct Posting {
+        int32_t reference;
+        double value;
+    };
+    struct List {
+        int64_t start;
+        int32_t count;        // of postings; -1: a value for every reference
+    };
+    struct Hit {
+        int64_t place;        // in the row, then in lists_
+        double value;
+    };
+
     static std::vector<int64_t> distinct(std::vector<int64_t> columns) {
         std::sort(columns.begin(), columns.end());
         columns.erase(std::unique(columns.begin(), columns.end()), columns.end());
@@ -63,32 +76,31 @@ private:
 
     // Features of at least a quarter of the references get one value per reference, the others a list.
     void turn_around() {
-        const size_t n_features = features_.size();
         std::vector<int32_t> slots(columns_.size());
-        std::vector<int64_t> counts(n_features + 1, 0);
+        std::vector<int64_t> counts(features_.size(), 0);
         for (size_t k = 0; k < columns_.size(); ++k) ++counts[(slots[k] = lookup_.find(columns_[k]))];
-        starts_.assign(n_features + 1, 0);
-        full_.assign(n_features, -1);
-        int64_t n_full = 0;
-        for (size_t f = 0; f < n_features; ++f) {
+        lists_.resize(features_.size());
+        int64_t n_postings = 0, n_full = 0;
+        for (size_t f = 0; f < features_.size(); ++f) {
             const bool full = 4 * counts[f] >= n_;
-            if (full) full_[f] = n_full++ * n_;
-            starts_[f + 1] = starts_[f] + (full ? 0 : counts[f]);
+            lists_[f] = {full ? n_full : n_postings, full ? -1 : static_cast<int32_t>(counts[f])};
+            full ? n_full += n_ : n_postings += counts[f];
         }
-        columns_full_.assign(static_cast<size_t>(n_full * n_), 0);
-        lists_.resize(static_cast<size_t>(starts_[n_features]));
-        std::vector<int64_t> next(starts_.begin(), starts_.end() - 1);
+        full_.assign(static_cast<size_t>(n_full), 0);
+        postings_.resize(static_cast<size_t>(n_postings));
+        std::vector<int32_t> filled(features_.size(), 0);
         for (int64_t r = 0; r < n_; ++r)
             for (int64_t k = indptr_[r]; k < indptr_[r + 1]; ++k) {
-                const int32_t f = slots[k];
-                if (full_[f] >= 0) columns_full_[full_[f] + r] = values_[k];
-                else lists_[next[f]++] = {static_cast<int32_t>(r), values_[k]};
+                const List& list = lists_[slots[k]];
+                if (list.count < 0) full_[list.start + r] = values_[k];
+                else postings_[list.start + filled[slots[k]]++] = {static_cast<int32_t>(r), values_[k]};
             }
     }
 
-    // dots[r] = <x, reference r>; returns |x|^2.
+    // dots[r] = <x, reference r>; returns |x|^2. Most features of a row are in no reference, and the lists of the others
+    // are far apart in memory: they are looked up for the whole row first, so that they arrive while others are used.
     template <class I, class V>
-    double products(const Csr<I, V>& x, int64_t row, std::vector<int64_t>& hits, std::vector<double>& dots) const {
+    double products(const Csr<I, V>& x, int64_t row, std::vector<Hit>& hits, std::vector<double>& dots) const {
         const int64_t begin = x.begin(row), length = x.length(row);
         const I* columns = x.indices + begin;
         const V* data = x.data + begin;
@@ -96,16 +108,27 @@ private:
         if (static_cast<int64_t>(hits.size()) < length) hits.resize(static_cast<size_t>(length));
         int64_t n_hits = 0;
         for (int64_t k = 0; k < length; ++k) {
-            hits[n_hits] = k;
+            hits[n_hits].place = k;
             n_hits += lookup_.maybe(columns[k]);
         }
         for (int64_t h = 0; h < n_hits; ++h) {
-            const int32_t f = lookup_.find(columns[hits[h]]);
-            const double value = data[hits[h]];
-            if (full_[f] >= 0) {
-                inner_->add_scaled(n_, value, columns_full_.data() + full_[f], dots.data());
+            const int64_t k = hits[h].place;
+            hits[h] = {lookup_.find(columns[k]), static_cast<double>(data[k])};
+            __builtin_prefetch(&lists_[hits[h].place]);
+        }
+        constexpr int64_t kAhead = 16;
+        for (int64_t h = 0; h < n_hits; ++h) {
+            if (h + kAhead < n_hits) {
+                const List& coming = lists_[hits[h + kAhead].place];
+                if (coming.count >= 0) __builtin_prefetch(&postings_[coming.start]);
+            }
+            const List& list = lists_[hits[h].place];
+            const double value = hits[h].value;
+            if (list.count < 0) {
+                inner_->add_scaled(n_, value, full_.data() + list.start, dots.data());
             } else {
-                for (int64_t p = starts_[f]; p < starts_[f + 1]; ++p) dots[lists_[p].reference] += value * lists_[p].value;
+                const Posting* posting = postings_.data() + list.start;
+                for (int32_t p = 0; p < list.count; ++p) dots[posting[p].reference] += value * posting[p].value;
             }
         }
         return squared_norm(data, length);
@@ -147,20 +170,15 @@ private:
         return total;
     }
 
-    struct Posting {
-        int32_t reference;
-        double value;
-    };
-
     const InnerLoops* inner_ = &inner_loops();
     int64_t n_, size_;
     std::vector<int64_t> indptr_, columns_;
     std::vector<double> values_, norms_;
     std::vector<int64_t> features_;
     FeatureLookup lookup_;
-    std::vector<int64_t> starts_, full_;
-    std::vector<double> columns_full_;
-    std::vector<Posting> lists_;
+    std::vector<List> lists_;
+    std::vector<double> full_;
+    std::vector<Posting> postings_;
 };
 
 }  // namespace ramodo

@@ -67,6 +67,7 @@ protected:
 
     void update(ThreadPool& pool) override {
         deal(pool);
+        const int64_t n_tasks = std::min<int64_t>(n_buckets_, 16 * pool.size());
         std::atomic<int64_t> next{0};
         scratch_.resize(static_cast<size_t>(pool.size()));
         pool.run(pool.size(), [&](int64_t worker) {
@@ -77,15 +78,15 @@ protected:
             u.powers = powers_.data();
             u.n_powers = static_cast<uint32_t>(powers_.size());
             u.step = step_;
-            for (int64_t b; (b = next.fetch_add(1)) < n_buckets_;)
-                if (starts_[b] < starts_[b + 1])
-                    inner_loops().update_sparse(entries_.data() + starts_[b], starts_[b + 1] - starts_[b],
-                                                static_cast<uint32_t>(b << shift_), u);
+            u.shift = shift_;
+            for (int64_t task; (task = next.fetch_add(1)) < n_tasks;)
+                inner_loops().update_sparse(entries_.data(), starts_.data(), n_buckets_ * task / n_tasks,
+                                            n_buckets_ * (task + 1) / n_tasks, u);
         });
     }
 
 private:
-    static constexpr int kWidestBucket = 12;    // 4,096 records of 256 bytes: half of a common L2 cache
+    static constexpr int kWidestBucket = 10;    // 1,024 records of 256 bytes: two buckets fit a small L2 cache
 
     struct Scratch {
         std::vector<int32_t> local;

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
-_TOPICS, _TOPIC_SIZE = 10, 500
+_TOPICS = 10
 _BLOCK_ENTRIES = 1 << 22
 
 
@@ -30,17 +30,18 @@ def make_ultrahigh(
     outlier_fraction: float = 0.02,
     n_marks: int = 40,
     marks_per_outlier: int = 20,
+    topic_size: float = 5.0,
     skew: float = 0.0,
     random_state: int | None = None,
 ) -> tuple[sp.csr_array, npt.NDArray[np.int8]]:
     """Rows of about `row_length` non-zeros, some of which are outliers.
 
-    Half of a row's features are those of one of ten topics (500 features each, shared by the rows of the topic), half
-    come from the whole width. An outlier is such a row with about `marks_per_outlier` further features out of `n_marks`
+    Half of a row's features are those of one of ten topics, half come from the whole width. An outlier is such a row with about `marks_per_outlier` further features out of `n_marks`
     that inliers hardly have: it differs on a few dozen of a million.
 
     Parameters
     ----------
+    topic_size : features of a topic, as a multiple of `row_length`; 0 draws all features from the whole width
     skew : 0 draws features of the whole width uniformly; above, low-numbered ones are preferred, as common words are
 
     Returns
@@ -51,7 +52,8 @@ def make_ultrahigh(
     rng = np.random.default_rng(random_state)
     y = np.zeros(n_rows, dtype=np.int8)
     y[rng.choice(n_rows, round(outlier_fraction * n_rows), replace=False)] = 1
-    planted = rng.choice(n_features, min(n_features, _TOPICS * _TOPIC_SIZE + n_marks), replace=False)
+    n_planted = min(n_features, round(_TOPICS * topic_size * row_length) + n_marks)
+    planted = rng.choice(n_features, n_planted, replace=False)
     topics = planted[n_marks:][: (len(planted) - n_marks) // _TOPICS * _TOPICS].reshape(_TOPICS, -1)
     plan = _Plan(n_features, topics, planted[:n_marks], skew)
 

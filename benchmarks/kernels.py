@@ -1,0 +1,80 @@
+"""The kernels at Webspam's width against SciPy's products of the same matrices, in one run.
+
+    python -m benchmarks.kernels [--rows 10000] [--skew 0] [--topics 0]
+"""
+
+from __future__ import annotations
+
+import argparse
+
+import numpy as np
+from ramodo.datasets import make_ultrahigh
+from ramodo.kernels import Projection, SparseSp, Trainer
+from ramodo.rows import SparseRows, open_rows, to_csr
+
+from .table import print_table, reached, seconds
+
+D, ROW_LENGTH, M = 16_609_143, 3_600, 20
+THREADS = 2
+
+
+def transform(rows: SparseRows, weights: np.ndarray) -> tuple[float, float]:
+    project = Projection(np.arange(D), weights, D, 1, 0.0)
+    X = to_csr(rows)
+    np.testing.assert_allclose(project(rows, THREADS)[:50], np.maximum(X[:50] @ weights, 0), rtol=1e-3, atol=1e-3)
+    return seconds(lambda: X @ weights), seconds(lambda: project(rows, THREADS))
+
+
+def ranking(rows: SparseRows, rng: np.random.Generator) -> tuple[float, float]:
+    references = rows.take(np.concatenate([rng.choice(rows.n_rows, 8, replace=False) for _ in range(50)]))
+    X, S = to_csr(rows), to_csr(references).T.tocsr()
+    norms = X.multiply(X).sum(axis=1), to_csr(references).multiply(to_csr(references)).sum(axis=1)
+
+    def scipys() -> np.ndarray:
+        squared = norms[0][:, None] + norms[1][None, :] - 2 * (X @ S).toarray()
+        return np.sqrt(np.maximum(squared.reshape(len(squared), 50, 8).min(axis=2), 0)).mean(axis=1)
+
+    ours = SparseSp(references, 8)
+    other = np.flatnonzero(~np.isin(np.arange(rows.n_rows), rng.choice(rows.n_rows, 1)))[:200]
+    np.testing.assert_allclose(ours.score(rows, THREADS)[other], scipys()[other], rtol=0.05)
+    return seconds(scipys), seconds(lambda: ours.score(rows, THREADS))
+
+
+def step(rows: SparseRows, weights: np.ndarray, rng: np.random.Generator) -> tuple[float, float]:
+    """One step on 256 triplets, all of them active, against SciPy's product of the same rows with W."""
+    triplets = rng.choice(rows.n_rows, (256, 3), replace=False)
+    drawn = np.unique(triplets)
+    options = dict(width=M, n_queries=1, margin=1e9, scale=1.0, seed=1, limit=6e-4, learning_rate=1.0, rho=0.95,
+                   epsilon=1e-7, n_threads=THREADS)
+    trainer = Trainer(rows, np.arange(rows.n_rows), **options)
+    trainer.run(triplets, 256)
+    X = to_csr(rows)[drawn]
+    return seconds(lambda: X @ weights, 5), seconds(lambda: trainer.run(triplets, 256), 5)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--rows", type=int, default=10_000)
+    parser.add_argument("--skew", type=float, default=0.0)
+    parser.add_argument("--topics", type=float, default=0.0, help="topic size in row lengths; 0: features are uniform")
+    arguments = parser.parse_args()
+    rng = np.random.default_rng(0)
+    X, _ = make_ultrahigh(arguments.rows, D, row_length=ROW_LENGTH, topic_size=arguments.topics,
+                          skew=arguments.skew, random_state=0)
+    rows, _ = open_rows(X)
+    assert isinstance(rows, SparseRows)
+    weights = rng.standard_normal((D, M), dtype=np.float32)
+    table = []
+    for name, (scipys, ours), target, at_most in (
+        ("transform", transform(rows, weights), 5, False),
+        ("initial ranking", ranking(rows, rng), 5, False),
+        ("training step", step(rows, weights, rng), 0.7, True),
+    ):
+        ratio = ours / scipys if at_most else scipys / ours
+        table.append([name, f"{scipys:.3f}", f"{ours:.3f}", f"{ratio:.2f} x", reached(ratio, target, at_most=at_most)])
+    print_table(f"Kernels, {X.shape[0]:,} x {D:,}, {X.nnz / X.shape[0]:,.0f} non-zeros a row, skew {arguments.skew:g}, topics {arguments.topics:g}, "
+                f"{THREADS} threads", ["kernel", "SciPy s", "ours s", "ratio", "reached"], table)
+
+
+if __name__ == "__main__":
+    main()

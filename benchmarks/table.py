@@ -1,0 +1,45 @@
+"""What the benchmarks share: a Markdown table, a stopwatch, and whether a figure was reached."""
+
+from __future__ import annotations
+
+import os
+import platform
+import time
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import numpy as np
+
+
+def print_table(title: str, header: list[str], rows: Iterable[list[Any]]) -> None:
+    """One Markdown table under a heading, with the machine it was measured on."""
+    print(f"\n### {title}\n\n{machine()}\n")
+    print("| " + " | ".join(header) + " |")
+    print("|" + "---|" * len(header))
+    for row in rows:
+        print("| " + " | ".join(str(cell) for cell in row) + " |", flush=True)
+
+
+def machine() -> str:
+    """Cores and versions, in a line."""
+    import scipy
+    import sklearn
+
+    return (f"{os.cpu_count()} cores, {platform.machine()}, Python {platform.python_version()}, "
+            f"numpy {np.__version__}, scipy {scipy.__version__}, scikit-learn {sklearn.__version__}")
+
+
+def seconds(function: Callable[[], Any], repeats: int = 3) -> float:
+    """The fastest of a few runs."""
+    best = float("inf")
+    for _ in range(repeats):
+        started = time.perf_counter()
+        function()
+        best = min(best, time.perf_counter() - started)
+    return best
+
+
+def reached(value: float, target: float, *, at_most: bool = False) -> str:
+    """yes or no, with the target."""
+    fine = value <= target if at_most else value >= target
+    return f"{'yes' if fine else 'NO'} ({'<=' if at_most else '>='} {target:g})"
