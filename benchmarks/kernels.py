@@ -1,6 +1,6 @@
 """The kernels at Webspam's width against SciPy's products of the same matrices, in one run.
 
-    python -m benchmarks.kernels [--rows 10000] [--skew 0] [--topics 0]
+python -m benchmarks.kernels [--rows 10000] [--skew 0] [--topics 0]
 """
 
 from __future__ import annotations
@@ -8,6 +8,7 @@ from __future__ import annotations
 import argparse
 
 import numpy as np
+
 from ramodo.datasets import make_ultrahigh
 from ramodo.kernels import Projection, SparseSp, Trainer
 from ramodo.rows import SparseRows, open_rows, to_csr
@@ -44,8 +45,18 @@ def step(rows: SparseRows, weights: np.ndarray, rng: np.random.Generator) -> tup
     """One step on 256 triplets, all of them active, against SciPy's product of the same rows with W."""
     triplets = rng.choice(rows.n_rows, (256, 3), replace=False)
     drawn = np.unique(triplets)
-    options = dict(width=M, n_queries=1, margin=1e9, scale=1.0, seed=1, limit=6e-4, learning_rate=1.0, rho=0.95,
-                   epsilon=1e-7, n_threads=THREADS)
+    options = dict(
+        width=M,
+        n_queries=1,
+        margin=1e9,
+        scale=1.0,
+        seed=1,
+        limit=6e-4,
+        learning_rate=1.0,
+        rho=0.95,
+        epsilon=1e-7,
+        n_threads=THREADS,
+    )
     trainer = Trainer(rows, np.arange(rows.n_rows), **options)
     trainer.run(triplets, 256)
     X = to_csr(rows)[drawn]
@@ -59,8 +70,9 @@ def main() -> None:
     parser.add_argument("--topics", type=float, default=0.0, help="topic size in row lengths; 0: features are uniform")
     arguments = parser.parse_args()
     rng = np.random.default_rng(0)
-    X, _ = make_ultrahigh(arguments.rows, D, row_length=ROW_LENGTH, topic_size=arguments.topics,
-                          skew=arguments.skew, random_state=0)
+    X, _ = make_ultrahigh(
+        arguments.rows, D, row_length=ROW_LENGTH, topic_size=arguments.topics, skew=arguments.skew, random_state=0
+    )
     rows, _ = open_rows(X)
     assert isinstance(rows, SparseRows)
     weights = rng.standard_normal((D, M), dtype=np.float32)
@@ -72,8 +84,11 @@ def main() -> None:
     ):
         ratio = ours / scipys if at_most else scipys / ours
         table.append([name, f"{scipys:.3f}", f"{ours:.3f}", f"{ratio:.2f} x", reached(ratio, target, at_most=at_most)])
-    print_table(f"Kernels, {X.shape[0]:,} x {D:,}, {X.nnz / X.shape[0]:,.0f} non-zeros a row, skew {arguments.skew:g}, topics {arguments.topics:g}, "
-                f"{THREADS} threads", ["kernel", "SciPy s", "ours s", "ratio", "reached"], table)
+    title = (
+        f"Kernels, {X.shape[0]:,} x {D:,}, {X.nnz / X.shape[0]:,.0f} non-zeros a row, "
+        f"topics {arguments.topics:g}, skew {arguments.skew:g}, {THREADS} threads"
+    )
+    print_table(title, ["kernel", "SciPy s", "ours s", "ratio", "reached"], table)
 
 
 if __name__ == "__main__":

@@ -25,8 +25,10 @@ def machine() -> str:
     import scipy
     import sklearn
 
-    return (f"{os.cpu_count()} cores, {platform.machine()}, Python {platform.python_version()}, "
-            f"numpy {np.__version__}, scipy {scipy.__version__}, scikit-learn {sklearn.__version__}")
+    return (
+        f"{os.cpu_count()} cores, {platform.machine()}, Python {platform.python_version()}, "
+        f"numpy {np.__version__}, scipy {scipy.__version__}, scikit-learn {sklearn.__version__}"
+    )
 
 
 def seconds(function: Callable[[], Any], repeats: int = 3) -> float:

@@ -10,7 +10,7 @@
 #include "dense_training.hpp"
 #include "projection.hpp"
 #include "scan.hpp"
-#include "small_references.hpp"
+#include "sp_small.hpp"
 #include "sp_sparse.hpp"
 #include "sparse_training.hpp"
 

@@ -26,7 +26,7 @@ from .ranking import NearestQueryHinge
 from .representation import ReluLayer, initial_limit
 from .rows import DataError, Facts, Rows, like, map_blocks, open_rows, stack
 from .scoring import Sp
-from .thresholding import Candidates, Cantelli, TopFraction, cantelli_bound, read_labels
+from .thresholding import Candidates, Cantelli, TopFraction, read_labels
 from .training import Adadelta, train
 from .triplets import Pools, TripletSampler
 
@@ -93,8 +93,10 @@ class RandomDistanceDetector(ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
         with progress.stage("check"):
             rows, facts = open_rows(X, n_threads=n_threads)
             if rows.n_rows < _FEWEST_ROWS:
-                raise DataError(f"X has n_samples = {rows.n_rows}; at least {_FEWEST_ROWS} are needed: a query, a "
-                                "positive and a negative.")
+                raise DataError(
+                    f"X has n_samples = {rows.n_rows}; at least {_FEWEST_ROWS} are needed: a query, a "
+                    "positive and a negative."
+                )
             labels = read_labels(y, rows.n_rows)
             known_outliers, known_inliers, largest = _open_extra(rows, facts, labeled_outliers, labeled_inliers)
 
@@ -133,22 +135,37 @@ class RandomDistanceDetector(ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
         self.outlier_scores_ = scores
         self.threshold_ = threshold
         self.offset_ = _offset(threshold)
-        cantelli = isinstance(stages.cutoff, Cantelli)
-        self.false_positive_bound_ = cantelli_bound(stages.cutoff.alpha) if cantelli else float("nan")
+        self.false_positive_bound_ = stages.cutoff.bound()
         self.stage_seconds_ = progress.seconds
         return self
 
     def _train(
-        self, stages: Stages, rows: Rows, labeled: Labeled, epochs: list[npt.NDArray[np.int64]], n_seen: int,
-        largest: float, seed: np.random.SeedSequence, bar: Bar,
+        self,
+        stages: Stages,
+        rows: Rows,
+        labeled: Labeled,
+        epochs: list[npt.NDArray[np.int64]],
+        n_seen: int,
+        largest: float,
+        seed: np.random.SeedSequence,
+        bar: Bar,
     ) -> tuple[ReluLayer, npt.NDArray[np.float64]]:
         weight_seed = int(seed.generate_state(1, np.uint64)[0])
         limit = initial_limit(n_seen, self.n_components)
         training_rows, training_epochs = _with_extra(rows, labeled.extra(), epochs)
         trained = train(
-            training_rows, training_epochs, self.batch_size, width=self.n_components, margin=stages.loss.margin,
-            n_queries=stages.loss.n_queries, seed=weight_seed, limit=limit, largest=largest,
-            adadelta=stages.optimizer, n_threads=self._n_threads(), show=bar.show,
+            training_rows,
+            training_epochs,
+            self.batch_size,
+            width=self.n_components,
+            margin=stages.loss.margin,
+            n_queries=stages.loss.n_queries,
+            seed=weight_seed,
+            limit=limit,
+            largest=largest,
+            adadelta=stages.optimizer,
+            n_threads=self._n_threads(),
+            show=bar.show,
         )
         return ReluLayer(trained.columns, trained.weights, rows.n_features, weight_seed, limit), trained.loss_curve
 
@@ -218,8 +235,10 @@ class RandomDistanceDetector(ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
         _check_feature_names(self, X, reset=False)
         if rows.n_features != self.n_features_in_:
             _check_n_features(self, X, reset=False)
-            raise DataError(f"X has {rows.n_features} features, but {type(self).__name__} is expecting "
-                            f"{self.n_features_in_} features as input.")
+            raise DataError(
+                f"X has {rows.n_features} features, but {type(self).__name__} is expecting "
+                f"{self.n_features_in_} features as input."
+            )
         return rows
 
     # ---- scikit-learn's contract ---------------------------------------------------------------------------------
@@ -263,9 +282,7 @@ def _offset(threshold: float) -> float:
     return float(np.nextafter(-threshold, np.inf))
 
 
-def _open_extra(
-    rows: Rows, facts: Facts, outliers: Any, inliers: Any
-) -> tuple[Rows | None, Rows | None, float]:
+def _open_extra(rows: Rows, facts: Facts, outliers: Any, inliers: Any) -> tuple[Rows | None, Rows | None, float]:
     """The extra labelled rows, in the kind of `rows`, and the largest absolute value of all."""
     opened: list[Rows | None] = []
     largest = facts.largest
@@ -283,8 +300,10 @@ def _open_extra(
 
 def _warn_if_flat(scores: npt.NDArray[np.float64]) -> None:
     if np.ptp(scores) <= 1e-12 * abs(scores.max()):
-        warnings.warn("All rows have the same initial score: they are equal, or equally far apart. No row stands out.",
-                      stacklevel=3)
+        warnings.warn(
+            "All rows have the same initial score: they are equal, or equally far apart. No row stands out.",
+            stacklevel=3,
+        )
 
 
 def _pools(candidates: Candidates, scores: npt.NDArray[np.float64], labeled: Labeled) -> Pools:

@@ -58,7 +58,7 @@ def save(detector: RandomDistanceDetector, path: Path) -> Path:
     """Write a fitted detector to `path`: whole, or not at all."""
     options = detector.get_params(deep=False)
     if not isinstance(options["random_state"], int | np.integer):
-        options["random_state"] = None          # a generator's state is not part of the model
+        options["random_state"] = None  # a generator's state is not part of the model
     tensors = {name: np.ascontiguousarray(getattr(detector, name)) for name in _TENSORS}
     if hasattr(detector, "feature_names_in_"):
         names = json.dumps([str(name) for name in detector.feature_names_in_]).encode()
@@ -118,8 +118,10 @@ def _read_facts(header: dict[str, str]) -> dict[str, Any]:
     _require(isinstance(facts, dict) and set(facts) == set(_FACTS), "its facts are incomplete")
     for name, kind in _FACTS.items():
         allowed = (int, float) if kind is float else (kind,)
-        _require(isinstance(facts[name], allowed) and (kind is bool or not isinstance(facts[name], bool)),
-                 f"{name} is {facts[name]!r}")
+        _require(
+            isinstance(facts[name], allowed) and (kind is bool or not isinstance(facts[name], bool)),
+            f"{name} is {facts[name]!r}",
+        )
         facts[name] = kind(facts[name])
     _require(0 < facts["n_features_in_"] < 2**63 and 0 <= facts["weight_seed_"] < 2**64, "a number is out of range")
     _require(facts["reference_size_"] > 0, "its subsamples are empty")
@@ -135,8 +137,10 @@ def _check_tensors(tensors: dict[str, npt.NDArray[Any]], facts: dict[str, Any], 
     columns, weights, references = tensors["feature_indices_"], tensors["feature_weights_"], tensors["references_"]
     _require(weights.shape == (len(columns), width), f"feature_weights_ has shape {weights.shape}")
     _require(bool(np.isfinite(weights).all() and np.isfinite(references).all()), "weights are not finite")
-    _require(references.shape[1] == width and len(references) > 0 and len(references) % facts["reference_size_"] == 0,
-             f"references_ has shape {references.shape}")
+    _require(
+        references.shape[1] == width and len(references) > 0 and len(references) % facts["reference_size_"] == 0,
+        f"references_ has shape {references.shape}",
+    )
     if len(columns):
         increasing = bool((columns[1:] > columns[:-1]).all())
         _require(increasing and columns[0] >= 0 and columns[-1] < facts["n_features_in_"], "features are out of range")

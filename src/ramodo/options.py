@@ -26,8 +26,10 @@ class Integer:
     high: int = 2**31 - 1
 
     def accepts(self, value: object) -> bool:
-        return isinstance(value, numbers.Integral) and not isinstance(value, bool | np.bool_) and (
-            self.low <= int(value) <= self.high
+        return (
+            isinstance(value, numbers.Integral)
+            and not isinstance(value, bool | np.bool_)
+            and (self.low <= int(value) <= self.high)
         )
 
     def __str__(self) -> str:
@@ -46,7 +48,8 @@ class Real:
         if not isinstance(value, numbers.Real) or isinstance(value, bool | np.bool_):
             return False
         number = float(value)
-        return math.isfinite(number) and (number > self.low if self.above else number >= self.low) and number <= self.high
+        high_enough = number > self.low if self.above else number >= self.low
+        return math.isfinite(number) and high_enough and number <= self.high
 
     def __str__(self) -> str:
         text = f"a number {'above' if self.above else 'of at least'} {self.low:g}"
@@ -98,24 +101,59 @@ class Option:
 OPTIONS: tuple[Option, ...] = (
     Option("n_components", 20, (Integer(1, 4096),), "M, sec. 6.3", "Columns of the representation."),
     Option("n_epochs", 30, (Integer(1),), "sec. 6.3", "Passes of training."),
-    Option("samples_per_epoch", "auto", (Literal("auto"), Integer(1)), "sec. 6.3",
-           "Triplets drawn per epoch; 'auto' is 5,000, or the number of rows where that is less."),
+    Option(
+        "samples_per_epoch",
+        "auto",
+        (Literal("auto"), Integer(1)),
+        "sec. 6.3",
+        "Triplets drawn per epoch; 'auto' is 5,000, or the number of rows where that is less.",
+    ),
     Option("batch_size", 256, (Integer(1),), "b, sec. 6.3", "Triplets per gradient step."),
-    Option("margin", 1000.0, (Real(0, above=True),), "c, sec. 4.5",
-           "Difference of squared distances beyond which a triplet is satisfied."),
+    Option(
+        "margin",
+        1000.0,
+        (Real(0, above=True),),
+        "c, sec. 4.5",
+        "Difference of squared distances beyond which a triplet is satisfied.",
+    ),
     Option("n_queries", 1, (Integer(1, 1024),), "n, sec. 4.5", "Queries per triplet."),
     Option("n_subsamples", 50, (Integer(1, 100_000),), "m, sec. 4.5", "Subsamples in the Sp ensemble."),
     Option("subsample_size", 8, (Integer(1, 100_000),), "|S|, sec. 4.5", "References in each subsample."),
-    Option("alpha", math.sqrt(3), (Real(0),), "α, eq. 2 and sec. 5.2",
-           "Standard deviations above the mean at which a score counts as high; at most 1/(1+α²) of scores are."),
-    Option("threshold", "cantelli", (Literal("cantelli"), Real(0, 0.5, above=True)), "eq. 2",
-           "Cut-off of `predict`: Cantelli's, or the share of training rows to flag."),
-    Option("labeled_fraction", 0.5, (Real(0, 1),), "sec. 4.6",
-           "Share of the negatives of a batch that is drawn from labelled outliers, where there are any."),
-    Option("random_state", None, (Literal(None), Integer(0, 2**64 - 1), RandomSource()), "-",
-           "Seed of all random draws; the same seed gives the same bits."),
-    Option("n_jobs", None, (Literal(None), Integer(-1, -1), Integer(1, 4096)), "-",
-           "Threads; None and -1 are all cores. Results do not depend on it."),
+    Option(
+        "alpha",
+        math.sqrt(3),
+        (Real(0),),
+        "α, eq. 2 and sec. 5.2",
+        "Standard deviations above the mean at which a score counts as high; at most 1/(1+α²) of scores are.",
+    ),
+    Option(
+        "threshold",
+        "cantelli",
+        (Literal("cantelli"), Real(0, 0.5, above=True)),
+        "eq. 2",
+        "Cut-off of `predict`: Cantelli's, or the share of training rows to flag.",
+    ),
+    Option(
+        "labeled_fraction",
+        0.5,
+        (Real(0, 1),),
+        "sec. 4.6",
+        "Share of the negatives of a batch that is drawn from labelled outliers, where there are any.",
+    ),
+    Option(
+        "random_state",
+        None,
+        (Literal(None), Integer(0, 2**64 - 1), RandomSource()),
+        "-",
+        "Seed of all random draws; the same seed gives the same bits.",
+    ),
+    Option(
+        "n_jobs",
+        None,
+        (Literal(None), Integer(-1, -1), Integer(1, 4096)),
+        "-",
+        "Threads; None and -1 are all cores. Results do not depend on it.",
+    ),
     Option("verbose", 0, (Integer(0, 10),), "-", "1 reports the stages, with progress where there is a terminal."),
 )
 

@@ -14,7 +14,7 @@ from .training import Adadelta
 from .triplets import TripletSampler
 
 
-class REPEN(RandomDistanceDetector):
+class REPEN(RandomDistanceDetector):  # noqa: D101 - its docstring takes the options from their table
     __doc__ = f"""Outlier detector that learns a small representation for the random-distance detector Sp.
 
     Sp ranks the rows; rows that Cantelli's inequality sets apart are candidate outliers; a ReLU layer is trained so

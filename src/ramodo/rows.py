@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -21,7 +22,7 @@ LARGEST = 1e30
 """Largest absolute value that is accepted: its square still fits a double with room for sums."""
 
 _BLOCK_ENTRIES = 1 << 24
-"""Non-zeros (or dense values) per block: large enough for threads, small enough to answer Ctrl-C and to show progress."""
+"""Non-zeros (or dense values) per block: enough for threads, few enough to answer Ctrl-C and to show progress."""
 
 
 class DataError(ValueError, TypeError):
@@ -147,7 +148,7 @@ def _cuts(entries: npt.NDArray[np.int64]) -> Iterator[tuple[int, int]]:
     n_blocks = int(entries[-1] // _BLOCK_ENTRIES) + 1
     cuts = np.unique(np.searchsorted(entries, np.linspace(0, entries[-1], n_blocks + 1)[1:-1]))
     edges = [0, *[int(c) for c in cuts if 0 < c < n_rows], n_rows]
-    yield from zip(edges[:-1], edges[1:], strict=True)
+    yield from pairwise(edges)
 
 
 def _from_frame(X: Any, name: str) -> Any:
@@ -157,7 +158,7 @@ def _from_frame(X: Any, name: str) -> Any:
         _refuse_columns(name, [(c, str(t)) for c, t in X.dtypes.items() if getattr(t, "kind", "O") not in "biuf"])
         if len(X.columns) and all(str(t).startswith("Sparse") for t in X.dtypes):
             return X.sparse.to_coo()
-        return X.to_numpy(dtype=_common_dtype([t for t in X.dtypes]), na_value=np.nan)
+        return X.to_numpy(dtype=_common_dtype(list(X.dtypes)), na_value=np.nan)
     if module == "polars" and hasattr(X, "schema"):
         _refuse_columns(name, [(c, str(t)) for c, t in X.schema.items() if not (t.is_numeric() or str(t) == "Boolean")])
         return X.select(_polars_float()).to_numpy() if X.width else np.empty((X.height, 0))
@@ -171,8 +172,10 @@ def _polars_float() -> Any:
 
 
 def _common_dtype(dtypes: list[Any]) -> Any:
-    kinds = {np.dtype(getattr(t, "numpy_dtype", t)) if not str(t).startswith("Sparse") else np.dtype(t.subtype)
-             for t in dtypes}
+    kinds = {
+        np.dtype(getattr(t, "numpy_dtype", t)) if not str(t).startswith("Sparse") else np.dtype(t.subtype)
+        for t in dtypes
+    }
     return np.float32 if kinds and all(_target(k) == np.float32 for k in kinds) else np.float64
 
 
@@ -223,8 +226,8 @@ def _open_dense(X: Any, name: str) -> tuple[Rows, Facts]:
     values = np.asarray(X)
     if values.ndim != 2:
         raise DataError(
-            f"Expected 2D array, got {values.ndim}D array instead: {name} has shape {values.shape}; allowed: a matrix, one "
-            "row per object. Reshape your data with .reshape(1, -1) if it is a single row."
+            f"Expected 2D array, got {values.ndim}D array instead: {name} has shape {values.shape}; allowed: a matrix, "
+            "one row per object. Reshape your data with .reshape(1, -1) if it is a single row."
         )
     _refuse_dtype(values.dtype, name)
     _refuse_shape(values.shape, name)

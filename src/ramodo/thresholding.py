@@ -33,16 +33,15 @@ class Candidates:
     fallback: bool
 
 
-def cantelli_bound(alpha: float) -> float:
-    """The largest share of scores at or above mean + alpha standard deviations (section 5.2)."""
-    return 1 / (1 + alpha**2)
-
-
 @dataclass(frozen=True)
 class Cantelli:
     """Mean plus `alpha` standard deviations."""
 
     alpha: float
+
+    def bound(self) -> float:
+        """The largest share of scores at or above the line, whatever their distribution (section 5.2)."""
+        return 1 / (1 + self.alpha**2)
 
     def cutoff(self, scores: npt.NDArray[np.float64]) -> float:
         """The line; above every score where they do not differ, since then none stands out."""
@@ -58,7 +57,7 @@ class Cantelli:
         """
         unknown = labels == 0
         outliers = ((scores >= self.cutoff(scores)) & unknown) | (labels == 1)
-        fewest = int(SMALLEST_SHARE * len(scores)) if outliers.any() else max(FALLBACK, int(SMALLEST_SHARE * len(scores)))
+        fewest = max(0 if outliers.any() else FALLBACK, int(SMALLEST_SHARE * len(scores)))
         missing = min(fewest, int(unknown.sum()) // 2) - int(outliers.sum())
         fallback = missing > 0
         if fallback:
@@ -73,6 +72,10 @@ class TopFraction:
 
     fraction: float
 
+    def bound(self) -> float:
+        """NaN: a share that was asked for bounds nothing."""
+        return float("nan")
+
     def cutoff(self, scores: npt.NDArray[np.float64]) -> float:
         """The lowest of the highest `fraction` of the scores, at least one of them."""
         count = max(1, round(self.fraction * len(scores)))
@@ -85,7 +88,7 @@ def read_labels(y: object, n_rows: int) -> npt.NDArray[np.int8]:
         return np.zeros(n_rows, dtype=np.int8)
     values = np.asarray(y)
     if values.shape not in ((n_rows,), (n_rows, 1)):
-        raise OptionError(f"y of shape {values.shape} was given; allowed: one label for each of the {n_rows} rows of X.")
+        raise OptionError(f"y of shape {values.shape} was given; allowed: one label for each of the {n_rows} rows.")
     values = values.reshape(-1)
     known = np.isin(values, (-1, 0, 1)) if values.dtype.kind in "biuf" else np.zeros(n_rows, dtype=bool)
     if not known.all():

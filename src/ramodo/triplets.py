@@ -44,7 +44,7 @@ class TripletSampler:
         needed = self.n_queries + 1
         if len(pools.inliers) < needed:
             raise OptionError(
-                f"{len(pools.inliers)} inlier candidates are left and n_queries={self.n_queries} needs at least {needed}: "
+                f"{len(pools.inliers)} inlier candidates are left, n_queries={self.n_queries} needs at least {needed}: "
                 "queries and positive are different inliers. Give more rows that are not labelled outliers, a larger "
                 "alpha or fewer queries."
             )

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
-_TOPICS = 10
+_TOPICS, _TOPIC_SHARE = 10, 0.95
 _BLOCK_ENTRIES = 1 << 22
 
 
@@ -36,8 +37,9 @@ def make_ultrahigh(
 ) -> tuple[sp.csr_array, npt.NDArray[np.int8]]:
     """Rows of about `row_length` non-zeros, some of which are outliers.
 
-    Half of a row's features are those of one of ten topics, half come from the whole width. An outlier is such a row with about `marks_per_outlier` further features out of `n_marks`
-    that inliers hardly have: it differs on a few dozen of a million.
+    Most of a row's features are those of one of ten topics, the rest comes from the whole width. An outlier is such a
+    row with about `marks_per_outlier` further features, out of `n_marks` that inliers hardly have: it differs from them
+    on a few dozen of a million.
 
     Parameters
     ----------
@@ -76,7 +78,7 @@ def _blocks(lengths: npt.NDArray[np.int64]) -> list[tuple[int, int]]:
     ends = np.cumsum(lengths)
     cuts = np.unique(np.searchsorted(ends, np.arange(_BLOCK_ENTRIES, ends[-1], _BLOCK_ENTRIES)) + 1)
     edges = [0, *cuts[cuts < len(lengths)].tolist(), len(lengths)]
-    return list(zip(edges[:-1], edges[1:], strict=True))
+    return list(pairwise(edges))
 
 
 def _entries(
@@ -87,13 +89,15 @@ def _entries(
     rows = np.repeat(np.arange(n_rows), own)
     columns = (plan.n_features * rng.random(len(rows)) ** (1 + plan.skew)).astype(np.int64)
     if plan.topics.shape[1]:
-        from_topic = np.flatnonzero(rng.random(len(rows)) < 0.5)
+        from_topic = np.flatnonzero(rng.random(len(rows)) < _TOPIC_SHARE)
         topic = rng.integers(_TOPICS, size=n_rows)[rows[from_topic]]
         columns[from_topic] = plan.topics[topic, rng.integers(plan.topics.shape[1], size=len(from_topic))]
     rows = np.concatenate([rows, np.repeat(np.arange(n_rows), extra)])
     columns = np.concatenate([columns, rng.choice(plan.marks, int(extra.sum()))])
-    order = np.lexsort((columns, rows)) if n_rows * plan.n_features >= 2**62 else np.argsort(
-        rows * plan.n_features + columns, kind="stable"
+    order = (
+        np.lexsort((columns, rows))
+        if n_rows * plan.n_features >= 2**62
+        else np.argsort(rows * plan.n_features + columns, kind="stable")
     )
     rows, columns = rows[order], columns[order]
     fresh = np.ones(len(rows), dtype=bool)

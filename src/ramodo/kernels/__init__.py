@@ -1,9 +1,9 @@
 """The native kernels, as Python calls them. No other module touches `_native`.
 
-    Scan               is the data usable, and which features occur            native/scan.hpp
-    SparseSp, SmallSp  Sp on sparse rows, and in the representation            native/sp_sparse.hpp, small_references.hpp
-    Trainer            the training loop over drawn triplets                   native/*_training.hpp
-    Projection         ReLU(x W) of sparse and dense rows                      native/projection.hpp
+Scan               is the data usable, and which features occur            native/scan.hpp
+SparseSp, SmallSp  Sp on sparse rows, and in the representation            native/sp_sparse.hpp, sp_small.hpp
+Trainer            the training loop over drawn triplets                   native/*_training.hpp
+Projection         ReLU(x W) of sparse and dense rows                      native/projection.hpp
 """
 
 from __future__ import annotations
@@ -16,6 +16,8 @@ import numpy.typing as npt
 from . import _native
 
 if TYPE_CHECKING:
+    from typing_extensions import TypeIs
+
     from ..rows import Rows, SparseRows
 
 Floats = npt.NDArray[np.float32]
@@ -26,6 +28,10 @@ Integers = npt.NDArray[np.int64]
 def instructions() -> str:
     """The instruction set that the kernels use on this machine."""
     return _native.instructions()
+
+
+def _is_sparse(rows: Rows) -> TypeIs[SparseRows]:
+    return hasattr(rows, "indptr")
 
 
 class Found(NamedTuple):
@@ -98,7 +104,7 @@ class Projection:
     def __call__(self, block: Rows, n_threads: int) -> Floats:
         """One row of the representation per row of the block."""
         out = np.empty((block.n_rows, self.width), dtype=np.float32)
-        if hasattr(block, "indptr"):
+        if _is_sparse(block):
             self._native.sparse(block.indptr, block.indices, block.data, out, n_threads)
         else:
             self._native.dense(block.values, out, n_threads)
@@ -112,7 +118,7 @@ class Trainer:
         native_options = _native.TrainingOptions(**options)
         self._width, self._n_features = options["width"], rows.n_features
         self._trainer: Any
-        if hasattr(rows, "indptr"):
+        if _is_sparse(rows):
             self._trainer = _native.SparseTrainer(
                 rows.indptr, rows.indices, rows.data, rows.n_features, selected, native_options
             )

@@ -1,0 +1,48 @@
+# make demo and make test set up all they need; a second call reuses what is there.
+PYTHON ?= python3
+VENV   := .venv
+BIN    := $(VENV)/bin
+NATIVE := $(wildcard native/*) CMakeLists.txt pyproject.toml
+
+.PHONY: demo test lint bench bench-all stubs clean
+
+demo: $(VENV)/installed
+	$(BIN)/python -m ramodo.demo
+
+test: $(VENV)/tests
+	$(BIN)/python -m pytest
+
+lint: $(VENV)/lint
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+# One table each; the run at Webspam's shape needs 16 GB and several minutes, so it is asked for by name.
+BENCHMARKS := accuracy labels peers kernels news20 growth dense imports
+bench: $(addprefix bench-,$(BENCHMARKS))
+bench-all: bench bench-webspam
+bench-%: $(VENV)/installed
+	$(BIN)/python -m benchmarks.$*
+
+# The type stub of the native module; a test compares it with the module.
+stubs: $(VENV)/lint
+	$(BIN)/python -m nanobind.stubgen -m ramodo.kernels._native -o src/ramodo/kernels/_native.pyi
+
+$(BIN)/python:
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --upgrade pip
+
+$(VENV)/installed: $(NATIVE) | $(BIN)/python
+	$(BIN)/python -m pip install --quiet --editable .
+	touch $@
+
+$(VENV)/tests: $(VENV)/installed pyproject.toml
+	$(BIN)/python -m pip install --quiet --editable '.[test]'
+	touch $@
+
+$(VENV)/lint: $(VENV)/tests pyproject.toml
+	$(BIN)/python -m pip install --quiet --editable '.[test,lint]'
+	touch $@
+
+clean:
+	rm -rf $(VENV) build

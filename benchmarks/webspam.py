@@ -1,0 +1,85 @@
+"""The whole fit and score at Webspam's shape against one SciPy product `X @ W` with the same matrix.
+
+    python -m benchmarks.webspam [--rows 215001] [--topics 0] [--skew 0]
+
+Needs about 16 GB of memory and several minutes, most of them to generate the matrix.
+"""
+
+from __future__ import annotations
+
+import argparse
+import gc
+import resource
+import time
+
+import numpy as np
+from sklearn.metrics import roc_auc_score
+
+from ramodo import REPEN
+from ramodo.datasets import make_ultrahigh
+
+from .table import print_table, reached
+
+D, ROW_LENGTH, M = 16_609_143, 3_600, 20
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--rows", type=int, default=215_001)
+    parser.add_argument("--topics", type=float, default=0.0)
+    parser.add_argument("--skew", type=float, default=0.0)
+    arguments = parser.parse_args()
+    X, y = make_ultrahigh(
+        arguments.rows,
+        D,
+        row_length=ROW_LENGTH,
+        marks_per_outlier=100,
+        topic_size=arguments.topics,
+        skew=arguments.skew,
+        random_state=0,
+    )
+    size = (X.data.nbytes + X.indices.nbytes + X.indptr.nbytes) / 1e9
+    W = np.random.default_rng(0).standard_normal((D, M), dtype=np.float32)
+    started = time.perf_counter()
+    X @ W
+    scipys = time.perf_counter() - started
+    del W
+    gc.collect()
+    started = time.perf_counter()
+    detector = REPEN(random_state=0).fit(X)
+    ours = time.perf_counter() - started
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6
+    stages = ", ".join(f"{name} {seconds:.1f}" for name, seconds in detector.stage_seconds_.items())
+    aucs = [roc_auc_score(y, scores) for scores in (detector.initial_scores_, detector.outlier_scores_)]
+    print_table(
+        f"Webspam's shape: {X.shape[0]:,} x {D:,}, {X.nnz / X.shape[0]:,.0f} non-zeros a row, {size:.1f} GB, "
+        f"topics {arguments.topics:g}, skew {arguments.skew:g}",
+        [
+            "SciPy X @ W s",
+            "fit + score s",
+            "ratio",
+            "reached",
+            "peak GB",
+            "reached",
+            "stages s",
+            "AUC Sp / REPEN",
+            "loss, first / last epoch",
+        ],
+        [
+            [
+                f"{scipys:.1f}",
+                f"{ours:.1f}",
+                f"{ours / scipys:.2f} x",
+                reached(ours / scipys, 1.5, at_most=True),
+                f"{peak:.1f}",
+                reached(peak, 16, at_most=True),
+                stages,
+                f"{aucs[0]:.3f} / {aucs[1]:.3f}",
+                f"{detector.loss_curve_[0]:.0f} / {detector.loss_curve_[-1]:.1f}",
+            ]
+        ],
+    )
+
+
+if __name__ == "__main__":
+    main()
