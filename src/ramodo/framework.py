@@ -113,7 +113,7 @@ class RandomDistanceDetector(ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
             pools = _pools(candidates, initial, labeled)
             stages.sampler.check(pools)
             per_epoch = min(rows.n_rows, 5000) if self.samples_per_epoch == "auto" else int(self.samples_per_epoch)
-            epochs = [stages.sampler.draw(pools, per_epoch, self.batch_size, rng[1]) for _ in range(self.n_epochs)]
+            epochs = stages.sampler.draw(pools, self.n_epochs, per_epoch, self.batch_size, rng[1])
 
         with progress.stage("training") as bar:
             layer, curve = self._train(stages, rows, labeled, epochs, facts.n_seen, largest, children[2], bar)
@@ -144,7 +144,7 @@ class RandomDistanceDetector(ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
         stages: Stages,
         rows: Rows,
         labeled: Labeled,
-        epochs: list[npt.NDArray[np.int64]],
+        epochs: npt.NDArray[np.int64],
         n_seen: int,
         largest: float,
         seed: np.random.SeedSequence,
@@ -320,17 +320,13 @@ def _pools(candidates: Candidates, scores: npt.NDArray[np.float64], labeled: Lab
     )
 
 
-def _with_extra(
-    rows: Rows, extra: list[Rows], epochs: list[npt.NDArray[np.int64]]
-) -> tuple[Rows, list[npt.NDArray[np.int64]]]:
+def _with_extra(rows: Rows, extra: list[Rows], epochs: npt.NDArray[np.int64]) -> tuple[Rows, npt.NDArray[np.int64]]:
     """The rows that triplets name: X itself, or where there are extra rows a copy of what was drawn and those."""
     if not extra:
         return rows, epochs
-    drawn = np.unique(np.concatenate([epoch.ravel() for epoch in epochs]))
+    drawn = np.unique(epochs)
     own = drawn[drawn < rows.n_rows]
-    renumbered = [
-        np.where(epoch < rows.n_rows, np.searchsorted(own, epoch), epoch - rows.n_rows + len(own)) for epoch in epochs
-    ]
+    renumbered = np.where(epochs < rows.n_rows, np.searchsorted(own, epochs), epochs - rows.n_rows + len(own))
     return stack([rows.take(own), *extra]), renumbered
 
 

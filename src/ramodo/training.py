@@ -50,7 +50,7 @@ def scale_for(largest: float) -> float:
 
 def train(
     rows: Rows,
-    epochs: list[Integers],
+    epochs: Integers,
     batch_size: int,
     *,
     width: int,
@@ -63,11 +63,14 @@ def train(
     n_threads: int,
     show: Callable[[int, int], None],
 ) -> Trained:
-    """Minimise the ranking loss over `epochs`, each an array of triplets of row numbers.
+    """Minimise the ranking loss over `epochs` (epochs x triplets x row numbers).
 
     `loss_curve` is the mean loss of each epoch.
     """
-    selected = np.unique(np.concatenate([epoch.ravel() for epoch in epochs]))
+    drawn = np.zeros(rows.n_rows, dtype=bool)
+    drawn[epochs] = True
+    selected = np.flatnonzero(drawn)
+    positions = np.cumsum(drawn) - 1
     trainer = kernels.Trainer(
         rows,
         selected,
@@ -84,7 +87,7 @@ def train(
     )
     curve = []
     for done, epoch in enumerate(epochs, start=1):
-        losses = trainer.run(np.searchsorted(selected, epoch), batch_size)
+        losses = trainer.run(positions[epoch], batch_size)
         sizes = np.full(len(losses), batch_size)
         sizes[-1] = len(epoch) - batch_size * (len(losses) - 1)
         curve.append(float(losses @ sizes / len(epoch)))

@@ -54,12 +54,17 @@ class TripletSampler:
                 "labelled outliers and labeled_fraction=1.0."
             )
 
-    def draw(self, pools: Pools, n: int, batch_size: int, rng: np.random.Generator) -> Integers:
-        """`n` triplets (n x (n_queries + 2)); each batch of `batch_size` has its share of labelled negatives."""
-        queries = self._queries(pools, n, rng)
+    def draw(self, pools: Pools, n_epochs: int, n: int, batch_size: int, rng: np.random.Generator) -> Integers:
+        """`n` triplets for each epoch, n_epochs x n x (n_queries + 2).
+
+        Each batch of `batch_size` has its share of labelled negatives.
+        """
+        queries = self._queries(pools, n_epochs * n, rng)
         positives = self._positives(pools, queries, rng)
-        negatives = self._negatives(pools, n, batch_size, rng)
-        return np.column_stack([pools.inliers[queries], pools.inliers[positives], negatives])
+        labeled = np.tile(self._labeled_places(pools, n, batch_size), n_epochs)
+        negatives = self._negatives(pools, labeled, rng)
+        triplets = np.column_stack([pools.inliers[queries], pools.inliers[positives], negatives])
+        return triplets.reshape(n_epochs, n, -1)
 
     def _queries(self, pools: Pools, n: int, rng: np.random.Generator) -> Integers:
         weights = pools.inlier_scores.sum() - pools.inlier_scores
@@ -73,9 +78,8 @@ class TripletSampler:
             clash = clash[(queries[clash] == positives[clash, None]).any(axis=1)]
         return positives
 
-    def _negatives(self, pools: Pools, n: int, batch_size: int, rng: np.random.Generator) -> Integers:
-        labeled = self._labeled_places(pools, n, batch_size)
-        negatives = np.empty(n, dtype=np.int64)
+    def _negatives(self, pools: Pools, labeled: npt.NDArray[np.bool_], rng: np.random.Generator) -> Integers:
+        negatives = np.empty(len(labeled), dtype=np.int64)
         if not labeled.all():
             negatives[~labeled] = pools.outliers[_weighted(pools.outlier_scores, (int((~labeled).sum()),), rng)]
         negatives[labeled] = rng.choice(pools.labeled_outliers, int(labeled.sum())) if labeled.any() else 0
