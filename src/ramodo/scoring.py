@@ -69,6 +69,7 @@ class DenseReferences:
     """Scores of dense rows: a matrix product, in double precision, and direct differences where norms cancel."""
 
     _ROWS_AT_ONCE = 512
+    _VALUES_AT_ONCE = 1 << 22
 
     def __init__(self, references: DenseRows, subsample_size: int) -> None:
         self._references = references.values.astype(np.float64)
@@ -84,8 +85,11 @@ class DenseReferences:
         x = values.astype(np.float64)
         both = np.einsum("ij,ij->i", x, x)[:, None] + self._norms
         squared = both - 2 * (x @ self._references.T)
-        for i, j in np.argwhere(squared < _CANCELLED * both):
-            difference = x[i] - self._references[j]
-            squared[i, j] = difference @ difference
+        rows, references = np.nonzero(squared < _CANCELLED * both)
+        at_once = max(1, self._VALUES_AT_ONCE // x.shape[1])
+        for i in range(0, len(rows), at_once):
+            pair = rows[i : i + at_once], references[i : i + at_once]
+            difference = x[pair[0]] - self._references[pair[1]]
+            squared[pair] = np.einsum("ij,ij->i", difference, difference)
         nearest = squared.reshape(len(x), -1, self._size).min(axis=2)
         return np.sqrt(np.maximum(nearest, 0)).mean(axis=1)
