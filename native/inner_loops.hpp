@@ -20,12 +20,20 @@ struct Adadelta {
     float epsilon = 1e-7f;
 };
 
-// One non-zero of an active row of a batch, on its way to the gradient of its feature.
+// One non-zero of an active row of a batch, on its way to the gradient of its feature: which slot of its bucket, and
+// which row, in one number.
 struct Entry {
-    uint32_t slot;
-    uint32_t row;
+    uint32_t key;
     float value;
+    static uint32_t make_key(uint32_t slot, uint32_t row, int shift) {
+        return row << shift | (slot & ((uint32_t{1} << shift) - 1));
+    }
+    uint32_t slot(int shift) const { return key & ((uint32_t{1} << shift) - 1); }
+    uint32_t row(int shift) const { return key >> shift; }
 };
+
+constexpr int kWidestBucket = 10;                                       // 1,024 slots
+constexpr int64_t kMostBatchRows = int64_t{1} << (32 - kWidestBucket);  // what an entry can tell apart
 
 // A feature's state in training: weights, the two accumulators, the step of its last update; one or more whole
 // cache lines.
@@ -51,7 +59,7 @@ struct SparseUpdate {
     uint32_t step;                // from 1
     int shift;                    // a bucket is 2^shift slots
     int32_t* local;               // scratch: slot within the bucket -> place in `touched`, -1 outside of a call
-    uint32_t* touched;            // scratch
+    uint32_t* touched;            // scratch: slots within the bucket
     float* sums;                  // scratch: gradient of each touched feature
 };
 

@@ -110,26 +110,27 @@ RAMODO_INLINE void adadelta_step(int n, const float* __restrict g, float* __rest
     }
 }
 
-RAMODO_INLINE void fetch_record(const SparseUpdate& u, uint32_t slot) {
-    const char* record = u.records + u.layout.bytes * slot;
+RAMODO_INLINE void fetch_record(const SparseUpdate& u, const char* records, const Entry& entry) {
+    const char* record = records + u.layout.bytes * entry.slot(u.shift);
     for (size_t line = 0; line < u.layout.bytes; line += 64) __builtin_prefetch(record + line, 1, 2);
 }
 
 // Adds up the gradient of each feature of a bucket, row after row; returns how many features there are. They are
 // numbered in the order of first touch, so that their sums lie side by side. C = 0: wider than a panel.
 template <int C>
-RAMODO_INLINE uint32_t sum_bucket(const Entry* entries, int64_t n, uint32_t first_slot, const SparseUpdate& u) {
+RAMODO_INLINE uint32_t sum_bucket(const Entry* entries, int64_t n, const SparseUpdate& u) {
     const int width = C ? 4 * C : u.layout.width;
     uint32_t n_touched = 0;
     for (int64_t k = 0; k < n; ++k) {
-        int32_t& place = u.local[entries[k].slot - first_slot];
+        const uint32_t slot = entries[k].slot(u.shift);
+        int32_t& place = u.local[slot];
         const bool fresh = place < 0;
         if (fresh) {
-            u.touched[n_touched] = entries[k].slot;
+            u.touched[n_touched] = slot;
             place = static_cast<int32_t>(n_touched++);
         }
         float* __restrict sum = u.sums + static_cast<size_t>(place) * width;
-        const float* __restrict delta = u.deltas + static_cast<size_t>(entries[k].row) * width;
+        const float* __restrict delta = u.deltas + static_cast<size_t>(entries[k].row(u.shift)) * width;
         if constexpr (C > 0) {
             Lanes<C> lanes;
             if (fresh) lanes.clear();
@@ -143,32 +144,33 @@ RAMODO_INLINE uint32_t sum_bucket(const Entry* entries, int64_t n, uint32_t firs
     return n_touched;
 }
 
-// Their steps, while the records of the entries to come are on their way.
+// Their steps, while the records of the next bucket's entries are on their way.
 template <int C>
-RAMODO_INLINE void step_bucket(uint32_t n_touched, uint32_t first_slot, const Entry* next, const Entry* next_end,
+RAMODO_INLINE void step_bucket(uint32_t n_touched, char* records, const Entry* next, const Entry* next_end,
                                const SparseUpdate& u) {
     const int width = C ? 4 * C : u.layout.width;
+    const char* next_records = records + (u.layout.bytes << u.shift);
     for (uint32_t t = 0; t < n_touched; ++t) {
-        if (next < next_end) fetch_record(u, (next++)->slot);
-        char* record = u.records + u.layout.bytes * u.touched[t];
+        if (next < next_end) fetch_record(u, next_records, *next++);
+        char* record = records + u.layout.bytes * u.touched[t];
         uint32_t& last = u.layout.last_step(record);
         const uint32_t skipped = last ? u.step - last - 1 : 0;
         float* w = u.layout.weights(record);
         adadelta_step(width, u.sums + static_cast<size_t>(t) * width, w, w + width, w + 2 * width, u.adadelta,
                       skipped < u.n_powers ? u.powers[skipped] : 0.0f);
         last = u.step;
-        u.local[u.touched[t] - first_slot] = -1;
+        u.local[u.touched[t]] = -1;
     }
-    while (next < next_end) fetch_record(u, (next++)->slot);
+    while (next < next_end) fetch_record(u, next_records, *next++);
 }
 
 template <int C>
 RAMODO_INLINE void update_buckets(const Entry* entries, const int64_t* starts, int64_t first, int64_t last,
                                   const SparseUpdate& u) {
     for (int64_t b = first; b < last; ++b) {
-        const uint32_t first_slot = static_cast<uint32_t>(b << u.shift);
-        const uint32_t n_touched = sum_bucket<C>(entries + starts[b], starts[b + 1] - starts[b], first_slot, u);
-        step_bucket<C>(n_touched, first_slot, entries + starts[b + 1], entries + starts[b + 1 < last ? b + 2 : b + 1], u);
+        const uint32_t n_touched = sum_bucket<C>(entries + starts[b], starts[b + 1] - starts[b], u);
+        step_bucket<C>(n_touched, u.records + (u.layout.bytes << u.shift) * static_cast<size_t>(b),
+                       entries + starts[b + 1], entries + starts[b + 1 < last ? b + 2 : b + 1], u);
     }
 }
 

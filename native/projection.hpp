@@ -43,13 +43,24 @@ void project_dense(const V* const* rows, int64_t n_rows, int64_t d, const float*
 // The weights of the features that training changed; all others follow from the seed.
 class Projection {
 public:
-    // `weights` (n x m) is kept, not copied, where its rows need no padding.
+    // `weights` (n x m) is kept, not copied, where its rows need no padding. Where training changed most features, the
+    // others get a row too: finding out which they are would cost more than their memory.
     Projection(const int64_t* columns, const float* weights, int64_t n, int64_t d, int m, InitialWeights init)
-        : m_(m), width_(padded_width(m)), d_(d), init_(init), lookup_(columns, n, d),
-          copy_(m == width_ ? 0 : sizeof(float) * static_cast<size_t>(n * width_)),
-          table_(m == width_ ? reinterpret_cast<const char*>(weights) : copy_.data()) {
-        if (m == width_) return;
-        for (int64_t i = 0; i < n; ++i) std::memcpy(copy_.as<float>() + i * width_, weights + i * m, sizeof(float) * m);
+        : m_(m), width_(padded_width(m)), d_(d), init_(init), lookup_(columns, 2 * n >= d ? d : n, d) {
+        const int64_t n_rows = lookup_.size();
+        if (n_rows == n && m == width_) {
+            table_ = reinterpret_cast<const char*>(weights);
+            return;
+        }
+        copy_ = Buffer(sizeof(float) * static_cast<size_t>(n_rows * width_));
+        table_ = copy_.data();
+        float* row = copy_.as<float>();
+        for (int64_t i = 0, given = 0; i < n_rows; ++i, row += width_) {
+            if (n_rows == n || (given < n && columns[given] == i))
+                std::memcpy(row, weights + given++ * m, sizeof(float) * m);
+            else
+                inner_loops().initial_row(init_, i, m_, width_, row);
+        }
     }
 
     int width() const { return m_; }
@@ -73,7 +84,7 @@ public:
                     return;
                 }
             t.clear();
-            while (last < end && (last == first || t.size() + x.length(last) <= kTranslated)) translate(x, last++, t);
+            while (last < end && (last == first || t.n_known + t.n_other + x.length(last) <= kTranslated)) translate(x, last++, t);
             emit(t, first, last, sum, out);
             first = last;
         }
@@ -100,34 +111,39 @@ private:
         std::vector<int64_t> columns;
         std::vector<float> column_values;
         std::vector<int64_t> known_ends, other_ends;
+        int64_t n_known, n_other;
         void clear() {
-            slots.clear(), values.clear(), columns.clear(), column_values.clear();
+            n_known = n_other = 0;
             known_ends.assign(1, 0), other_ends.assign(1, 0);
         }
-        int64_t size() const { return static_cast<int64_t>(slots.size() + columns.size()); }
+        void make_room(int64_t n) {
+            if (static_cast<int64_t>(slots.size()) >= n) return;
+            slots.resize(n), values.resize(n), columns.resize(n), column_values.resize(n);
+        }
     };
 
     template <class I, class V>
     void translate(const Csr<I, V>& x, int64_t row, Translated& t) const {
+        t.make_room(t.n_known + t.n_other + x.length(row));
         for (int64_t k = x.begin(row); k < x.end(row); ++k) {
             const int32_t slot = lookup_.find(x.indices[k]);
+            const float value = static_cast<float>(x.data[k]);
             if (slot >= 0) {
-                t.slots.push_back(slot);
-                t.values.push_back(static_cast<float>(x.data[k]));
+                t.slots[t.n_known] = slot;
+                t.values[t.n_known++] = value;
             } else {
-                t.columns.push_back(x.indices[k]);
-                t.column_values.push_back(static_cast<float>(x.data[k]));
+                t.columns[t.n_other] = x.indices[k];
+                t.column_values[t.n_other++] = value;
             }
         }
-        t.known_ends.push_back(static_cast<int64_t>(t.slots.size()));
-        t.other_ends.push_back(static_cast<int64_t>(t.columns.size()));
+        t.known_ends.push_back(t.n_known);
+        t.other_ends.push_back(t.n_other);
     }
 
     void emit(const Translated& t, int64_t first, int64_t last, std::vector<float>& sum, float* out) const {
-        const int64_t n_slots = static_cast<int64_t>(t.slots.size());
         for (int64_t r = 0; r < last - first; ++r) {
             const int64_t known = t.known_ends[r], other = t.other_ends[r];
-            gather(t.slots.data() + known, t.values.data() + known, t.known_ends[r + 1] - known, n_slots - known,
+            gather(t.slots.data() + known, t.values.data() + known, t.known_ends[r + 1] - known, t.n_known - known,
                    table_, width_ * sizeof(float), width_, sum.data());
             inner_loops().gather_initial(init_, t.columns.data() + other, t.column_values.data() + other,
                                          t.other_ends[r + 1] - other, m_, width_, sum.data());
@@ -140,7 +156,7 @@ private:
     InitialWeights init_;
     FeatureLookup lookup_;
     Buffer copy_;
-    const char* table_;
+    const char* table_ = nullptr;
 };
 
 }  // namespace ramodo

@@ -7,6 +7,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <stdexcept>
 #include <numeric>
 #include <vector>
 
@@ -55,6 +56,8 @@ protected:
 
     void forward(ThreadPool& pool) override {
         const auto& rows = batch_.rows();
+        if (static_cast<int64_t>(rows.size()) > kMostBatchRows)
+            throw std::invalid_argument("a batch has more than 4,194,304 different rows; give a smaller batch_size");
         parallel_ranges(pool, static_cast<int64_t>(rows.size()), 8, [&](int64_t begin, int64_t end) {
             for (int64_t r = begin; r < end; ++r) {
                 if (r + 1 < end) fetch_start(rows[r + 1]);
@@ -86,8 +89,6 @@ protected:
     }
 
 private:
-    static constexpr int kWidestBucket = 10;    // 1,024 records of 256 bytes: two buckets fit a small L2 cache
-
     struct Scratch {
         std::vector<int32_t> local;
         std::vector<uint32_t> touched;
@@ -145,7 +146,7 @@ private:
                 const int64_t row = batch_.rows()[place];
                 for (int64_t k = x_.begin(row); k < x_.end(row); ++k) {
                     const uint32_t slot = static_cast<uint32_t>(x_.indices[k]);
-                    entries_[next[slot >> shift_]++] = {slot, place, static_cast<float>(x_.data[k])};
+                    entries_[next[slot >> shift_]++] = {Entry::make_key(slot, place, shift_), static_cast<float>(x_.data[k])};
                 }
             }
         });

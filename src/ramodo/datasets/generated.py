@@ -62,8 +62,9 @@ def make_ultrahigh(
     own = np.maximum(2, rng.poisson(row_length, n_rows))
     extra = np.where(y == 1, rng.poisson(marks_per_outlier, n_rows), 0)
     lengths = own + extra
-    indptr = np.zeros(n_rows + 1, dtype=np.int64)
-    indices = np.empty(lengths.sum(), dtype=np.int32 if n_features < 2**31 else np.int64)
+    index_type = np.int32 if max(n_features, lengths.sum()) < 2**31 else np.int64
+    indptr = np.zeros(n_rows + 1, dtype=index_type)
+    indices = np.empty(lengths.sum(), dtype=index_type)
     for begin, end in _blocks(lengths):
         rows, columns = _entries(plan, own[begin:end], extra[begin:end], rng)
         indptr[begin + 1 : end + 1] = indptr[begin] + np.cumsum(np.bincount(rows, minlength=end - begin))
