@@ -62,6 +62,7 @@ public:
         const int64_t n = static_cast<int64_t>(triplets.shape(0));
         need(batch_size > 0 && static_cast<int64_t>(losses.size()) == (n + batch_size - 1) / batch_size,
              "one loss per batch");
+        need(static_cast<bool>(training_), "training is over");
         for (size_t i = 0; i < triplets.size(); ++i)
             need(triplets.data()[i] >= 0 && triplets.data()[i] < n_rows_, "triplet row out of range");
         nb::gil_scoped_release release;
@@ -108,12 +109,21 @@ public:
         start(select_copy(pool, x, rows.data(), n_rows_), options);
     }
 
-    int64_t count_changed() { return count_(); }
-    void changed(const Out<int64_t>& columns, const OutMatrix<float>& weights) {
-        need(static_cast<int64_t>(columns.size()) == count_() && weights.shape(0) == columns.size() &&
-                 static_cast<int>(weights.shape(1)) == training_->m(), "outputs of the wrong size");
-        nb::gil_scoped_release release;
-        changed_(columns.data(), weights.data());
+    auto finish() {
+        need(static_cast<bool>(training_), "training is over");
+        auto* weights = new Buffer();
+        nb::capsule owner(weights, [](void* p) noexcept { delete static_cast<Buffer*>(p); });
+        auto* columns = new std::vector<int64_t>();
+        nb::capsule columns_owner(columns, [](void* p) noexcept { delete static_cast<std::vector<int64_t>*>(p); });
+        const size_t m = static_cast<size_t>(training_->m());
+        {
+            nb::gil_scoped_release release;
+            *columns = finish_(*weights);
+            training_.reset();
+        }
+        const size_t n = columns->size();
+        return std::make_pair(nb::ndarray<nb::numpy, int64_t, nb::ndim<1>>(columns->data(), {n}, columns_owner),
+                              nb::ndarray<nb::numpy, float, nb::ndim<2>>(weights->as<float>(), {n, m}, owner));
     }
 
 private:
@@ -121,11 +131,9 @@ private:
     void start(Selection<V>&& selection, const TrainingOptions& options) {
         auto* training = new SparseTraining<V>(std::move(selection), options);
         training_.reset(training);
-        count_ = [training] { return training->count_changed(); };
-        changed_ = [training](int64_t* columns, float* weights) { training->changed(columns, weights); };
+        finish_ = [training](Buffer& weights) { return training->finish(weights); };
     }
-    std::function<int64_t()> count_;
-    std::function<void(int64_t*, float*)> changed_;
+    std::function<std::vector<int64_t>(Buffer&)> finish_;
 };
 
 class DenseTrainer : public Trainer {
@@ -273,6 +281,7 @@ static void bind_dense(nb::class_<DenseTrainer, Trainer>& trainer, nb::class_<Bo
 }
 
 NB_MODULE(_native, m) {
+    nb::set_leak_warnings(false);    // detectors that live until the interpreter ends are no leaks
     m.doc() = "Kernels of ramodo; ramodo.kernels is the only caller.";
     m.def("instructions", [] { return std::string(inner_loops().name); }, "The instruction set in use.");
 
@@ -293,8 +302,7 @@ NB_MODULE(_native, m) {
     nb::class_<Trainer>(m, "Trainer")
         .def("run", &Trainer::run, "triplets"_a.noconvert(), "batch_size"_a, "losses"_a.noconvert());
     auto sparse_trainer = nb::class_<SparseTrainer, Trainer>(m, "SparseTrainer");
-    sparse_trainer.def("count_changed", &SparseTrainer::count_changed)
-        .def("changed", &SparseTrainer::changed, "columns"_a.noconvert(), "weights"_a.noconvert());
+    sparse_trainer.def("finish", &SparseTrainer::finish);
     auto dense_trainer = nb::class_<DenseTrainer, Trainer>(m, "DenseTrainer");
     dense_trainer.def("weights", &DenseTrainer::weights, "out"_a.noconvert());
 

@@ -53,6 +53,19 @@ public:
     const T* as() const { return reinterpret_cast<const T*>(data_); }
     size_t bytes() const { return bytes_; }
 
+    // Gives back what lies behind the first `bytes`.
+    void shrink(size_t bytes) {
+#if defined(__linux__)
+        constexpr size_t kPage = 1 << 21;       // whole huge pages only
+        const size_t kept = (bytes + kPage - 1) / kPage * kPage;
+        if (bytes == 0 || kept >= bytes_) return;
+        munmap(data_ + kept, bytes_ - kept);
+        bytes_ = kept;
+#else
+        (void)bytes;
+#endif
+    }
+
 private:
     void swap(Buffer& other) noexcept {
         std::swap(data_, other.data_);

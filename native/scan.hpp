@@ -18,17 +18,22 @@ struct Scan {
     double largest = 0;                        // largest absolute value
 };
 
+struct Values {
+    bool usable, any_zero;
+    double largest;
+};
+
 template <class V>
-bool usable(const V* values, int64_t n, double limit, double& largest) {
-    double highest = 0;
-    bool fine = true;
+Values look_at(const V* values, int64_t n, V limit) {
+    V largest = 0;
+    int bad = 0, zeros = 0;
     for (int64_t k = 0; k < n; ++k) {
-        const double size = std::fabs(static_cast<double>(values[k]));
-        fine &= size <= limit;
-        highest = size > highest ? size : highest;
+        const V size = values[k] < 0 ? -values[k] : values[k];
+        bad |= !(size <= limit);
+        zeros |= size == 0;
+        largest = size > largest ? size : largest;
     }
-    largest = highest;
-    return fine;
+    return {!bad, zeros != 0, static_cast<double>(largest)};
 }
 
 // Features of non-zero values go to `seen`.
@@ -43,26 +48,33 @@ Scan scan_sparse(ThreadPool& pool, const Csr<I, V>& x, double limit, FeatureSet&
             const I* columns = x.indices + x.begin(row);
             const V* values = x.data + x.begin(row);
             const int64_t n = x.length(row);
-            bool inside = true, ordered = true;
-            for (int64_t k = 0; k < n; ++k) inside &= columns[k] >= 0 && static_cast<int64_t>(columns[k]) < x.n_columns;
-            for (int64_t k = 1; k < n; ++k) ordered &= columns[k - 1] < columns[k];
-            own.ordered &= ordered;
-            double largest;
-            const bool fine = usable(values, n, limit, largest);
-            own.largest = std::max(own.largest, largest);
+            int decreases = 0;
+            for (int64_t k = 1; k < n; ++k) decreases |= columns[k - 1] >= columns[k];
+            own.ordered &= !decreases;
+            bool inside = true;
+            if (!decreases && n > 0) inside = columns[0] >= 0 && static_cast<int64_t>(columns[n - 1]) < x.n_columns;
+            else
+                for (int64_t k = 0; k < n; ++k)
+                    inside &= columns[k] >= 0 && static_cast<int64_t>(columns[k]) < x.n_columns;
+            const Values found = look_at(values, n, static_cast<V>(limit));
+            own.largest = std::max(own.largest, found.largest);
             if (!inside && own.outside_row < 0)
                 for (int64_t k = 0; k < n; ++k)
                     if (columns[k] < 0 || static_cast<int64_t>(columns[k]) >= x.n_columns) {
                         own.outside_row = row, own.outside = columns[k];
                         break;
                     }
-            if (!fine && own.bad_row < 0)
+            if (!found.usable && own.bad_row < 0)
                 for (int64_t k = 0; k < n; ++k)
-                    if (!(std::fabs(static_cast<double>(values[k])) <= limit)) {
+                    if (!(std::fabs(values[k]) <= static_cast<V>(limit))) {
                         own.bad_row = row, own.bad_column = columns[k];
                         break;
                     }
             if (!inside) continue;
+            if (!found.any_zero) {
+                seen.insert(columns, n);
+                continue;
+            }
             present.clear();
             for (int64_t k = 0; k < n; ++k)
                 if (values[k] != 0) present.push_back(columns[k]);

@@ -32,19 +32,25 @@ public:
         n_buckets_ = (n_slots_ >> shift_) + 1;
     }
 
-    // The features whose weights training changed: all others are where the seed put them.
-    int64_t count_changed() {
-        int64_t n = 0;
-        for (int64_t j = 0; j < n_slots_; ++j) n += layout_.last_step(record(j)) > 0;
-        return n;
-    }
-    void changed(int64_t* columns, float* weights) {
+    // The features whose weights training changed (all others are where the seed put them), or all of them where that
+    // is most, and their weights, side by side in the memory of the records. Ends the training.
+    std::vector<int64_t> finish(Buffer& weights) {
+        int64_t n_changed = 0;
+        for (int64_t j = 0; j < n_slots_; ++j) n_changed += layout_.last_step(record(j)) > 0;
+        const bool all = x_.columns.empty() && 2 * n_changed >= n_slots_;
+        std::vector<int64_t> columns;
+        columns.reserve(static_cast<size_t>(all ? n_slots_ : n_changed));
+        float* next = records_.as<float>();
         for (int64_t j = 0; j < n_slots_; ++j) {
-            if (!layout_.last_step(record(j))) continue;
-            *columns++ = column(j);
-            std::memcpy(weights, layout_.weights(record(j)), sizeof(float) * options_.m);
-            weights += options_.m;
+            if (!all && !layout_.last_step(record(j))) continue;
+            columns.push_back(column(j));
+            std::memmove(next, layout_.weights(record(j)), sizeof(float) * options_.m);
+            next += options_.m;
         }
+        records_.shrink(sizeof(float) * static_cast<size_t>(options_.m) * columns.size());
+        weights = std::move(records_);
+        n_slots_ = 0;
+        return columns;
     }
 
 protected:

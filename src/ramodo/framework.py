@@ -98,10 +98,13 @@ class RandomDistanceDetector(ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
                     "positive and a negative."
                 )
             labels = read_labels(y, rows.n_rows)
+            eligible = np.flatnonzero(labels != 1)
+            if len(eligible) == 0:
+                raise OptionError("no inlier candidates are left: y says that every row of X is a known outlier (1).")
             known_outliers, known_inliers, largest = _open_extra(rows, facts, labeled_outliers, labeled_inliers)
 
         with progress.stage("ranking") as bar:
-            drawn = stages.scorer.draw(np.flatnonzero(labels != 1), rng[0])
+            drawn = stages.scorer.draw(eligible, rng[0])
             score = stages.scorer.against(rows.take(drawn.ravel()), drawn.shape[1], n_threads)
             initial = map_blocks(rows, score, bar.show)
             _warn_if_flat(initial)
@@ -122,7 +125,7 @@ class RandomDistanceDetector(ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
             mapped = map_blocks(rows, lambda block: layer.transform(block, n_threads), bar.show)
 
         with progress.stage("scoring"):
-            drawn = stages.scorer.draw(np.flatnonzero(labels != 1), rng[3])
+            drawn = stages.scorer.draw(eligible, rng[3])
             references = np.ascontiguousarray(mapped[drawn.ravel()])
             scores = stages.scorer.in_representation(references, drawn.shape[1]).score(mapped, n_threads)
             threshold = stages.cutoff.cutoff(scores)

@@ -86,7 +86,7 @@ def load(path: str | os.PathLike[str]) -> RandomDistanceDetector:
         raise ModelFileError(f"{path} is not a ramodo model: {error}.") from None
     try:
         return _build(header, tensors)
-    except (OptionError, ModelFileError, KeyError, TypeError, ValueError, RecursionError) as error:
+    except (OptionError, ModelFileError, KeyError, TypeError, ValueError, OverflowError, RecursionError) as error:
         raise ModelFileError(f"{path} is not a ramodo model: {error}.") from None
 
 
@@ -125,7 +125,7 @@ def _read_facts(header: dict[str, str]) -> dict[str, Any]:
         facts[name] = kind(facts[name])
     _require(0 < facts["n_features_in_"] < 2**63 and 0 <= facts["weight_seed_"] < 2**64, "a number is out of range")
     _require(facts["reference_size_"] > 0, "its subsamples are empty")
-    _require(bool(np.isfinite(facts["weight_limit_"])) and facts["weight_limit_"] < 1e30, "a number is out of range")
+    _require(0 < facts["weight_limit_"] < 1e30, "a number is out of range")
     return facts
 
 
@@ -150,6 +150,7 @@ def _read_names(encoded: npt.NDArray[Any], n_features: int) -> npt.NDArray[np.ob
     _require(encoded.dtype == np.uint8 and encoded.ndim == 1, "feature names are not text")
     names = json.loads(encoded.tobytes())
     _require(isinstance(names, list) and len(names) == n_features, "feature names do not fit the features")
+    _require(all(isinstance(name, str) for name in names), "feature names are not text")
     return np.array(names, dtype=object)
 
 

@@ -47,7 +47,10 @@ class Real:
     def accepts(self, value: object) -> bool:
         if not isinstance(value, numbers.Real) or isinstance(value, bool | np.bool_):
             return False
-        number = float(value)
+        try:
+            number = float(value)
+        except OverflowError:
+            return False
         high_enough = number > self.low if self.above else number >= self.low
         return math.isfinite(number) and high_enough and number <= self.high
 

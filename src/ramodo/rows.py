@@ -233,12 +233,14 @@ def _open_dense(X: Any, name: str) -> tuple[Rows, Facts]:
     _refuse_shape(values.shape, name)
     with np.errstate(over="ignore"):
         rows = DenseRows(np.ascontiguousarray(values, dtype=_target(values.dtype)))
+    limit = rows.values.dtype.type(LARGEST)
     largest, seen, first = 0.0, np.zeros(rows.n_features, dtype=bool), 0
     for block in rows.blocks():
-        highest = float(np.max(np.abs(block.values)))
-        if not highest <= LARGEST:
-            row, column = np.argwhere(~(np.abs(block.values) <= LARGEST))[0]
+        sizes = np.abs(block.values)
+        if not sizes.max() <= limit:
+            row, column = np.argwhere(~(sizes <= limit))[0]
             _refuse_value(name, float(block.values[row, column]), first + int(row), int(column))
+        highest = float(sizes.max())
         largest = max(largest, highest)
         seen |= block.values.any(axis=0)
         first += block.n_rows

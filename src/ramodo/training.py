@@ -92,5 +92,5 @@ def train(
         sizes[-1] = len(epoch) - batch_size * (len(losses) - 1)
         curve.append(float(losses @ sizes / len(epoch)))
         show(done, len(epochs))
-    columns, weights = trainer.changed()
+    columns, weights = trainer.finish()
     return Trained(columns, weights, np.array(curve))

@@ -131,13 +131,14 @@ class Trainer:
         self._trainer.run(triplets, batch_size, losses)
         return losses
 
-    def changed(self) -> tuple[Integers, Floats]:
-        """The features whose weights training changed, in order, and those weights."""
+    def finish(self) -> tuple[Integers, Floats]:
+        """The features whose weights training changed (or all, where that is most), in order, and those weights.
+
+        Ends the training: the memory of the weights becomes the result.
+        """
         if isinstance(self._trainer, _native.DenseTrainer):
             weights = np.empty((self._n_features, self._width), dtype=np.float32)
             self._trainer.weights(weights)
             return np.arange(self._n_features), weights
-        n = self._trainer.count_changed()
-        columns, weights = np.empty(n, dtype=np.int64), np.empty((n, self._width), dtype=np.float32)
-        self._trainer.changed(columns, weights)
+        columns, weights = self._trainer.finish()
         return columns, weights

@@ -76,12 +76,12 @@ class SparseTrainer(Trainer):
         rows: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
         options: TrainingOptions,
     ) -> None: ...
-    def count_changed(self) -> int: ...
-    def changed(
+    def finish(
         self,
-        columns: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu")],
-        weights: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order="C", device="cpu")],
-    ) -> None: ...
+    ) -> tuple[
+        Annotated[NDArray[numpy.int64], dict(shape=(None,))],
+        Annotated[NDArray[numpy.float32], dict(shape=(None, None))],
+    ]: ...
 
 class DenseTrainer(Trainer):
     @overload

@@ -1,0 +1,28 @@
+"""RAMODO as the paper writes it: dense, slow, in double precision, one formula after the other.
+
+The kernels must equal it. Nothing here is clever on purpose.
+
+    distances.py   Sp (eq. 1)
+    candidates.py  Cantelli's line (eq. 2)
+    layer.py       the weights that the seed gives, and f(x) = ReLU(x W) (eq. 5)
+    hinge.py       the ranking loss and its gradient (eq. 8)
+    training.py    ADADELTA and the loop over given triplets (algorithm 1, steps 4 to 13)
+"""
+
+from .candidates import cantelli_line
+from .distances import sp_scores
+from .hinge import hinge_gradient, hinge_loss
+from .layer import forward, initial_weights
+from .training import Adadelta, batches, train
+
+__all__ = [
+    "Adadelta",
+    "batches",
+    "cantelli_line",
+    "forward",
+    "hinge_gradient",
+    "hinge_loss",
+    "initial_weights",
+    "sp_scores",
+    "train",
+]
