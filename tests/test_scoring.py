@@ -140,9 +140,10 @@ def test_subsamples_shrink_to_the_rows_there_are():
         drawn = Sp(n_subsamples=3).draw(np.arange(5), np.random.default_rng(0))
     assert all(len(set(subsample)) == len(subsample) for subsample in drawn.tolist())
     assert set(drawn.ravel()) <= set(range(5))
+    assert drawn.shape == (3, 2)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        Sp(n_subsamples=3).draw(np.arange(8), np.random.default_rng(0))
+        Sp(n_subsamples=3).draw(np.arange(9), np.random.default_rng(0))
 
 
 @pytest.mark.parametrize("sparse", [True, False])

@@ -32,13 +32,15 @@ class Sp:
     def draw(self, eligible: npt.NDArray[np.int64], rng: np.random.Generator) -> npt.NDArray[np.int64]:
         """Row numbers of the references, one subsample a row; without repeats within a subsample.
 
-        Where there are fewer eligible rows than `subsample_size`, all of them form each subsample.
+        Subsamples of all rows would give every row the distance 0 to itself, so where there are no more eligible rows
+        than `subsample_size`, half of them form each subsample.
         """
-        size = min(self.subsample_size, len(eligible))
-        if size < self.subsample_size:
+        size = self.subsample_size
+        if len(eligible) <= size:
+            size = max(1, len(eligible) // 2)
             warnings.warn(
-                f"subsample_size={self.subsample_size} is more than the {len(eligible)} rows to draw from; "
-                f"subsamples of {size} are used.",
+                f"subsample_size={self.subsample_size} leaves no row out of a subsample of the {len(eligible)} rows to "
+                f"draw from; subsamples of {size} are used.",
                 stacklevel=2,
             )
         return np.stack([eligible[rng.choice(len(eligible), size, replace=False)] for _ in range(self.n_subsamples)])

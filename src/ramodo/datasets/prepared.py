@@ -42,5 +42,8 @@ def load_prepared(name: str) -> LabeledData:
 
 
 def _csr(file: np.lib.npyio.NpzFile, prefix: str) -> sp.csr_array:
-    parts = file[f"{prefix}data"], file[f"{prefix}indices"], file[f"{prefix}indptr"]
+    indices, indptr = file[f"{prefix}indices"], file[f"{prefix}indptr"]
+    if len(indices) < 2**31:
+        indptr = indptr.astype(indices.dtype)  # scipy widens both to the wider of the two
+    parts = file[f"{prefix}data"], indices, indptr
     return sp.csr_array(parts, shape=tuple(int(n) for n in file[f"{prefix}shape"]))

@@ -1,0 +1,44 @@
+"""What the documents show runs; what describes the code agrees with it."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from ramodo.kernels import _native
+from ramodo.options import OPTIONS
+from ramodo.repen import REPEN
+
+ROOT = Path(__file__).parent.parent
+
+
+def python_blocks(document):
+    return re.findall(r"```python\n(.*?)```", (ROOT / document).read_text(encoding="utf-8"), flags=re.DOTALL)
+
+
+def test_the_readme_runs(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    names = {}
+    blocks = python_blocks("README.md")
+    for block in blocks:
+        exec(compile(block, "README.md", "exec"), names)
+    assert len(blocks) >= 2
+    assert (names["scores"] == names["same"]).all()
+    assert names["Z"].shape == (10_000, 20)
+
+
+@pytest.mark.parametrize("option", OPTIONS, ids=lambda option: option.name)
+def test_every_option_is_described(option):
+    assert f"{option.name} : " in REPEN.__doc__
+    assert option.meaning in REPEN.__doc__
+
+
+def test_the_type_stub_names_what_the_native_module_has():
+    stub = (ROOT / "src/ramodo/kernels/_native.pyi").read_text(encoding="utf-8")
+    for name in (name for name in dir(_native) if not name.startswith("_")):
+        assert re.search(rf"^(class|def) {name}\b", stub, flags=re.MULTILINE), name
+        for member in (m for m in dir(getattr(_native, name)) if not m.startswith("_")):
+            if isinstance(getattr(_native, name), type):
+                assert re.search(rf"^    def {member}\b", stub, flags=re.MULTILINE), f"{name}.{member}"
+    for name in re.findall(r"^(?:class|def) (\w+)", stub, flags=re.MULTILINE):
+        assert hasattr(_native, name), name
