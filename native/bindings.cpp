@@ -196,13 +196,14 @@ public:
         check(n, out);
         nb::gil_scoped_release release;
         const int m = projection_->width(), width = padded_width(m);
-        const std::vector<float> all = projection_->all_weights();
+        std::vector<float> room;
+        const float* all = projection_->all_weights(room);
         ThreadPool pool(std::max(1, n_threads));
         parallel_ranges(pool, n, 32, [&](int64_t begin, int64_t end) {
             std::vector<const V*> rows;
             for (int64_t r = begin; r < end; ++r) rows.push_back(x.data() + r * d);
             std::vector<float> hidden(static_cast<size_t>((end - begin) * width));
-            project_dense(rows.data(), end - begin, d, all.data(), width, hidden.data());
+            project_dense(rows.data(), end - begin, d, all, width, hidden.data());
             relu(hidden.data(), (end - begin) * width, 1.0f);
             for (int64_t r = begin; r < end; ++r)
                 std::memcpy(out.data() + r * m, hidden.data() + (r - begin) * width, sizeof(float) * m);

@@ -90,15 +90,17 @@ public:
         }
     }
 
-    // Dense rows need the weights of all features, in order.
-    std::vector<float> all_weights() const {
-        std::vector<float> all(static_cast<size_t>(d_ * width_));
+    // Dense rows need the weights of all features, in order; `room` holds them where they are not so already.
+    const float* all_weights(std::vector<float>& room) const {
+        if (lookup_.identity()) return reinterpret_cast<const float*>(table_);
+        room.resize(static_cast<size_t>(d_ * width_));
         for (int64_t j = 0; j < d_; ++j) {
+            float* row = room.data() + j * width_;
             const int32_t slot = lookup_.find(j);
-            if (slot < 0) inner_loops().initial_row(init_, j, m_, width_, all.data() + j * width_);
-            else std::memcpy(all.data() + j * width_, table_ + sizeof(float) * width_ * slot, sizeof(float) * width_);
+            if (slot < 0) inner_loops().initial_row(init_, j, m_, width_, row);
+            else std::memcpy(row, table_ + sizeof(float) * width_ * slot, sizeof(float) * width_);
         }
-        return all;
+        return room.data();
     }
 
 private:
