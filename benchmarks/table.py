@@ -41,6 +41,17 @@ def seconds(function: Callable[[], Any], repeats: int = 3) -> float:
     return best
 
 
+def side_by_side(first: Callable[[], Any], second: Callable[[], Any], repeats: int = 7) -> tuple[float, float, float]:
+    """Median seconds of two functions run in turn, and the median of first / second over the turns.
+
+    Turns share what the machine is doing at the time, so their ratio is steadier than either time.
+    """
+    first(), second()
+    turns = [(seconds(first, 1), seconds(second, 1)) for _ in range(repeats)]
+    ratios = [a / b for a, b in turns]
+    return float(np.median([a for a, _ in turns])), float(np.median([b for _, b in turns])), float(np.median(ratios))
+
+
 def reached(value: float, target: float, *, at_most: bool = False) -> str:
     """yes or no, with the target."""
     fine = value <= target if at_most else value >= target

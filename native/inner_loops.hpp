@@ -67,6 +67,9 @@ struct InnerLoops {
     const char* name;
     // y += a * x
     void (*add_scaled)(int64_t n, double a, const double* x, double* y);
+    // sum of squares
+    double (*squared_norm_float)(const float* x, int64_t n);
+    double (*squared_norm_double)(const double* x, int64_t n);
     // out = sum_k values[k] * table[slots[k]]; slots[n .. readable) may be looked at to fetch ahead.
     void (*gather_float)(const int32_t* slots, const float* values, int64_t n, int64_t readable, const char* table,
                          size_t stride, int width, float* out);

@@ -15,6 +15,18 @@ void add_scaled(int64_t n, double a, const double* __restrict x, double* __restr
     for (int64_t i = 0; i < n; ++i) y[i] += a * x[i];
 }
 
+// Eight at a time: one running sum would wait for each addition.
+template <class V>
+double squared_norm(const V* x, int64_t n) {
+    constexpr int kSums = 8;
+    double sums[kSums] = {};
+    int64_t k = 0;
+    for (; k + kSums <= n; k += kSums)
+        for (int i = 0; i < kSums; ++i) sums[i] += static_cast<double>(x[k + i]) * static_cast<double>(x[k + i]);
+    for (; k < n; ++k) sums[0] += static_cast<double>(x[k]) * static_cast<double>(x[k]);
+    return ((sums[0] + sums[1]) + (sums[2] + sums[3])) + ((sums[4] + sums[5]) + (sums[6] + sums[7]));
+}
+
 // ---- initial weights -------------------------------------------------------------------------------------------
 
 typedef uint32_t u4 __attribute__((vector_size(16)));
@@ -300,7 +312,7 @@ void score_small(const float* rows, int64_t n_rows, int m, const double* referen
 
 extern const InnerLoops table;
 const InnerLoops table = {
-    RAMODO_STRING(RAMODO_ISA), add_scaled, gather<float>, gather<double>, gather_initial, initial_row, update_sparse,
+    RAMODO_STRING(RAMODO_ISA), add_scaled, squared_norm<float>, squared_norm<double>, gather<float>, gather<double>, gather_initial, initial_row, update_sparse,
     forward_dense<float>, forward_dense<double>, update_dense<float>, update_dense<double>, score_small,
 };
 

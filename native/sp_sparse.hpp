@@ -53,9 +53,14 @@ private:
         int32_t reference;
         double value;
     };
+    // The references that have a feature. Most features have one: it stands in the list itself.
     struct List {
-        int64_t start;
-        int32_t count;        // of postings; -1: a value for every reference
+        int32_t count;        // -1: a value for every reference
+        int32_t reference;    // where count is 1
+        union {
+            double value;     // where count is 1
+            int64_t start;    // else: in postings_, or in full_
+        };
     };
     struct Hit {
         int64_t place;        // in the row, then in lists_
@@ -82,17 +87,20 @@ private:
         lists_.resize(features_.size());
         int64_t n_postings = 0, n_full = 0;
         for (size_t f = 0; f < features_.size(); ++f) {
-            const bool full = 4 * counts[f] >= n_;
-            lists_[f] = {full ? n_full : n_postings, full ? -1 : static_cast<int32_t>(counts[f])};
-            full ? n_full += n_ : n_postings += counts[f];
+            const bool full = counts[f] > 1 && 4 * counts[f] >= n_;
+            lists_[f].count = full ? -1 : static_cast<int32_t>(counts[f]);
+            lists_[f].start = full ? n_full : n_postings;
+            if (full) n_full += n_;
+            else if (counts[f] > 1) n_postings += counts[f];
         }
         full_.assign(static_cast<size_t>(n_full), 0);
         postings_.resize(static_cast<size_t>(n_postings));
         std::vector<int32_t> filled(features_.size(), 0);
         for (int64_t r = 0; r < n_; ++r)
             for (int64_t k = indptr_[r]; k < indptr_[r + 1]; ++k) {
-                const List& list = lists_[slots[k]];
-                if (list.count < 0) full_[list.start + r] = values_[k];
+                List& list = lists_[slots[k]];
+                if (list.count == 1) list.reference = static_cast<int32_t>(r), list.value = values_[k];
+                else if (list.count < 0) full_[list.start + r] = values_[k];
                 else postings_[list.start + filled[slots[k]]++] = {static_cast<int32_t>(r), values_[k]};
             }
     }
@@ -120,11 +128,13 @@ private:
         for (int64_t h = 0; h < n_hits; ++h) {
             if (h + kAhead < n_hits) {
                 const List& coming = lists_[hits[h + kAhead].place];
-                if (coming.count >= 0) __builtin_prefetch(&postings_[coming.start]);
+                if (coming.count > 1) __builtin_prefetch(&postings_[coming.start]);
             }
             const List& list = lists_[hits[h].place];
             const double value = hits[h].value;
-            if (list.count < 0) {
+            if (list.count == 1) {
+                dots[list.reference] += value * list.value;
+            } else if (list.count < 0) {
                 inner_->add_scaled(n_, value, full_.data() + list.start, dots.data());
             } else {
                 const Posting* posting = postings_.data() + list.start;
@@ -134,12 +144,8 @@ private:
         return squared_norm(data, length);
     }
 
-    template <class V>
-    static double squared_norm(const V* data, int64_t n) {
-        double sums[4] = {};    // four at a time: one running sum would wait for each addition
-        for (int64_t k = 0; k < n; ++k) sums[k & 3] += static_cast<double>(data[k]) * data[k];
-        return (sums[0] + sums[1]) + (sums[2] + sums[3]);
-    }
+    double squared_norm(const float* data, int64_t n) const { return inner_->squared_norm_float(data, n); }
+    double squared_norm(const double* data, int64_t n) const { return inner_->squared_norm_double(data, n); }
 
     template <class I, class V>
     double nearest(const Csr<I, V>& x, int64_t row, double norm, const double* dots, int64_t subsample) const {
