@@ -24,7 +24,7 @@ from .options import OptionError, check
 from .progress import Bar, Progress
 from .ranking import NearestQueryHinge
 from .representation import ReluLayer, initial_limit
-from .rows import DataError, Facts, Rows, like, map_blocks, open_rows, stack
+from .rows import DataError, Rows, like, map_blocks, open_rows, stack
 from .scoring import Sp
 from .thresholding import Candidates, Cantelli, TopFraction, read_labels
 from .training import Adadelta, train
@@ -47,13 +47,20 @@ class Stages:
 
 
 @dataclass(frozen=True)
-class Labeled:
-    """What is known of some rows: labels of the rows of X, and rows that are not in X."""
+class TrainingData:
+    """The rows of X and what is known of them, and labelled rows that are not in X."""
 
+    rows: Rows
     labels: npt.NDArray[np.int8]
     outliers: Rows | None
     inliers: Rows | None
-    inlier_scores: npt.NDArray[np.float64]
+    n_seen: int
+    largest: float
+
+    @property
+    def eligible(self) -> npt.NDArray[np.int64]:
+        """Rows that may be references: a row close to a known outlier must not look normal."""
+        return np.flatnonzero(self.labels != 1)
 
     def extra(self) -> list[Rows]:
         return [rows for rows in (self.outliers, self.inliers) if rows is not None]
@@ -85,47 +92,24 @@ class RandomDistanceDetector(ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
         labeled_outliers, labeled_inliers : matrices of further rows, not part of X, whose nature is known
         """
         check(self.get_params(deep=False))
-        stages, progress = self._stages(), Progress(self.verbose)
-        n_threads = self._n_threads()
-        children = np.random.SeedSequence(_entropy(self.random_state)).spawn(4)
-        rng = [np.random.default_rng(child) for child in children]
+        stages, progress, n_threads = self._stages(), Progress(self.verbose), self._n_threads()
+        seeds = np.random.SeedSequence(_entropy(self.random_state)).spawn(4)
 
         with progress.stage("check"):
-            rows, facts = open_rows(X, n_threads=n_threads)
-            if rows.n_rows < _FEWEST_ROWS:
-                raise DataError(
-                    f"X has n_samples = {rows.n_rows}; at least {_FEWEST_ROWS} are needed: a query, a "
-                    "positive and a negative."
-                )
-            labels = read_labels(y, rows.n_rows)
-            eligible = np.flatnonzero(labels != 1)
-            if len(eligible) == 0:
-                raise OptionError("no inlier candidates are left: y says that every row of X is a known outlier (1).")
-            known_outliers, known_inliers, largest = _open_extra(rows, facts, labeled_outliers, labeled_inliers)
-
+            data = _open_training_data(X, y, labeled_outliers, labeled_inliers, n_threads)
         with progress.stage("ranking") as bar:
-            drawn = stages.scorer.draw(eligible, rng[0])
-            score = stages.scorer.against(rows.take(drawn.ravel()), drawn.shape[1], n_threads)
-            initial = map_blocks(rows, score, bar.show)
-            _warn_if_flat(initial)
-            inlier_scores = map_blocks(known_inliers, score) if known_inliers is not None else np.empty(0)
-            labeled = Labeled(labels, known_outliers, known_inliers, inlier_scores)
-
+            initial, extra_initial = _rank(stages.scorer, data, seeds[0], n_threads, bar)
         with progress.stage("sampling"):
-            candidates = stages.thresholder.split(initial, labels)
-            pools = _pools(candidates, initial, labeled)
+            candidates = stages.thresholder.split(initial, data.labels)
+            pools = _pools(candidates, initial, extra_initial, data)
             stages.sampler.check(pools)
-            per_epoch = min(rows.n_rows, 5000) if self.samples_per_epoch == "auto" else int(self.samples_per_epoch)
-            epochs = stages.sampler.draw(pools, self.n_epochs, per_epoch, self.batch_size, rng[1])
-
+            epochs = self._draw(stages.sampler, pools, data.rows.n_rows, seeds[1])
         with progress.stage("training") as bar:
-            layer, curve = self._train(stages, rows, labeled, epochs, facts.n_seen, largest, children[2], bar)
-
+            layer, curve = self._train(stages, data, epochs, seeds[2], bar)
         with progress.stage("transform") as bar:
-            mapped = map_blocks(rows, lambda block: layer.transform(block, n_threads), bar.show)
-
+            mapped = map_blocks(data.rows, lambda block: layer.transform(block, n_threads), bar.show)
         with progress.stage("scoring"):
-            drawn = stages.scorer.draw(eligible, rng[3])
+            drawn = stages.scorer.draw(data.eligible, np.random.default_rng(seeds[3]))
             references = np.ascontiguousarray(mapped[drawn.ravel()])
             scores = stages.scorer.in_representation(references, drawn.shape[1]).score(mapped, n_threads)
             threshold = stages.cutoff.cutoff(scores)
@@ -142,35 +126,34 @@ class RandomDistanceDetector(ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
         self.stage_seconds_ = progress.seconds
         return self
 
+    def _draw(
+        self, sampler: TripletSampler, pools: Pools, n_rows: int, seed: np.random.SeedSequence
+    ) -> npt.NDArray[np.int64]:
+        per_epoch = min(n_rows, 5000) if self.samples_per_epoch == "auto" else int(self.samples_per_epoch)
+        return sampler.draw(pools, self.n_epochs, per_epoch, self.batch_size, np.random.default_rng(seed))
+
     def _train(
-        self,
-        stages: Stages,
-        rows: Rows,
-        labeled: Labeled,
-        epochs: npt.NDArray[np.int64],
-        n_seen: int,
-        largest: float,
-        seed: np.random.SeedSequence,
-        bar: Bar,
+        self, stages: Stages, data: TrainingData, epochs: npt.NDArray[np.int64], seed: np.random.SeedSequence, bar: Bar
     ) -> tuple[ReluLayer, npt.NDArray[np.float64]]:
         weight_seed = int(seed.generate_state(1, np.uint64)[0])
-        limit = initial_limit(n_seen, self.n_components)
-        training_rows, training_epochs = _with_extra(rows, labeled.extra(), epochs)
+        limit = initial_limit(data.n_seen, self.n_components)
+        rows, renumbered = _with_extra(data.rows, data.extra(), epochs)
         trained = train(
-            training_rows,
-            training_epochs,
+            rows,
+            renumbered,
             self.batch_size,
             width=self.n_components,
             margin=stages.loss.margin,
             n_queries=stages.loss.n_queries,
             seed=weight_seed,
             limit=limit,
-            largest=largest,
+            largest=data.largest,
             adadelta=stages.optimizer,
             n_threads=self._n_threads(),
             show=bar.show,
         )
-        return ReluLayer(trained.columns, trained.weights, rows.n_features, weight_seed, limit), trained.loss_curve
+        layer = ReluLayer(trained.columns, trained.weights, data.rows.n_features, weight_seed, limit)
+        return layer, trained.loss_curve
 
     def _keep(self, X: Any, layer: ReluLayer, references: npt.NDArray[np.float32], subsample_size: int) -> None:
         """Set what scoring needs; nothing is set before this, so an interrupted fit leaves the estimator as it was."""
@@ -285,41 +268,65 @@ def _offset(threshold: float) -> float:
     return float(np.nextafter(-threshold, np.inf))
 
 
-def _open_extra(rows: Rows, facts: Facts, outliers: Any, inliers: Any) -> tuple[Rows | None, Rows | None, float]:
-    """The extra labelled rows, in the kind of `rows`, and the largest absolute value of all."""
-    opened: list[Rows | None] = []
-    largest = facts.largest
-    for name, given in (("labeled_outliers", outliers), ("labeled_inliers", inliers)):
-        if given is None or (hasattr(given, "shape") and len(given.shape) == 2 and given.shape[0] == 0):
-            opened.append(None)
-            continue
-        extra, extra_facts = open_rows(given, name=name)
-        if extra.n_features != rows.n_features:
-            raise DataError(f"{name} has {extra.n_features} features; allowed: the {rows.n_features} of X.")
-        largest = max(largest, extra_facts.largest)
-        opened.append(like(rows, extra))
-    return opened[0], opened[1], largest
+def _open_training_data(X: Any, y: Any, outliers: Any, inliers: Any, n_threads: int) -> TrainingData:
+    rows, facts = open_rows(X, n_threads=n_threads)
+    if rows.n_rows < _FEWEST_ROWS:
+        raise DataError(
+            f"X has n_samples = {rows.n_rows}; at least {_FEWEST_ROWS} are needed: a query, a positive and a negative."
+        )
+    labels = read_labels(y, rows.n_rows)
+    if (labels == 1).all():
+        raise OptionError("no inlier candidates are left: y says that every row of X is a known outlier (1).")
+    known_outliers, largest_outlier = _open_extra(rows, "labeled_outliers", outliers)
+    known_inliers, largest_inlier = _open_extra(rows, "labeled_inliers", inliers)
+    largest = max(facts.largest, largest_outlier, largest_inlier)
+    return TrainingData(rows, labels, known_outliers, known_inliers, facts.n_seen, largest)
+
+
+def _open_extra(rows: Rows, name: str, given: Any) -> tuple[Rows | None, float]:
+    """Labelled rows that are not in X, in the kind of `rows`, and their largest absolute value."""
+    if given is None or (hasattr(given, "shape") and len(given.shape) == 2 and given.shape[0] == 0):
+        return None, 0.0
+    extra, facts = open_rows(given, name=name)
+    if extra.n_features != rows.n_features:
+        raise DataError(f"{name} has {extra.n_features} features; allowed: the {rows.n_features} of X.")
+    return like(rows, extra), facts.largest
+
+
+def _rank(
+    scorer: Sp, data: TrainingData, seed: np.random.SeedSequence, n_threads: int, bar: Bar
+) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
+    """Scores of the rows of X, and of the extra inliers, against references drawn from X."""
+    drawn = scorer.draw(data.eligible, np.random.default_rng(seed))
+    score = scorer.against(data.rows.take(drawn.ravel()), drawn.shape[1], n_threads)
+    initial = map_blocks(data.rows, score, bar.show)
+    _warn_if_flat(initial)
+    return initial, map_blocks(data.inliers, score) if data.inliers is not None else np.empty(0)
 
 
 def _warn_if_flat(scores: npt.NDArray[np.float64]) -> None:
     if np.ptp(scores) <= 1e-12 * abs(scores.max()):
         warnings.warn(
             "All rows have the same initial score: they are equal, or equally far apart. No row stands out.",
-            stacklevel=3,
+            stacklevel=4,
         )
 
 
-def _pools(candidates: Candidates, scores: npt.NDArray[np.float64], labeled: Labeled) -> Pools:
+def _pools(
+    candidates: Candidates,
+    scores: npt.NDArray[np.float64],
+    extra_scores: npt.NDArray[np.float64],
+    data: TrainingData,
+) -> Pools:
     """What triplets are drawn from. Extra rows are numbered after those of X: outliers first, then inliers."""
     n = len(scores)
-    n_outliers = labeled.outliers.n_rows if labeled.outliers is not None else 0
-    n_inliers = labeled.inliers.n_rows if labeled.inliers is not None else 0
+    n_outliers = data.outliers.n_rows if data.outliers is not None else 0
     return Pools(
-        inliers=np.concatenate([candidates.inliers, n + n_outliers + np.arange(n_inliers)]),
-        inlier_scores=np.concatenate([scores[candidates.inliers], labeled.inlier_scores]),
+        inliers=np.concatenate([candidates.inliers, n + n_outliers + np.arange(len(extra_scores))]),
+        inlier_scores=np.concatenate([scores[candidates.inliers], extra_scores]),
         outliers=candidates.outliers,
         outlier_scores=scores[candidates.outliers],
-        labeled_outliers=np.concatenate([np.flatnonzero(labeled.labels == 1), n + np.arange(n_outliers)]),
+        labeled_outliers=np.concatenate([np.flatnonzero(data.labels == 1), n + np.arange(n_outliers)]),
     )
 
 
@@ -331,6 +338,3 @@ def _with_extra(rows: Rows, extra: list[Rows], epochs: npt.NDArray[np.int64]) ->
     own = drawn[drawn < rows.n_rows]
     renumbered = np.where(epochs < rows.n_rows, np.searchsorted(own, epochs), epochs - rows.n_rows + len(own))
     return stack([rows.take(own), *extra]), renumbered
-
-
-__all__ = ["OptionError", "RandomDistanceDetector", "Stages"]

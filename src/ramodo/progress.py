@@ -14,7 +14,6 @@ class Progress:
     def __init__(self, verbose: int = 0) -> None:
         self.seconds: dict[str, float] = {}
         self._verbose = verbose
-        self._drawn = 0.0
 
     @contextmanager
     def stage(self, name: str) -> Iterator[Bar]:
