@@ -26,7 +26,7 @@ ALLOWED = {
     "labeled_fraction": [0, 0.0, 0.5, 1, 1.0],
     "random_state": [None, 0, 2**64 - 1, np.random.RandomState(0), np.random.default_rng(0)],
     "n_jobs": [None, -1, 1, 8],
-    "verbose": [0, 1],
+    "verbose": [0, 1, True, False],
 }
 REFUSED = {
     "n_components": [0, -1, 4097, 2.0, "20", None, True],
@@ -42,7 +42,7 @@ REFUSED = {
     "labeled_fraction": [-0.1, 1.1, math.nan, None, "half"],
     "random_state": [-1, 0.5, "0", 2**64, [1, 2]],
     "n_jobs": [0, -2, 1.0, "all"],
-    "verbose": [-1, None, 0.5, True],
+    "verbose": [-1, None, 0.5],
 }
 
 

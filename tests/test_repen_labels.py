@@ -1,6 +1,7 @@
 """Labels: in y, as extra rows, and their share of the negatives (section 4.6)."""
 
 import numpy as np
+import pandas as pd
 import pytest
 import scipy.sparse as sp
 from sklearn.metrics import roc_auc_score
@@ -162,3 +163,12 @@ def test_unusable_extra_rows_are_refused_by_name(quick, data, name, extra, messa
     with pytest.raises(DataError, match=rf"{name}.*{message}|{message}.*{name}"):
         detector.fit(data[0], **{name: extra})
     assert not [key for key in vars(detector) if key.endswith("_")]
+
+
+def test_extra_rows_with_other_columns_are_refused(quick, data):
+    frame = pd.DataFrame(data[0].toarray(), columns=[f"c{i}" for i in range(data[0].shape[1])])
+    with pytest.raises(
+        DataError, match=r"column 0 of labeled_outliers is 'c.*; allowed: the columns of X in their order"
+    ):
+        quick().fit(frame, labeled_outliers=frame.iloc[:3, ::-1])
+    assert quick().fit(frame, labeled_outliers=frame.iloc[:3]).n_features_in_ == frame.shape[1]

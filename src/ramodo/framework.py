@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, OutlierMixin, TransformerMixin
-from sklearn.utils.validation import _check_feature_names, _check_n_features, check_is_fitted
+from sklearn.utils.validation import _check_feature_names, _check_n_features, _get_feature_names, check_is_fitted
 
 from . import model_file
 from .options import OptionError, check
@@ -32,6 +32,9 @@ from .triplets import Pools, TripletSampler
 
 _FEWEST_ROWS = 3
 """A query, a positive and a negative."""
+
+_ENOUGH_ROWS = 50
+"""Fewer tell too little of a representation to call it collapsed."""
 
 
 @dataclass(frozen=True)
@@ -54,6 +57,7 @@ class TrainingData:
     labels: npt.NDArray[np.int8]
     outliers: Rows | None
     inliers: Rows | None
+    names: npt.NDArray[np.object_] | None
     n_seen: int
     largest: float
 
@@ -114,16 +118,31 @@ class RandomDistanceDetector(ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
             scores = stages.scorer.in_representation(references, drawn.shape[1]).score(mapped, n_threads)
             threshold = stages.cutoff.cutoff(scores)
 
-        self._keep(X, layer, references, drawn.shape[1])
-        self.initial_scores_ = initial
-        self.candidate_outliers_ = candidates.outliers
-        self.fallback_used_ = candidates.fallback
-        self.loss_curve_ = curve
-        self.outlier_scores_ = scores
-        self.threshold_ = threshold
-        self.offset_ = _offset(threshold)
-        self.false_positive_bound_ = stages.cutoff.bound()
-        self.stage_seconds_ = progress.seconds
+        _warn_if_collapsed(mapped)
+        fitted = {
+            "n_features_in_": data.rows.n_features,
+            "feature_indices_": layer.columns,
+            "feature_weights_": layer.weights,
+            "weight_seed_": layer.seed,
+            "weight_limit_": layer.limit,
+            "references_": references,
+            "reference_size_": drawn.shape[1],
+            "initial_scores_": initial,
+            "candidate_outliers_": candidates.outliers,
+            "fallback_used_": candidates.fallback,
+            "loss_curve_": curve,
+            "outlier_scores_": scores,
+            "threshold_": threshold,
+            "offset_": offset_of(threshold),
+            "false_positive_bound_": stages.cutoff.bound(),
+            "stage_seconds_": progress.seconds,
+            "_layer": layer,
+            "_small": stages.scorer.in_representation(references, drawn.shape[1]),
+        }
+        if data.names is not None:
+            fitted["feature_names_in_"] = data.names
+        self.__dict__.pop("feature_names_in_", None)
+        self.__dict__.update(fitted)  # in one go: an interrupted fit leaves the estimator as it was
         return self
 
     def _draw(
@@ -154,15 +173,6 @@ class RandomDistanceDetector(ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
         )
         layer = ReluLayer(trained.columns, trained.weights, data.rows.n_features, weight_seed, limit)
         return layer, trained.loss_curve
-
-    def _keep(self, X: Any, layer: ReluLayer, references: npt.NDArray[np.float32], subsample_size: int) -> None:
-        """Set what scoring needs; nothing is set before this, so an interrupted fit leaves the estimator as it was."""
-        _check_feature_names(self, X, reset=True)
-        self.n_features_in_ = layer.n_features
-        self.feature_indices_, self.feature_weights_ = layer.columns, layer.weights
-        self.weight_seed_, self.weight_limit_ = layer.seed, layer.limit
-        self.references_, self.reference_size_ = references, subsample_size
-        self._prepare()
 
     def _prepare(self) -> None:
         self._layer = ReluLayer(
@@ -217,6 +227,7 @@ class RandomDistanceDetector(ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
 
     def _open(self, X: Any) -> Rows:
         check_is_fitted(self)
+        check({"n_jobs": self.n_jobs})
         rows, _ = open_rows(X, n_threads=self._n_threads())
         _check_feature_names(self, X, reset=False)
         if rows.n_features != self.n_features_in_:
@@ -263,12 +274,13 @@ def _entropy(random_state: Any) -> int | None:
     return None if random_state is None else int(random_state)
 
 
-def _offset(threshold: float) -> float:
+def offset_of(threshold: float) -> float:
     """scikit-learn flags scores below the offset, the paper those at or above the threshold: one step apart."""
     return float(np.nextafter(-threshold, np.inf))
 
 
 def _open_training_data(X: Any, y: Any, outliers: Any, inliers: Any, n_threads: int) -> TrainingData:
+    names = _get_feature_names(X)
     rows, facts = open_rows(X, n_threads=n_threads)
     if rows.n_rows < _FEWEST_ROWS:
         raise DataError(
@@ -277,19 +289,26 @@ def _open_training_data(X: Any, y: Any, outliers: Any, inliers: Any, n_threads: 
     labels = read_labels(y, rows.n_rows)
     if (labels == 1).all():
         raise OptionError("no inlier candidates are left: y says that every row of X is a known outlier (1).")
-    known_outliers, largest_outlier = _open_extra(rows, "labeled_outliers", outliers)
-    known_inliers, largest_inlier = _open_extra(rows, "labeled_inliers", inliers)
+    known_outliers, largest_outlier = _open_extra(rows, names, "labeled_outliers", outliers)
+    known_inliers, largest_inlier = _open_extra(rows, names, "labeled_inliers", inliers)
     largest = max(facts.largest, largest_outlier, largest_inlier)
-    return TrainingData(rows, labels, known_outliers, known_inliers, facts.n_seen, largest)
+    return TrainingData(rows, labels, known_outliers, known_inliers, names, facts.n_seen, largest)
 
 
-def _open_extra(rows: Rows, name: str, given: Any) -> tuple[Rows | None, float]:
+def _open_extra(rows: Rows, names: npt.NDArray[np.object_] | None, name: str, given: Any) -> tuple[Rows | None, float]:
     """Labelled rows that are not in X, in the kind of `rows`, and their largest absolute value."""
-    if given is None or (hasattr(given, "shape") and len(given.shape) == 2 and given.shape[0] == 0):
+    if given is None or (given.shape[0] if hasattr(given, "shape") and given.shape else len(given)) == 0:
         return None, 0.0
     extra, facts = open_rows(given, name=name)
     if extra.n_features != rows.n_features:
         raise DataError(f"{name} has {extra.n_features} features; allowed: the {rows.n_features} of X.")
+    own = _get_feature_names(given)
+    if names is not None and own is not None and not np.array_equal(names, own):
+        first = int(np.flatnonzero(names != own)[0])
+        raise DataError(
+            f"column {first} of {name} is {own[first]!r}; allowed: the columns of X in their order, there "
+            f"{names[first]!r}."
+        )
     return like(rows, extra), facts.largest
 
 
@@ -309,6 +328,19 @@ def _warn_if_flat(scores: npt.NDArray[np.float64]) -> None:
         warnings.warn(
             "All rows have the same initial score: they are equal, or equally far apart. No row stands out.",
             stacklevel=4,
+        )
+
+
+def _warn_if_collapsed(mapped: npt.NDArray[np.float32]) -> None:
+    """Most units dead and most rows at zero: the scores that are left tell little."""
+    alive = (mapped > 0).any(axis=0).sum()
+    empty = (mapped == 0).all(axis=1).mean()
+    if len(mapped) >= _ENOUGH_ROWS and 2 * alive <= mapped.shape[1] and empty > 0.9:
+        warnings.warn(
+            f"The representation has collapsed: {alive} of {mapped.shape[1]} units respond to any row, {empty:.0%} of "
+            "the rows are mapped to zero. Features on very different scales do this: take logarithms or scale them, "
+            "and look at initial_scores_, the ranking without a representation.",
+            stacklevel=3,
         )
 
 

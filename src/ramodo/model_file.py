@@ -57,6 +57,7 @@ class ModelFileError(ValueError):
 def save(detector: RandomDistanceDetector, path: Path) -> Path:
     """Write a fitted detector to `path`: whole, or not at all."""
     options = detector.get_params(deep=False)
+    _refuse_to_save(detector, options)
     if not isinstance(options["random_state"], int | np.integer):
         options["random_state"] = None  # a generator's state is not part of the model
     tensors = {name: np.ascontiguousarray(getattr(detector, name)) for name in _TENSORS}
@@ -75,27 +76,47 @@ def save(detector: RandomDistanceDetector, path: Path) -> Path:
     return path
 
 
+def _refuse_to_save(detector: RandomDistanceDetector, options: dict[str, Any]) -> None:
+    """What `load` would refuse must not be written."""
+    check(options)
+    if type(detector).__name__ not in _classes():
+        raise ModelFileError(f"a {type(detector).__name__} was given; files are written of: {', '.join(_classes())}.")
+    if options["n_components"] != detector.feature_weights_.shape[1]:
+        raise ModelFileError(
+            f"n_components={options['n_components']} was set after a fit with {detector.feature_weights_.shape[1]}; "
+            "fit again."
+        )
+
+
+def _classes() -> dict[str, Callable[..., RandomDistanceDetector]]:
+    from .repen import REPEN
+
+    return {"REPEN": REPEN}
+
+
 def load(path: str | os.PathLike[str]) -> RandomDistanceDetector:
     """Read a detector that `save` wrote. Raises `ModelFileError` for any other file."""
     path = Path(path)
+    with path.open("rb"):  # a missing, unreadable or wrong kind of file: the system's own error says it best
+        pass
     try:
         with safe_open(path, framework="numpy") as file:
             header = file.metadata() or {}
             tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
     except (SafetensorError, TypeError, KeyError, AttributeError) as error:
-        raise ModelFileError(f"{path} is not a ramodo model: {error}.") from None
+        raise ModelFileError(f"{path} is not a ramodo model: {str(error).rstrip('.')}.") from None
     try:
         return _build(header, tensors)
     except (OptionError, ModelFileError, KeyError, TypeError, ValueError, OverflowError, RecursionError) as error:
-        raise ModelFileError(f"{path} is not a ramodo model: {error}.") from None
+        raise ModelFileError(f"{path} is not a ramodo model: {str(error).rstrip('.')}.") from None
 
 
 def _build(header: dict[str, str], tensors: dict[str, npt.NDArray[Any]]) -> RandomDistanceDetector:
-    from .repen import REPEN
-
-    classes: dict[str, Callable[..., RandomDistanceDetector]] = {"REPEN": REPEN}
+    classes = _classes()
     _require(header.get("format") == FORMAT, "its header does not say so")
-    _require(header.get("version") == str(VERSION), f"version {header.get('version')} was written by a newer ramodo")
+    _require(
+        header.get("version") == str(VERSION), f"version {header.get('version')} is not {VERSION}, which is read here"
+    )
     _require(header.get("class") in classes, f"it holds a {header.get('class')}, known are {', '.join(classes)}")
     options = json.loads(header["options"])
     _require(isinstance(options, dict), "its options are not a table")
@@ -126,6 +147,9 @@ def _read_facts(header: dict[str, str]) -> dict[str, Any]:
     _require(0 < facts["n_features_in_"] < 2**63 and 0 <= facts["weight_seed_"] < 2**64, "a number is out of range")
     _require(facts["reference_size_"] > 0, "its subsamples are empty")
     _require(0 < facts["weight_limit_"] < 1e30, "a number is out of range")
+    _require(
+        facts["threshold_"] >= 0 and facts["offset_"] == _offset_of(facts["threshold_"]), "its cut-off is not sound"
+    )
     return facts
 
 
@@ -164,8 +188,20 @@ def _plain(value: Any) -> Any:
     return value.item()
 
 
+def _offset_of(threshold: float) -> float:
+    from .framework import offset_of
+
+    return offset_of(threshold)
+
+
 def _write_whole(path: Path, write: Callable[[str], None]) -> None:
-    handle, temporary = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
+    if not path.name or path.is_dir():
+        raise IsADirectoryError(f"{str(path)!r} was given; allowed: the path of a file.")
+    path = path.resolve()  # onto the target of a link, not onto the link
+    try:
+        handle, temporary = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
+    except OSError as error:
+        raise type(error)(error.errno, f"cannot write into the folder: {error.strerror}", str(path.parent)) from None
     try:
         write(temporary)
         os.fsync(handle)

@@ -66,7 +66,7 @@ class Literal:
     value: object
 
     def accepts(self, value: object) -> bool:
-        return (value is self.value) if self.value is None else (isinstance(value, str) and value == self.value)
+        return type(value) is type(self.value) and value == self.value
 
     def __str__(self) -> str:
         return repr(self.value)
@@ -153,11 +153,17 @@ OPTIONS: tuple[Option, ...] = (
     Option(
         "n_jobs",
         None,
-        (Literal(None), Integer(-1, -1), Integer(1, 4096)),
+        (Literal(None), Literal(-1), Integer(1, 4096)),
         "-",
         "Threads; None and -1 are all cores. Results do not depend on it.",
     ),
-    Option("verbose", 0, (Integer(0, 10),), "-", "1 reports the stages, with progress where there is a terminal."),
+    Option(
+        "verbose",
+        0,
+        (Integer(0, 10), Literal(True), Literal(False)),
+        "-",
+        "1 reports the stages, with progress where there is a terminal.",
+    ),
 )
 
 

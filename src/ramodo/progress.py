@@ -19,13 +19,13 @@ class Progress:
     def stage(self, name: str) -> Iterator[Bar]:
         """Time what happens inside; its `Bar` takes the share that is done."""
         started = time.perf_counter()
-        bar = Bar(name, self._verbose > 0 and sys.stderr.isatty())
+        bar = Bar(name, self._verbose > 0 and sys.stderr is not None and sys.stderr.isatty())
         try:
             yield bar
         finally:
             bar.clear()
         self.seconds[name] = self.seconds.get(name, 0.0) + time.perf_counter() - started
-        if self._verbose:
+        if self._verbose and sys.stderr is not None:
             print(f"{name:<12}{self.seconds[name]:8.2f} s", file=sys.stderr)
 
 
@@ -47,7 +47,7 @@ class Bar:
         share = done / max(total, 1)
         left = (now - self._started) * (1 - share) / max(share, 1e-9)
         filled = round(share * self._WIDTH)
-        bar = "█" * filled + "·" * (self._WIDTH - filled)
+        bar = "#" * filled + "." * (self._WIDTH - filled)
         print(f"\r{self._name:<12}{bar} {share:4.0%}  {left:.0f} s left ", end="", file=sys.stderr, flush=True)
 
     def clear(self) -> None:

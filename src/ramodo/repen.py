@@ -33,7 +33,7 @@ class REPEN(RandomDistanceDetector):  # noqa: D101 - its docstring takes the opt
     offset_ : the same line in scikit-learn's sign, see `decision_function`
     initial_scores_ : Sp on the original features
     candidate_outliers_ : rows that training took as outliers
-    fallback_used_ : no initial score reached Cantelli's line, so the ten highest were taken
+    fallback_used_ : too few initial scores reached Cantelli's line, so the highest were taken: half a percent, or ten
     loss_curve_ : mean ranking loss of each epoch
     components_ : weights of the features that training changed (sparse)
     feature_indices_, feature_weights_ : the same, as two arrays

@@ -223,7 +223,14 @@ def _refuse_value(name: str, value: float, row: int, column: int) -> None:
 def _open_dense(X: Any, name: str) -> tuple[Rows, Facts]:
     if isinstance(X, np.matrix):
         raise DataError(f"np.matrix is not supported: {name} was given as one; pass np.asarray({name}).")
+    if isinstance(X, np.ma.MaskedArray):
+        raise DataError(f"{name} is a masked array: its masked values would count. Fill them first, with .filled(0).")
     values = np.asarray(X)
+    if values.ndim < 2 and values.dtype.kind in "USO":
+        raise DataError(
+            f"{name} holds text or objects ({type(X).__name__}, dtype {values.dtype}); allowed: a matrix of numbers. "
+            "Turn text into numbers first, with a vectorizer of sklearn.feature_extraction.text for example."
+        )
     if values.ndim != 2:
         raise DataError(
             f"Expected 2D array, got {values.ndim}D array instead: {name} has shape {values.shape}; allowed: a matrix, "
@@ -252,6 +259,7 @@ def _open_sparse(X: Any, name: str, n_threads: int) -> tuple[Rows, Facts]:
         raise DataError(f"Expected 2D array, got {X.ndim}D array instead: {name} is sparse with shape {X.shape}.")
     _refuse_dtype(X.dtype, name)
     _refuse_shape(X.shape, name)
+    _refuse_structure(X, name)
     matrix = X.tocsr()
     rows = _from_csr(matrix)
     facts, ordered = _scan(rows, name, n_threads)
@@ -263,8 +271,45 @@ def _open_sparse(X: Any, name: str, n_threads: int) -> tuple[Rows, Facts]:
     return rows, facts
 
 
+def _refuse_structure(X: Any, name: str) -> None:
+    """Index arrays that do not fit together: scipy trusts them, and a conversion would read or write out of bounds."""
+    if X.format == "coo":
+        for axis, index in enumerate(X.coords):
+            _refuse_indices(index, X.shape[axis], name)
+    if X.format not in ("csr", "csc", "bsr"):
+        return
+    height, width = getattr(X, "blocksize", (1, 1)) if X.format == "bsr" else (1, 1)
+    major, minor = (X.shape[1], X.shape[0]) if X.format == "csc" else (X.shape[0] // height, X.shape[1] // width)
+    indptr = X.indptr
+    sound = (
+        indptr.ndim == X.indices.ndim == 1
+        and indptr.dtype.kind in "iu"
+        and X.data.ndim == (3 if X.format == "bsr" else 1)
+        and len(indptr) == major + 1
+        and indptr[0] == 0
+        and bool((indptr[1:] >= indptr[:-1]).all())
+        and indptr[-1] <= min(len(X.indices), len(X.data))
+    )
+    if not sound:
+        raise DataError(
+            f"{name} is a damaged {X.format} matrix: indptr must hold {major + 1:,} non-decreasing integers, from 0 to "
+            f"at most {min(len(X.indices), len(X.data)):,}, the number of its entries."
+        )
+    if X.format != "csr":  # those of CSR are looked at anyway, in one pass with its values
+        _refuse_indices(X.indices, minor, name)
+
+
+def _refuse_indices(index: npt.NDArray[Any], size: int, name: str) -> None:
+    if index.dtype.kind not in "iu" or (len(index) and not (index.min() >= 0 and index.max() < size)):
+        raise DataError(
+            f"{name} is a damaged sparse matrix: an index lies outside of 0 to {size - 1:,}, or is no integer."
+        )
+
+
 def _from_csr(matrix: Any) -> SparseRows:
     indices = np.ascontiguousarray(matrix.indices)
+    if indices.dtype.kind not in "iu":
+        raise DataError(f"a sparse matrix has feature indices of dtype {indices.dtype}; allowed: integers.")
     if indices.dtype not in (np.int32, np.int64):
         indices = indices.astype(np.int64)
     with np.errstate(over="ignore"):
