@@ -12,6 +12,7 @@ _A_TRILLION = """
 import resource
 import numpy as np, scipy.sparse as sp
 from ramodo import REPEN
+from ramodo.framework import _warn_if_collapsed
 
 def peak():
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024
@@ -67,3 +68,26 @@ def test_ctrl_c_stops_training_and_leaves_the_estimator_unfitted():
             running.kill()
     assert printed.strip() == "interrupted []", complaints
     assert "training" not in complaints
+
+
+def test_an_interruption_at_the_very_end_leaves_an_older_fit_whole(quick, data, monkeypatch):
+    X = data[0]
+    detector = quick().fit(X)
+    before = detector.predict(X)
+
+    def interrupt(_mapped):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("ramodo.framework._warn_if_collapsed", interrupt)
+    with pytest.raises(KeyboardInterrupt):
+        detector.fit(X * 1000)
+    assert np.array_equal(detector.predict(X), before)
+
+
+def test_a_collapsed_representation_is_told():
+    mapped = np.zeros((100, 20), dtype=np.float32)
+    mapped[:5, :3] = 1
+    with pytest.warns(UserWarning, match=r"collapsed: 3 of 20 units respond to any row, 95% of the rows"):
+        _warn_if_collapsed(mapped)
+    mapped[:50, :15] = 1
+    _warn_if_collapsed(mapped)
