@@ -6,13 +6,15 @@ import subprocess
 import sys
 import time
 
+import numpy as np
 import pytest
+
+from ramodo.framework import _warn_if_collapsed
 
 _A_TRILLION = """
 import resource
 import numpy as np, scipy.sparse as sp
 from ramodo import REPEN
-from ramodo.framework import _warn_if_collapsed
 
 def peak():
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024
