@@ -68,7 +68,7 @@ private:
 // The distinct features of the rows fed to it.
 class FeatureSet {
 public:
-    FeatureSet(int64_t d, int64_t n_entries) : d_(d), dense_(bitmap_is_small(d, n_entries)) {
+    FeatureSet(int64_t d, int64_t n_entries) : dense_(bitmap_is_small(d, n_entries)) {
         if (dense_) words_ = std::vector<std::atomic<uint64_t>>((d + 63) / 64);
     }
     FeatureSet(const FeatureSet&) = delete;
@@ -111,7 +111,6 @@ public:
     }
 
 private:
-    int64_t d_;
     bool dense_;
     std::vector<std::atomic<uint64_t>> words_;
     HashTable table_;
@@ -121,7 +120,7 @@ private:
 class FeatureLookup {
 public:
     FeatureLookup(const int64_t* columns, int64_t n, int64_t d)
-        : d_(d), n_(n), identity_(n == d), dense_(!identity_ && bitmap_is_small(d, n)), table_(dense_ || identity_ ? 0 : n) {
+        : n_(n), identity_(n == d), dense_(!identity_ && bitmap_is_small(d, n)), table_(dense_ || identity_ ? 0 : n) {
         if (identity_) return;
         if (!dense_) {
             for (int64_t i = 0; i < n; ++i) table_.insert(columns[i], static_cast<int32_t>(i));
@@ -155,7 +154,7 @@ public:
     }
 
 private:
-    int64_t d_, n_;
+    int64_t n_;
     bool identity_, dense_;
     std::vector<uint64_t> words_;
     std::vector<int32_t> ranks_;

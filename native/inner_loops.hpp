@@ -42,8 +42,6 @@ struct RecordLayout {
     size_t bytes;     // of a record
     explicit RecordLayout(int m) : width(padded_width(m)), bytes((3 * width * sizeof(float) + 4 + 63) / 64 * 64) {}
     float* weights(char* record) const { return reinterpret_cast<float*>(record); }
-    float* gradients(char* record) const { return weights(record) + width; }
-    float* changes(char* record) const { return weights(record) + 2 * width; }
     uint32_t& last_step(char* record) const { return *reinterpret_cast<uint32_t*>(weights(record) + 3 * width); }
 };
 

@@ -8,7 +8,6 @@
 #include <atomic>
 #include <cstdint>
 #include <stdexcept>
-#include <numeric>
 #include <vector>
 
 #include "memory.hpp"

@@ -159,8 +159,9 @@ def test_read_only_memory_maps(quick, data, tmp_path):
 @pytest.mark.parametrize("n_rows", [3, 5, 8])
 def test_fewer_rows_than_a_subsample_shrink_it_with_a_warning(make, n_rows):
     X = np.random.default_rng(0).random((n_rows, 6))
-    with pytest.warns(UserWarning, match=f"subsample_size=8 leaves no row out .* {n_rows} rows"):
+    with pytest.warns(UserWarning, match=f"subsample_size=8 leaves no row out .* {n_rows} rows") as told:
         detector = REPEN(random_state=0).fit(make(X))
+    assert len(told) == 1
     assert np.ptp(detector.initial_scores_) > 0
     assert np.isfinite(detector.outlier_scores_).all()
     assert np.array_equal(detector.outlier_score(make(X)), detector.outlier_scores_)

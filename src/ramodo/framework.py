@@ -115,7 +115,8 @@ class RandomDistanceDetector(ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
         with progress.stage("scoring"):
             drawn = stages.scorer.draw(data.eligible, np.random.default_rng(seeds[3]))
             references = np.ascontiguousarray(mapped[drawn.ravel()])
-            scores = stages.scorer.in_representation(references, drawn.shape[1]).score(mapped, n_threads)
+            small = stages.scorer.in_representation(references, drawn.shape[1])
+            scores = small.score(mapped, n_threads)
             threshold = stages.cutoff.cutoff(scores)
 
         _warn_if_collapsed(mapped)
@@ -137,7 +138,7 @@ class RandomDistanceDetector(ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
             "false_positive_bound_": stages.cutoff.bound(),
             "stage_seconds_": progress.seconds,
             "_layer": layer,
-            "_small": stages.scorer.in_representation(references, drawn.shape[1]),
+            "_small": small,
         }
         if data.names is not None:
             fitted["feature_names_in_"] = data.names
@@ -317,6 +318,12 @@ def _rank(
 ) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
     """Scores of the rows of X, and of the extra inliers, against references drawn from X."""
     drawn = scorer.draw(data.eligible, np.random.default_rng(seed))
+    if drawn.shape[1] < scorer.subsample_size:
+        warnings.warn(
+            f"subsample_size={scorer.subsample_size} leaves no row out of a subsample of the {len(data.eligible)} rows "
+            f"to draw from; subsamples of {drawn.shape[1]} are used.",
+            stacklevel=3,
+        )
     score = scorer.against(data.rows.take(drawn.ravel()), drawn.shape[1], n_threads)
     initial = map_blocks(data.rows, score, bar.show)
     _warn_if_flat(initial)

@@ -7,7 +7,6 @@ nothing else.
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass
 
 import numpy as np
@@ -35,14 +34,7 @@ class Sp:
         Subsamples of all rows would give every row the distance 0 to itself, so where there are no more eligible rows
         than `subsample_size`, half of them form each subsample.
         """
-        size = self.subsample_size
-        if len(eligible) <= size:
-            size = max(1, len(eligible) // 2)
-            warnings.warn(
-                f"subsample_size={self.subsample_size} leaves no row out of a subsample of the {len(eligible)} rows to "
-                f"draw from; subsamples of {size} are used.",
-                stacklevel=2,
-            )
+        size = self.subsample_size if len(eligible) > self.subsample_size else max(1, len(eligible) // 2)
         return np.stack([eligible[rng.choice(len(eligible), size, replace=False)] for _ in range(self.n_subsamples)])
 
     def against(self, references: Rows, subsample_size: int, n_threads: int) -> SparseReferences | DenseReferences:
