@@ -1,6 +1,7 @@
 // The only file that knows Python. Every function releases the GIL; arrays are taken as they are, never converted.
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
+#include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/tuple.h>
@@ -8,6 +9,8 @@
 #include <memory>
 
 #include "dense_training.hpp"
+#include "moments.hpp"
+#include "norms.hpp"
 #include "projection.hpp"
 #include "scan.hpp"
 #include "sp_small.hpp"
@@ -27,18 +30,50 @@ using Out = nb::ndarray<T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 template <class T>
 using OutMatrix = nb::ndarray<T, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 
+using Factors = std::optional<Array<double>>;    // one for each row, or None: all 1
+
 static void need(bool condition, const char* message) {
     if (!condition) throw nb::value_error(message);
 }
 
 template <class I, class V>
-static Csr<I, V> view(const Array<int64_t>& indptr, const Array<I>& indices, const Array<V>& data, int64_t n_columns) {
+static Csr<I, V> view(const Array<int64_t>& indptr, const Array<I>& indices, const Array<V>& data, int64_t n_columns,
+                      const Factors& factors = std::nullopt) {
     need(indptr.size() >= 1, "indptr is empty");
     const int64_t n_rows = static_cast<int64_t>(indptr.size()) - 1;
     const int64_t entries = static_cast<int64_t>(std::min(indices.size(), data.size()));
     need(indptr.data()[0] >= 0 && indptr.data()[n_rows] <= entries, "indptr points outside of indices and data");
     for (int64_t i = 0; i < n_rows; ++i) need(indptr.data()[i] <= indptr.data()[i + 1], "indptr decreases");
-    return {indptr.data(), indices.data(), data.data(), n_rows, n_columns};
+    need(!factors || static_cast<int64_t>(factors->size()) == n_rows, "one factor per row");
+    return {indptr.data(), indices.data(), data.data(), n_rows, n_columns, factors ? factors->data() : nullptr};
+}
+
+// The factors of some rows, in single precision.
+static std::vector<float> factors_of(const Factors& factors, const Array<int64_t>& rows, int64_t n_rows) {
+    if (!factors) return {};
+    need(static_cast<int64_t>(factors->size()) == n_rows, "one factor per row");
+    std::vector<float> out;
+    for (size_t i = 0; i < rows.size(); ++i) out.push_back(static_cast<float>(factors->data()[rows.data()[i]]));
+    return out;
+}
+
+template <class T>
+static auto give(std::vector<T>&& values, size_t n_rows, size_t n_columns) {
+    auto* kept = new std::vector<T>(std::move(values));
+    nb::capsule owner(kept, [](void* p) noexcept { delete static_cast<std::vector<T>*>(p); });
+    return nb::ndarray<nb::numpy, T, nb::ndim<2>>(kept->data(), {n_rows, n_columns}, owner);
+}
+
+template <class T>
+static auto give(std::vector<T>&& values) {
+    auto* kept = new std::vector<T>(std::move(values));
+    nb::capsule owner(kept, [](void* p) noexcept { delete static_cast<std::vector<T>*>(p); });
+    return nb::ndarray<nb::numpy, T, nb::ndim<1>>(kept->data(), {kept->size()}, owner);
+}
+
+static Phi make_phi(int k, bool average, int64_t n) {
+    need(k >= 1 && k <= n, "k must be from 1 to the number of references or queries");
+    return {k, average};
 }
 
 static void need_rows(const Array<int64_t>& rows, int64_t n) {
@@ -58,55 +93,99 @@ public:
     explicit Trainer(int n_queries) : triplet_size_(n_queries + 2) {}
 
     void run(const Matrix<int64_t>& triplets, int64_t batch_size, const Out<double>& losses) {
-        need(static_cast<int>(triplets.shape(1)) == triplet_size_, "a triplet has n_queries + 2 rows");
-        const int64_t n = static_cast<int64_t>(triplets.shape(0));
+        const int64_t n = check(triplets);
         need(batch_size > 0 && static_cast<int64_t>(losses.size()) == (n + batch_size - 1) / batch_size,
              "one loss per batch");
-        need(static_cast<bool>(training_), "training is over");
-        for (size_t i = 0; i < triplets.size(); ++i)
-            need(triplets.data()[i] >= 0 && triplets.data()[i] < n_rows_, "triplet row out of range");
         nb::gil_scoped_release release;
         training_->run(triplets.data(), n, batch_size, losses.data(), poll_signals);
     }
 
+    auto begin(const Matrix<int64_t>& triplets) {
+        const int64_t n = check(triplets);
+        std::vector<float> hidden;
+        std::vector<int32_t> places;
+        {
+            nb::gil_scoped_release release;
+            training_->begin(triplets.data(), n);
+            const int m = training_->m(), width = training_->width();
+            for (int64_t r = 0; r < training_->n_rows(); ++r)
+                hidden.insert(hidden.end(), training_->hidden() + r * width, training_->hidden() + r * width + m);
+            places.assign(training_->places(), training_->places() + triplets.size());
+        }
+        poll_signals();
+        const size_t n_rows = static_cast<size_t>(training_->n_rows());
+        return std::make_pair(give(std::move(hidden), n_rows, static_cast<size_t>(training_->m())),
+                              give(std::move(places), static_cast<size_t>(n), static_cast<size_t>(triplet_size_)));
+    }
+
+    void end(const Matrix<float>& gradient) {
+        need(static_cast<bool>(training_), "training is over");
+        need(static_cast<int64_t>(gradient.shape(0)) == training_->n_rows() &&
+                 static_cast<int>(gradient.shape(1)) == training_->m(), "one gradient for each row of the batch");
+        nb::gil_scoped_release release;
+        training_->end(gradient.data());
+    }
+
+    void start_from(const Array<int64_t>& columns, const Matrix<float>& weights) {
+        need(static_cast<bool>(training_), "training is over");
+        need(columns.size() == weights.shape(0) && static_cast<int>(weights.shape(1)) == training_->m(),
+             "one row of weights per feature");
+        for (size_t i = 0; i < columns.size(); ++i)
+            need(columns.data()[i] >= 0 && columns.data()[i] < n_columns_ &&
+                     (i == 0 || columns.data()[i - 1] < columns.data()[i]), "features must increase within [0, D)");
+        nb::gil_scoped_release release;
+        training_->start_from(columns.data(), static_cast<int64_t>(columns.size()), weights.data());
+    }
+
 protected:
+    int64_t check(const Matrix<int64_t>& triplets) const {
+        need(static_cast<int>(triplets.shape(1)) == triplet_size_, "a triplet has n_queries + 2 rows");
+        need(static_cast<bool>(training_), "training is over");
+        for (size_t i = 0; i < triplets.size(); ++i)
+            need(triplets.data()[i] >= 0 && triplets.data()[i] < n_rows_, "triplet row out of range");
+        return static_cast<int64_t>(triplets.shape(0));
+    }
     template <class... T>
     void keep(T&&... arrays) {
         (kept_.push_back(nb::cast(arrays)), ...);
     }
     std::unique_ptr<Training> training_;
     std::vector<nb::object> kept_;
-    int64_t n_rows_ = 0;
+    int64_t n_rows_ = 0, n_columns_ = 0;
     int triplet_size_;
 };
 
-static TrainingOptions training_options(int m, int n_queries, double margin, double scale, uint64_t seed, float limit,
-                                        float rate, float rho, float epsilon, int n_threads) {
+static TrainingOptions training_options(int m, int n_queries, int k, bool average, double margin, float slope,
+                                        double scale, uint64_t seed, float limit, float rate, float rho, float epsilon,
+                                        int n_threads) {
     need(m > 0 && n_queries > 0 && n_threads > 0, "sizes must be positive");
-    return {m, n_queries, margin, scale, {seed, limit}, {rate, rho, epsilon}, n_threads};
+    return {m, n_queries, make_phi(k, average, n_queries), margin, slope, scale, {seed, limit}, {rate, rho, epsilon},
+            n_threads};
 }
 
 class SparseTrainer : public Trainer {
 public:
     template <class I, class V>
     SparseTrainer(const Array<int64_t>& indptr, const Array<I>& indices, const Array<V>& data, int64_t n_columns,
-                  const Array<int64_t>& rows, const TrainingOptions& options)
+                  const Factors& factors, const Array<int64_t>& rows, const TrainingOptions& options)
         : Trainer(options.n_queries) {
         const Csr<I, V> x = view<I, V>(indptr, indices, data, n_columns);
         need_rows(rows, x.n_rows);
         n_rows_ = static_cast<int64_t>(rows.size());
+        n_columns_ = n_columns;
+        std::vector<float> own_factors = factors_of(factors, rows, x.n_rows);
         if constexpr (sizeof(I) == 4) {
             if (in_place(n_columns, count_entries(x, rows.data(), n_rows_))) {
                 keep(indices, data);
                 auto selection = select_in_place(x, rows.data(), n_rows_);
                 nb::gil_scoped_release release;
-                start(std::move(selection), options);
+                start(std::move(selection), options, std::move(own_factors));
                 return;
             }
         }
         nb::gil_scoped_release release;
         ThreadPool pool(options.n_threads);
-        start(select_copy(pool, x, rows.data(), n_rows_), options);
+        start(select_copy(pool, x, rows.data(), n_rows_), options, std::move(own_factors));
     }
 
     auto finish() {
@@ -128,8 +207,8 @@ public:
 
 private:
     template <class V>
-    void start(Selection<V>&& selection, const TrainingOptions& options) {
-        auto* training = new SparseTraining<V>(std::move(selection), options);
+    void start(Selection<V>&& selection, const TrainingOptions& options, std::vector<float> factors) {
+        auto* training = new SparseTraining<V>(std::move(selection), options, std::move(factors));
         training_.reset(training);
         finish_ = [training](Buffer& weights) { return training->finish(weights); };
     }
@@ -139,24 +218,24 @@ private:
 class DenseTrainer : public Trainer {
 public:
     template <class V>
-    DenseTrainer(const Matrix<V>& x, const Array<int64_t>& rows, const TrainingOptions& options)
+    DenseTrainer(const Matrix<V>& x, const Factors& factors, const Array<int64_t>& rows, const TrainingOptions& options)
         : Trainer(options.n_queries) {
         need_rows(rows, static_cast<int64_t>(x.shape(0)));
         n_rows_ = static_cast<int64_t>(rows.size());
-        d_ = static_cast<int64_t>(x.shape(1));
+        n_columns_ = static_cast<int64_t>(x.shape(1));
         keep(x);
-        auto* training = new DenseTraining<V>(x.data(), d_, rows.data(), n_rows_, options);
+        auto* training = new DenseTraining<V>(x.data(), n_columns_, rows.data(), n_rows_, options,
+                                              factors_of(factors, rows, static_cast<int64_t>(x.shape(0))));
         training_.reset(training);
         weights_ = [training](float* out) { training->weights(out); };
     }
     void weights(const OutMatrix<float>& out) {
-        need(static_cast<int64_t>(out.shape(0)) == d_ && static_cast<int>(out.shape(1)) == training_->m(),
+        need(static_cast<int64_t>(out.shape(0)) == n_columns_ && static_cast<int>(out.shape(1)) == training_->m(),
              "output of the wrong size");
         weights_(out.data());
     }
 
 private:
-    int64_t d_ = 0;
     std::function<void(float*)> weights_;
 };
 
@@ -165,8 +244,8 @@ private:
 class BoundProjection {
 public:
     BoundProjection(const Array<int64_t>& columns, const Matrix<float>& weights, int64_t n_columns, uint64_t seed,
-                    float limit)
-        : weights_(weights) {
+                    float limit, float slope)
+        : weights_(weights), slope_(slope) {
         need(columns.size() == weights.shape(0) && weights.shape(1) > 0, "one row of weights per feature");
         for (size_t i = 0; i < columns.size(); ++i)
             need(columns.data()[i] >= 0 && columns.data()[i] < n_columns &&
@@ -177,23 +256,25 @@ public:
     }
 
     template <class I, class V>
-    void sparse(const Array<int64_t>& indptr, const Array<I>& indices, const Array<V>& data, const OutMatrix<float>& out,
-                int n_threads) const {
-        const Csr<I, V> x = view<I, V>(indptr, indices, data, projection_->n_columns());
+    void sparse(const Array<int64_t>& indptr, const Array<I>& indices, const Array<V>& data, const Factors& factors,
+                const OutMatrix<float>& out, int n_threads) const {
+        const Csr<I, V> x = view<I, V>(indptr, indices, data, projection_->n_columns(), factors);
         check(x.n_rows, out);
         nb::gil_scoped_release release;
         ThreadPool pool(std::max(1, n_threads));
         parallel_ranges(pool, x.n_rows, 64, [&](int64_t begin, int64_t end) {
             projection_->rows(x, begin, end, out.data());
-            relu(out.data() + begin * projection_->width(), (end - begin) * projection_->width(), 1.0f);
+            const int m = projection_->width();
+            for (int64_t r = begin; r < end; ++r) activate(out.data() + r * m, m, static_cast<float>(x.factor(r)), slope_);
         });
     }
 
     template <class V>
-    void dense(const Matrix<V>& x, const OutMatrix<float>& out, int n_threads) {
+    void dense(const Matrix<V>& x, const Factors& factors, const OutMatrix<float>& out, int n_threads) {
         need(static_cast<int64_t>(x.shape(1)) == projection_->n_columns(), "wrong number of features");
         const int64_t n = static_cast<int64_t>(x.shape(0)), d = static_cast<int64_t>(x.shape(1));
         check(n, out);
+        need(!factors || static_cast<int64_t>(factors->size()) == n, "one factor per row");
         nb::gil_scoped_release release;
         const int m = projection_->width(), width = padded_width(m);
         std::vector<float> room;
@@ -204,9 +285,11 @@ public:
             for (int64_t r = begin; r < end; ++r) rows.push_back(x.data() + r * d);
             std::vector<float> hidden(static_cast<size_t>((end - begin) * width));
             project_dense(rows.data(), end - begin, d, all, width, hidden.data());
-            relu(hidden.data(), (end - begin) * width, 1.0f);
-            for (int64_t r = begin; r < end; ++r)
-                std::memcpy(out.data() + r * m, hidden.data() + (r - begin) * width, sizeof(float) * m);
+            for (int64_t r = begin; r < end; ++r) {
+                float* row = hidden.data() + (r - begin) * width;
+                activate(row, m, factors ? static_cast<float>(factors->data()[r]) : 1.0f, slope_);
+                std::memcpy(out.data() + r * m, row, sizeof(float) * m);
+            }
         });
     }
 
@@ -216,23 +299,26 @@ private:
              "output of the wrong size");
     }
     Matrix<float> weights_;
+    float slope_;
     std::unique_ptr<Projection> projection_;
 };
 
 // ---- references --------------------------------------------------------------------------------------------------
 
 static void make_references(SparseReferences* self, const Array<int64_t>& indptr, const Array<int64_t>& indices,
-                            const Array<double>& data, int64_t n_columns, int64_t subsample_size) {
+                            const Array<double>& data, int64_t n_columns, int64_t subsample_size, int k, bool average) {
     const auto rows = view<int64_t, double>(indptr, indices, data, n_columns);
     need(subsample_size > 0 && rows.n_rows > 0 && rows.n_rows % subsample_size == 0, "references must fill subsamples");
+    const Phi phi = make_phi(k, average, subsample_size);
     nb::gil_scoped_release release;
-    new (self) SparseReferences(rows, subsample_size);
+    new (self) SparseReferences(rows, subsample_size, phi);
 }
 
 template <class I, class V>
 static void score_sparse(const SparseReferences& references, const Array<int64_t>& indptr, const Array<I>& indices,
-                         const Array<V>& data, int64_t n_columns, const Out<double>& scores, int n_threads) {
-    const Csr<I, V> x = view<I, V>(indptr, indices, data, n_columns);
+                         const Array<V>& data, int64_t n_columns, const Factors& factors, const Out<double>& scores,
+                         int n_threads) {
+    const Csr<I, V> x = view<I, V>(indptr, indices, data, n_columns, factors);
     need(static_cast<int64_t>(scores.size()) == x.n_rows, "output of the wrong size");
     nb::gil_scoped_release release;
     ThreadPool pool(std::max(1, n_threads));
@@ -249,6 +335,57 @@ static auto scan(const Array<int64_t>& indptr, const Array<I>& indices, const Ar
     return std::make_tuple(s.bad_row, s.bad_column, s.outside_row, s.outside, s.ordered, s.largest);
 }
 
+template <class I, class V, class F>
+static void for_rows(const Array<int64_t>& indptr, const Array<I>& indices, const Array<V>& data, const Out<double>& out,
+                     int n_threads, F&& f) {
+    const Csr<I, V> x = view<I, V>(indptr, indices, data, 0);
+    need(static_cast<int64_t>(out.size()) == x.n_rows, "output of the wrong size");
+    nb::gil_scoped_release release;
+    ThreadPool pool(std::max(1, n_threads));
+    parallel_ranges(pool, x.n_rows, 256, [&](int64_t begin, int64_t end) {
+        for (int64_t r = begin; r < end; ++r) out.data()[r] = f(x.data + x.begin(r), x.length(r));
+    });
+}
+
+template <class I, class V>
+static void squared_norms_sparse(const Array<int64_t>& indptr, const Array<I>& indices, const Array<V>& data,
+                                 const Out<double>& out, int n_threads) {
+    for_rows(indptr, indices, data, out, n_threads, [](const V* values, int64_t n) { return squared_norm(values, n); });
+}
+
+template <class I, class V>
+static void largest_sparse(const Array<int64_t>& indptr, const Array<I>& indices, const Array<V>& data,
+                           const Out<double>& out, int n_threads) {
+    for_rows(indptr, indices, data, out, n_threads, [](const V* values, int64_t n) { return largest(values, n); });
+}
+
+template <class I, class V>
+static auto moments_sparse(const Array<int64_t>& indptr, const Array<I>& indices, const Array<V>& data,
+                           int64_t n_columns, const Factors& factors) {
+    const Csr<I, V> x = view<I, V>(indptr, indices, data, n_columns, factors);
+    for (int64_t k = x.begin(0); k < x.begin(x.n_rows); ++k)
+        need(x.indices[k] >= 0 && x.indices[k] < n_columns, "feature out of range");
+    Moments m;
+    {
+        nb::gil_scoped_release release;
+        m = moments(x);
+    }
+    return std::make_tuple(give(std::move(m.columns)), give(std::move(m.sums)), give(std::move(m.squares)));
+}
+
+static double hinge(const Matrix<float>& hidden, const Matrix<int32_t>& triplets, int k, bool average, double margin,
+                    const OutMatrix<float>& gradient) {
+    const int64_t n_rows = static_cast<int64_t>(hidden.shape(0)), n_triplets = static_cast<int64_t>(triplets.shape(0));
+    const int m = static_cast<int>(hidden.shape(1)), n_queries = static_cast<int>(triplets.shape(1)) - 2;
+    need(gradient.shape(0) == hidden.shape(0) && gradient.shape(1) == hidden.shape(1), "output of the wrong size");
+    need(n_triplets > 0 && n_queries > 0, "triplets hold queries, a positive and a negative");
+    for (size_t i = 0; i < triplets.size(); ++i)
+        need(triplets.data()[i] >= 0 && triplets.data()[i] < n_rows, "triplet row out of range");
+    Hinge loss(m, m, n_queries, make_phi(k, average, n_queries), margin, 1.0);
+    nb::gil_scoped_release release;
+    return loss(hidden.data(), n_rows, triplets.data(), n_triplets, gradient.data());
+}
+
 // ---- the module --------------------------------------------------------------------------------------------------
 
 template <class I, class V>
@@ -257,28 +394,34 @@ static void bind_sparse(nb::module_& m, nb::class_<SparseTrainer, Trainer>& trai
     m.def("scan", &scan<I, V>, "indptr"_a.noconvert(), "indices"_a.noconvert(), "data"_a.noconvert(), "n_columns"_a,
           "limit"_a, "seen"_a, "n_threads"_a);
     references.def("score", &score_sparse<I, V>, "indptr"_a.noconvert(), "indices"_a.noconvert(), "data"_a.noconvert(),
-                   "n_columns"_a, "scores"_a.noconvert(), "n_threads"_a);
+                   "n_columns"_a, "factors"_a.noconvert().none(), "scores"_a.noconvert(), "n_threads"_a);
     projection.def("sparse", &BoundProjection::sparse<I, V>, "indptr"_a.noconvert(), "indices"_a.noconvert(),
-                   "data"_a.noconvert(), "out"_a.noconvert(), "n_threads"_a);
+                   "data"_a.noconvert(), "factors"_a.noconvert().none(), "out"_a.noconvert(), "n_threads"_a);
+    m.def("squared_norms", &squared_norms_sparse<I, V>, "indptr"_a.noconvert(), "indices"_a.noconvert(),
+          "data"_a.noconvert(), "out"_a.noconvert(), "n_threads"_a);
+    m.def("largest", &largest_sparse<I, V>, "indptr"_a.noconvert(), "indices"_a.noconvert(), "data"_a.noconvert(),
+          "out"_a.noconvert(), "n_threads"_a);
+    m.def("moments", &moments_sparse<I, V>, "indptr"_a.noconvert(), "indices"_a.noconvert(), "data"_a.noconvert(),
+          "n_columns"_a, "factors"_a.noconvert().none());
     trainer.def(
         "__init__",
         [](SparseTrainer* self, Array<int64_t> indptr, Array<I> indices, Array<V> data, int64_t n_columns,
-           Array<int64_t> rows, const TrainingOptions& options) {
-            new (self) SparseTrainer(indptr, indices, data, n_columns, rows, options);
+           Factors factors, Array<int64_t> rows, const TrainingOptions& options) {
+            new (self) SparseTrainer(indptr, indices, data, n_columns, factors, rows, options);
         },
-        "indptr"_a.noconvert(), "indices"_a.noconvert(), "data"_a.noconvert(), "n_columns"_a, "rows"_a.noconvert(),
-        "options"_a);
+        "indptr"_a.noconvert(), "indices"_a.noconvert(), "data"_a.noconvert(), "n_columns"_a,
+        "factors"_a.noconvert().none(), "rows"_a.noconvert(), "options"_a);
 }
 
 template <class V>
 static void bind_dense(nb::class_<DenseTrainer, Trainer>& trainer, nb::class_<BoundProjection>& projection) {
     trainer.def(
         "__init__",
-        [](DenseTrainer* self, Matrix<V> x, Array<int64_t> rows, const TrainingOptions& options) {
-            new (self) DenseTrainer(x, rows, options);
+        [](DenseTrainer* self, Matrix<V> x, Factors factors, Array<int64_t> rows, const TrainingOptions& options) {
+            new (self) DenseTrainer(x, factors, rows, options);
         },
-        "x"_a.noconvert(), "rows"_a.noconvert(), "options"_a);
-    projection.def("dense", &BoundProjection::dense<V>, "x"_a.noconvert(), "out"_a.noconvert(), "n_threads"_a);
+        "x"_a.noconvert(), "factors"_a.noconvert().none(), "rows"_a.noconvert(), "options"_a);
+    projection.def("dense", &BoundProjection::dense<V>, "x"_a.noconvert(), "factors"_a.noconvert().none(), "out"_a.noconvert(), "n_threads"_a);
 }
 
 NB_MODULE(_native, m) {
@@ -288,20 +431,25 @@ NB_MODULE(_native, m) {
 
     nb::class_<TrainingOptions>(m, "TrainingOptions")
         .def("__init__",
-             [](TrainingOptions* self, int width, int n_queries, double margin, double scale, uint64_t seed, float limit,
-                float learning_rate, float rho, float epsilon, int n_threads) {
-                 new (self) TrainingOptions(training_options(width, n_queries, margin, scale, seed, limit,
-                                                             learning_rate, rho, epsilon, n_threads));
+             [](TrainingOptions* self, int width, int n_queries, int k, bool average, double margin, float slope,
+                double scale, uint64_t seed, float limit, float learning_rate, float rho, float epsilon, int n_threads) {
+                 new (self) TrainingOptions(training_options(width, n_queries, k, average, margin, slope, scale, seed,
+                                                             limit, learning_rate, rho, epsilon, n_threads));
              },
-             "width"_a, "n_queries"_a, "margin"_a, "scale"_a, "seed"_a, "limit"_a, "learning_rate"_a, "rho"_a,
-             "epsilon"_a, "n_threads"_a);
+             "width"_a, "n_queries"_a, "k"_a, "average"_a, "margin"_a, "slope"_a, "scale"_a, "seed"_a, "limit"_a,
+             "learning_rate"_a, "rho"_a, "epsilon"_a, "n_threads"_a);
+    m.def("hinge", &hinge, "hidden"_a.noconvert(), "triplets"_a.noconvert(), "k"_a, "average"_a, "margin"_a,
+          "gradient"_a.noconvert());
 
     nb::class_<FeatureSet>(m, "FeatureSet")
         .def(nb::init<int64_t, int64_t>(), "n_columns"_a, "n_entries"_a)
         .def("count", &FeatureSet::count);
 
     nb::class_<Trainer>(m, "Trainer")
-        .def("run", &Trainer::run, "triplets"_a.noconvert(), "batch_size"_a, "losses"_a.noconvert());
+        .def("run", &Trainer::run, "triplets"_a.noconvert(), "batch_size"_a, "losses"_a.noconvert())
+        .def("begin", &Trainer::begin, "triplets"_a.noconvert())
+        .def("end", &Trainer::end, "gradient"_a.noconvert())
+        .def("start_from", &Trainer::start_from, "columns"_a.noconvert(), "weights"_a.noconvert());
     auto sparse_trainer = nb::class_<SparseTrainer, Trainer>(m, "SparseTrainer");
     sparse_trainer.def("finish", &SparseTrainer::finish);
     auto dense_trainer = nb::class_<DenseTrainer, Trainer>(m, "DenseTrainer");
@@ -309,17 +457,18 @@ NB_MODULE(_native, m) {
 
     auto references = nb::class_<SparseReferences>(m, "SparseReferences");
     references.def("__init__", &make_references, "indptr"_a.noconvert(), "indices"_a.noconvert(), "data"_a.noconvert(),
-                   "n_columns"_a, "subsample_size"_a);
+                   "n_columns"_a, "subsample_size"_a, "k"_a, "average"_a);
 
     nb::class_<SmallReferences>(m, "SmallReferences")
         .def("__init__",
-             [](SmallReferences* self, Matrix<float> rows, int64_t subsample_size) {
+             [](SmallReferences* self, Matrix<float> rows, int64_t subsample_size, int k, bool average) {
                  need(subsample_size > 0 && rows.shape(0) > 0 && rows.shape(0) % subsample_size == 0,
                       "references must fill subsamples");
                  new (self) SmallReferences(rows.data(), static_cast<int64_t>(rows.shape(0)),
-                                            static_cast<int>(rows.shape(1)), subsample_size);
+                                            static_cast<int>(rows.shape(1)), subsample_size,
+                                            make_phi(k, average, subsample_size));
              },
-             "rows"_a.noconvert(), "subsample_size"_a)
+             "rows"_a.noconvert(), "subsample_size"_a, "k"_a, "average"_a)
         .def("score",
              [](const SmallReferences& self, const Matrix<float>& rows, const Out<double>& scores, int n_threads) {
                  need(static_cast<int>(rows.shape(1)) == self.width() && scores.size() == rows.shape(0),
@@ -333,8 +482,8 @@ NB_MODULE(_native, m) {
              "rows"_a.noconvert(), "scores"_a.noconvert(), "n_threads"_a);
 
     auto projection = nb::class_<BoundProjection>(m, "Projection");
-    projection.def(nb::init<Array<int64_t>, Matrix<float>, int64_t, uint64_t, float>(), "columns"_a.noconvert(),
-                   "weights"_a.noconvert(), "n_columns"_a, "seed"_a, "limit"_a);
+    projection.def(nb::init<Array<int64_t>, Matrix<float>, int64_t, uint64_t, float, float>(), "columns"_a.noconvert(),
+                   "weights"_a.noconvert(), "n_columns"_a, "seed"_a, "limit"_a, "slope"_a);
 
     bind_sparse<int32_t, float>(m, sparse_trainer, references, projection);
     bind_sparse<int32_t, double>(m, sparse_trainer, references, projection);

@@ -12,10 +12,12 @@ struct Csr {
     const V* data;
     int64_t n_rows;
     int64_t n_columns;
+    const double* factors = nullptr;    // what each row is multiplied by, or null
 
     int64_t begin(int64_t row) const { return indptr[row]; }
     int64_t end(int64_t row) const { return indptr[row + 1]; }
     int64_t length(int64_t row) const { return indptr[row + 1] - indptr[row]; }
+    double factor(int64_t row) const { return factors ? factors[row] : 1.0; }
 };
 
 }  // namespace ramodo

@@ -22,11 +22,17 @@ template <class V>
 class DenseTraining : public Training {
 public:
     // Triplets refer to rows of x by position in `selected`.
-    DenseTraining(const V* x, int64_t d, const int64_t* selected, int64_t n, const TrainingOptions& options)
-        : Training(options, n), x_(x), d_(d), selected_(selected, selected + n), weights_(static_cast<size_t>(d * width_)),
+    DenseTraining(const V* x, int64_t d, const int64_t* selected, int64_t n, const TrainingOptions& options,
+                  std::vector<float> factors)
+        : Training(options, n, std::move(factors)), x_(x), d_(d), selected_(selected, selected + n), weights_(static_cast<size_t>(d * width_)),
           accumulators_(static_cast<size_t>(2 * d * width_)) {
         for (int64_t j = 0; j < d; ++j)
             inner_loops().initial_row(options_.init, j, options_.m, width_, weights_.data() + j * width_);
+    }
+
+    void start_from(const int64_t* columns, int64_t n, const float* weights) override {
+        for (int64_t i = 0; i < n; ++i)
+            std::memcpy(weights_.data() + columns[i] * width_, weights + i * options_.m, sizeof(float) * options_.m);
     }
 
     void weights(float* out) const {

@@ -1,32 +1,30 @@
 // The ranking loss of section 4.4 on a batch of hidden rows, and its gradient.
 //
-// A triplet is n queries, a positive and a negative. Its loss is max(0, c + d(positive) - d(negative)), with d the
-// squared distance to the nearest query. The gradient flows to that query alone.
+// A triplet is n queries, a positive and a negative. Its loss is max(0, c + φ(positive) - φ(negative)), with φ on squared
+// distances to the queries: the smallest, the k-th smallest, or the mean of the k smallest. The gradient flows to the
+// queries that φ names, and to no others.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <cstring>
 #include <vector>
 
-namespace ramodo {
+#include "phi.hpp"
 
-struct Nearest {
-    int32_t query;
-    double distance;
-};
+namespace ramodo {
 
 class Hinge {
 public:
-    // Values of X are taken times `scale`; the margin is the caller's, in unscaled units.
-    Hinge(int m, int width, int n_queries, double margin, double scale)
-        : m_(m), width_(width), n_queries_(n_queries), margin_(margin * scale * scale), scale_(scale) {}
+    // Rows come times `scale`; the margin is the caller's, in unscaled units.
+    Hinge(int m, int width, int n_queries, Phi phi, double margin, double scale)
+        : m_(m), width_(width), n_queries_(n_queries), phi_(phi), margin_(margin * scale * scale), scale_(scale) {}
 
     int triplet_size() const { return n_queries_ + 2; }
 
-    // hidden: the rows of the batch (ReLU applied), width apart; triplets: n_triplets x (n + 2) places in it.
-    // Fills deltas (the gradient with respect to x W) and the list of rows that have one; returns the mean loss.
-    double operator()(const float* hidden, int64_t n_rows, const int32_t* triplets, int64_t n_triplets, float* deltas,
-                      std::vector<int32_t>& active) {
+    // hidden: the rows of the batch, width apart; triplets: n_triplets x (n + 2) places in it. Fills deltas (the gradient
+    // with respect to hidden); returns the mean loss.
+    double operator()(const float* hidden, int64_t n_rows, const int32_t* triplets, int64_t n_triplets, float* deltas) {
         std::memset(deltas, 0, sizeof(float) * static_cast<size_t>(n_rows * width_));
         touched_.assign(static_cast<size_t>(n_rows), 0);
         const float factor = static_cast<float>(2.0 / static_cast<double>(n_triplets));
@@ -34,24 +32,46 @@ public:
         for (int64_t t = 0; t < n_triplets; ++t) {
             const int32_t* queries = triplets + t * triplet_size();
             const int32_t positive = queries[n_queries_], negative = queries[n_queries_ + 1];
-            const Nearest near = nearest(hidden, positive, queries);
-            const Nearest far = nearest(hidden, negative, queries);
-            const double loss = margin_ + near.distance - far.distance;
+            const double near = measure(hidden, positive, queries, near_);
+            const double far = measure(hidden, negative, queries, far_);
+            const double loss = margin_ + near - far;
             if (!(loss > 0)) continue;
             total += loss;
-            pull(hidden, positive, near.query, factor, deltas);
-            pull(hidden, negative, far.query, -factor, deltas);
+            pull_all(hidden, positive, near_, factor, deltas);
+            pull_all(hidden, negative, far_, -factor, deltas);
         }
-        pass_relu(hidden, n_rows, deltas, active);
         return total / static_cast<double>(n_triplets) / (scale_ * scale_);
     }
 
+    bool touched(int64_t row) const { return touched_[row]; }
+
 private:
-    Nearest nearest(const float* hidden, int32_t row, const int32_t* queries) const {
-        Nearest best{queries[0], squared(hidden, row, queries[0])};
+    struct Distance {
+        double squared;
+        int32_t query;
+    };
+
+    // φ of one row; `named` are the queries that it depends on.
+    double measure(const float* hidden, int32_t row, const int32_t* queries, std::vector<Distance>& named) const {
+        named.clear();
+        if (phi_.nearest()) {
+            named.push_back(nearest(hidden, row, queries));
+            return named[0].squared;
+        }
+        for (int q = 0; q < n_queries_; ++q) named.push_back({squared(hidden, row, queries[q]), queries[q]});
+        std::stable_sort(named.begin(), named.end(), [](Distance a, Distance b) { return a.squared < b.squared; });
+        named.resize(static_cast<size_t>(phi_.k));
+        if (!phi_.average) named.erase(named.begin(), named.end() - 1);
+        double total = 0;
+        for (const Distance& d : named) total += d.squared;
+        return total / static_cast<double>(named.size());
+    }
+
+    Distance nearest(const float* hidden, int32_t row, const int32_t* queries) const {
+        Distance best{squared(hidden, row, queries[0]), queries[0]};
         for (int q = 1; q < n_queries_; ++q) {
             const double distance = squared(hidden, row, queries[q]);
-            if (distance < best.distance) best = {queries[q], distance};
+            if (distance < best.squared) best = {distance, queries[q]};
         }
         return best;
     }
@@ -65,6 +85,11 @@ private:
             total += difference * difference;
         }
         return total;
+    }
+
+    void pull_all(const float* hidden, int32_t row, const std::vector<Distance>& named, float factor, float* deltas) {
+        const float share = factor / static_cast<float>(named.size());
+        for (const Distance& d : named) pull(hidden, row, d.query, share, deltas);
     }
 
     // deltas of factor / 2 * |row - query|^2
@@ -82,30 +107,11 @@ private:
         touched_[row] = touched_[query] = 1;
     }
 
-    // Through the ReLU, and through the scaling of X.
-    void pass_relu(const float* hidden, int64_t n_rows, float* deltas, std::vector<int32_t>& active) const {
-        const float scale = static_cast<float>(scale_);
-        active.clear();
-        for (int64_t r = 0; r < n_rows; ++r) {
-            if (!touched_[r]) continue;
-            const float* h = hidden + r * width_;
-            float* d = deltas + r * width_;
-            bool any = false;
-            for (int i = 0; i < width_; ++i) {
-                d[i] = h[i] > 0 ? d[i] * scale : 0.0f;
-                any |= d[i] != 0;
-            }
-            if (any) active.push_back(static_cast<int32_t>(r));
-        }
-    }
-
     int m_, width_, n_queries_;
+    Phi phi_;
     double margin_, scale_;
     std::vector<char> touched_;
+    std::vector<Distance> near_, far_;
 };
-
-inline void relu(float* hidden, int64_t n, float scale) {
-    for (int64_t i = 0; i < n; ++i) hidden[i] = hidden[i] > 0 ? hidden[i] * scale : 0.0f;
-}
 
 }  // namespace ramodo

@@ -93,6 +93,8 @@ struct InnerLoops {
     void (*update_dense_double)(const double* const* rows, const float* const* deltas, int64_t n_rows, int64_t first,
                                 int64_t last, float* weights, float* accumulators, int width, const Adadelta& adadelta,
                                 float decay, float* scratch);
+    // The squared distances of a row of m floats to one subsample of those below.
+    void (*distances_small)(const float* row, int m, const double* references, int64_t lanes, double* squared);
     // Sp in the representation: rows of m floats against references laid out [subsample][m][lanes], lanes a multiple
     // of 4; `scratch` holds `lanes` doubles.
     void (*score_small)(const float* rows, int64_t n_rows, int m, const double* references, int64_t n_subsamples,

@@ -281,13 +281,16 @@ RAMODO_INLINE double nearest_of_eight(const float* row, int m, const double* ref
     return a < b ? a : b;
 }
 
-RAMODO_INLINE double nearest_of_many(const float* row, int m, const double* references, int64_t lanes,
-                                     double* __restrict scratch) {
-    for (int64_t l = 0; l < lanes; ++l) scratch[l] = 0;
+void distances_small(const float* row, int m, const double* references, int64_t lanes, double* __restrict squared) {
+    for (int64_t l = 0; l < lanes; ++l) squared[l] = 0;
     for (int i = 0; i < m; ++i, references += lanes) {
         const double x = row[i];
-        for (int64_t l = 0; l < lanes; ++l) scratch[l] += (x - references[l]) * (x - references[l]);
+        for (int64_t l = 0; l < lanes; ++l) squared[l] += (x - references[l]) * (x - references[l]);
     }
+}
+
+RAMODO_INLINE double nearest_of_many(const float* row, int m, const double* references, int64_t lanes, double* scratch) {
+    distances_small(row, m, references, lanes, scratch);
     double best = scratch[0];
     for (int64_t l = 1; l < lanes; ++l) best = scratch[l] < best ? scratch[l] : best;
     return best;
@@ -313,7 +316,7 @@ void score_small(const float* rows, int64_t n_rows, int m, const double* referen
 extern const InnerLoops table;
 const InnerLoops table = {
     RAMODO_STRING(RAMODO_ISA), add_scaled, squared_norm<float>, squared_norm<double>, gather<float>, gather<double>, gather_initial, initial_row, update_sparse,
-    forward_dense<float>, forward_dense<double>, update_dense<float>, update_dense<double>, score_small,
+    forward_dense<float>, forward_dense<double>, update_dense<float>, update_dense<double>, distances_small, score_small,
 };
 
 }  // namespace RAMODO_ISA

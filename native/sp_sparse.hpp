@@ -1,7 +1,7 @@
-// Sp on sparse rows (equation 1): the mean over subsamples of the distance to the nearest reference.
+// φ on sparse rows (equation 1): the mean over subsamples of the distance to the nearest (k-th, k nearest) reference.
 //
 // The references are few, so they are turned around: for each feature, which references have it. A row then needs one
-// pass over its own non-zeros. Only the running minimum of each subsample is kept.
+// pass over its own non-zeros.
 #pragma once
 
 #include <algorithm>
@@ -12,6 +12,8 @@
 #include "csr.hpp"
 #include "features.hpp"
 #include "inner_loops.hpp"
+#include "norms.hpp"
+#include "phi.hpp"
 
 namespace ramodo {
 
@@ -21,8 +23,8 @@ constexpr double kCancelled = 1e-6;
 class SparseReferences {
 public:
     // Rows [i * size, (i + 1) * size) of `rows` are the i-th subsample.
-    SparseReferences(const Csr<int64_t, double>& rows, int64_t subsample_size)
-        : n_(rows.n_rows), size_(subsample_size),
+    SparseReferences(const Csr<int64_t, double>& rows, int64_t subsample_size, Phi phi)
+        : n_(rows.n_rows), size_(subsample_size), phi_(phi),
           indptr_(rows.indptr, rows.indptr + rows.n_rows + 1),
           columns_(rows.indices, rows.indices + rows.indptr[rows.n_rows]),
           values_(rows.data, rows.data + rows.indptr[rows.n_rows]),
@@ -43,7 +45,7 @@ public:
         for (int64_t row = begin; row < end; ++row) {
             const double norm = products(x, row, hits, dots);
             double total = 0;
-            for (int64_t s = 0; s < n_subsamples; ++s) total += std::sqrt(nearest(x, row, norm, dots.data(), s));
+            for (int64_t s = 0; s < n_subsamples; ++s) total += distance(x, row, norm, dots.data() + s * size_, s * size_);
             scores[row] = total / static_cast<double>(n_subsamples);
         }
     }
@@ -105,7 +107,7 @@ private:
             }
     }
 
-    // dots[r] = <x, reference r>; returns |x|^2. Most features of a row are in no reference, and the lists of the others
+    // dots[r] = <x, reference r>; returns |x|^2, both with the row's factor. Most features of a row are in no reference, and the lists of the others
     // are far apart in memory: they are looked up for the whole row first, so that they arrive while others are used.
     template <class I, class V>
     double products(const Csr<I, V>& x, int64_t row, std::vector<Hit>& hits, std::vector<double>& dots) const {
@@ -141,34 +143,37 @@ private:
                 for (int32_t p = 0; p < list.count; ++p) dots[posting[p].reference] += value * posting[p].value;
             }
         }
-        return squared_norm(data, length);
+        const double factor = x.factor(row);
+        if (factor != 1)
+            for (double& dot : dots) dot *= factor;
+        return factor * factor * squared_norm(data, length);
     }
 
-    double squared_norm(const float* data, int64_t n) const { return inner_->squared_norm_float(data, n); }
-    double squared_norm(const double* data, int64_t n) const { return inner_->squared_norm_double(data, n); }
-
+    // φ of a row and the subsample that starts at reference `first`; its products are lost.
     template <class I, class V>
-    double nearest(const Csr<I, V>& x, int64_t row, double norm, const double* dots, int64_t subsample) const {
+    double distance(const Csr<I, V>& x, int64_t row, double norm, double* dots, int64_t first) const {
         double smallest = INFINITY;
-        for (int64_t r = subsample * size_; r < (subsample + 1) * size_; ++r) {
-            const double both = norm + norms_[r];
-            double squared = both - 2 * dots[r];
-            if (squared < kCancelled * both) squared = direct(x, row, r);
+        for (int64_t i = 0; i < size_; ++i) {
+            const double both = norm + norms_[first + i];
+            double squared = both - 2 * dots[i];
+            if (squared < kCancelled * both) squared = direct(x, row, first + i);
             smallest = std::min(smallest, squared);
+            dots[i] = squared;
         }
-        return smallest;
+        return phi_.nearest() ? std::sqrt(smallest) : phi_(dots, size_);
     }
 
     // |x - s|^2 by walking both rows: exact where the norms cancel, and 0 for identical rows.
     template <class I, class V>
     double direct(const Csr<I, V>& x, int64_t row, int64_t reference) const {
         double total = 0;
+        const double factor = x.factor(row);
         int64_t a = x.begin(row), b = indptr_[reference];
         const int64_t a_end = x.end(row), b_end = indptr_[reference + 1];
         while (a < a_end || b < b_end) {
             const int64_t ca = a < a_end ? static_cast<int64_t>(x.indices[a]) : INT64_MAX;
             const int64_t cb = b < b_end ? columns_[b] : INT64_MAX;
-            const double difference = (ca <= cb ? static_cast<double>(x.data[a]) : 0) - (cb <= ca ? values_[b] : 0);
+            const double difference = (ca <= cb ? factor * static_cast<double>(x.data[a]) : 0) - (cb <= ca ? values_[b] : 0);
             total += difference * difference;
             a += ca <= cb;
             b += cb <= ca;
@@ -178,6 +183,7 @@ private:
 
     const InnerLoops* inner_ = &inner_loops();
     int64_t n_, size_;
+    Phi phi_;
     std::vector<int64_t> indptr_, columns_;
     std::vector<double> values_, norms_;
     std::vector<int64_t> features_;

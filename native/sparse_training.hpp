@@ -20,8 +20,8 @@ namespace ramodo {
 template <class V>
 class SparseTraining : public Training {
 public:
-    SparseTraining(Selection<V>&& rows, const TrainingOptions& options)
-        : Training(options, rows.n_rows()), x_(std::move(rows)), layout_(options.m), n_slots_(x_.n_slots),
+    SparseTraining(Selection<V>&& rows, const TrainingOptions& options, std::vector<float> factors)
+        : Training(options, rows.n_rows(), std::move(factors)), x_(std::move(rows)), layout_(options.m), n_slots_(x_.n_slots),
           records_(layout_.bytes * static_cast<size_t>(n_slots_)) {
         parallel_ranges(pool_, n_slots_, 4096, [&](int64_t begin, int64_t end) {
             for (int64_t j = begin; j < end; ++j)
@@ -29,6 +29,15 @@ public:
         });
         while (shift_ < kWidestBucket && (n_slots_ >> shift_) > 128) ++shift_;
         n_buckets_ = (n_slots_ >> shift_) + 1;
+    }
+
+    void start_from(const int64_t* columns, int64_t n, const float* weights) override {
+        int64_t slot = 0;
+        for (int64_t i = 0; i < n && slot < n_slots_; ++i) {
+            while (slot < n_slots_ && column(slot) < columns[i]) ++slot;
+            if (slot == n_slots_ || column(slot) != columns[i]) continue;
+            std::memcpy(layout_.weights(record(slot)), weights + i * options_.m, sizeof(float) * options_.m);
+        }
     }
 
     // The features whose weights training changed (all others are where the seed put them), or all of them where that

@@ -7,6 +7,7 @@
 #include <functional>
 #include <vector>
 
+#include "activation.hpp"
 #include "batch.hpp"
 #include "hinge.hpp"
 #include "initial.hpp"
@@ -18,7 +19,9 @@ namespace ramodo {
 struct TrainingOptions {
     int m;
     int n_queries;
+    Phi phi;
     double margin;
+    float slope;              // of the activation below 0
     double scale;             // power of two that keeps the products of huge values in range; 1 for ordinary data
     InitialWeights init;
     Adadelta adadelta;
@@ -27,9 +30,11 @@ struct TrainingOptions {
 
 class Training {
 public:
-    Training(const TrainingOptions& options, int64_t n_rows)
+    // `factors`: what each row is multiplied by (its normalisation), or empty.
+    Training(const TrainingOptions& options, int64_t n_rows, std::vector<float> factors)
         : options_(options), width_(padded_width(options.m)), pool_(options.n_threads), batch_(n_rows),
-          hinge_(options.m, width_, options.n_queries, options.margin, options.scale), powers_(2048) {
+          hinge_(options.m, width_, options.n_queries, options.phi, options.margin, options.scale), powers_(2048),
+          factors_(std::move(factors)) {
         for (size_t k = 0; k < powers_.size(); ++k)
             powers_[k] = static_cast<float>(std::pow(static_cast<double>(options.adadelta.rho), static_cast<double>(k)));
     }
@@ -49,7 +54,30 @@ public:
         }
     }
 
+    // The two halves of a step, for representations and losses that are not native. begin() leaves x W of the batch's
+    // distinct rows, without activation, in hidden(); end() takes the gradient with respect to it (m apart).
+    void begin(const int64_t* triplets, int64_t n_triplets) {
+        load(triplets, n_triplets);
+        for (int64_t r = 0; r < n_rows(); ++r) activate(hidden_.data() + r * width_, width_, factor(r), 1.0f);
+    }
+    void end(const float* gradient) {
+        active_.clear();
+        for (int64_t r = 0; r < n_rows(); ++r) {
+            float* d = deltas_.data() + r * width_;
+            std::fill(d, d + width_, 0.0f);
+            std::copy(gradient + r * options_.m, gradient + (r + 1) * options_.m, d);
+            if (activate_back(d, d, width_, factor(r), 1.0f)) active_.push_back(static_cast<int32_t>(r));
+        }
+        if (!active_.empty()) update(pool());
+    }
+    // Weights to start from in place of the seed's, for sorted features (n x m); unknown features are passed over.
+    virtual void start_from(const int64_t* columns, int64_t n, const float* weights) = 0;
+
     int m() const { return options_.m; }
+    int width() const { return width_; }
+    int64_t n_rows() const { return static_cast<int64_t>(batch_.rows().size()); }
+    const float* hidden() const { return hidden_.data(); }
+    const int32_t* places() const { return batch_.places(); }
 
 protected:
     virtual void forward(ThreadPool& pool) = 0;
@@ -69,21 +97,40 @@ protected:
     std::vector<int32_t> active_;
 
 private:
-    // A step whose triplets are all beyond the margin ends after the forward pass; its decay is made up for later.
-    double step(const int64_t* triplets, int64_t n_triplets) {
+    float factor(int64_t r) const { return factors_.empty() ? 1.0f : factors_[batch_.rows()[r]]; }
+
+    ThreadPool& pool() {
+        constexpr int64_t kWorthThreads = 50000;
+        return work() < kWorthThreads ? alone_ : pool_;
+    }
+
+    void load(const int64_t* triplets, int64_t n_triplets) {
         ++step_;
         batch_.load(triplets, n_triplets * hinge_.triplet_size());
-        const int64_t n_rows = static_cast<int64_t>(batch_.rows().size());
-        hidden_.resize(static_cast<size_t>(n_rows * width_));
+        hidden_.resize(static_cast<size_t>(n_rows() * width_));
         deltas_.resize(hidden_.size());
-        constexpr int64_t kWorthThreads = 50000;
-        ThreadPool& pool = work() < kWorthThreads ? alone_ : pool_;
-        forward(pool);
-        relu(hidden_.data(), n_rows * width_, static_cast<float>(options_.scale));
-        const double loss = hinge_(hidden_.data(), n_rows, batch_.places(), n_triplets, deltas_.data(), active_);
-        if (!active_.empty()) update(pool);
+        forward(pool());
+    }
+
+    // A step whose triplets are all beyond the margin ends after the forward pass; its decay is made up for later.
+    double step(const int64_t* triplets, int64_t n_triplets) {
+        load(triplets, n_triplets);
+        const float scale = static_cast<float>(options_.scale), slope = options_.slope;
+        if (factors_.empty()) activate(hidden_.data(), n_rows() * width_, scale, slope);
+        else
+            for (int64_t r = 0; r < n_rows(); ++r)
+                activate(hidden_.data() + r * width_, width_, scale * factor(r), slope);
+        const double loss = hinge_(hidden_.data(), n_rows(), batch_.places(), n_triplets, deltas_.data());
+        active_.clear();
+        for (int64_t r = 0; r < n_rows(); ++r)
+            if (hinge_.touched(r) && activate_back(hidden_.data() + r * width_, deltas_.data() + r * width_, width_,
+                                                   scale * factor(r), slope))
+                active_.push_back(static_cast<int32_t>(r));
+        if (!active_.empty()) update(pool());
         return loss;
     }
+
+    std::vector<float> factors_;     // of the rows that triplets refer to
 };
 
 }  // namespace ramodo

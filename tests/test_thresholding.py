@@ -8,7 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ramodo.options import OptionError
-from ramodo.thresholding import Cantelli, TopFraction, read_labels
+from ramodo.labels import read_labels
+from ramodo.thresholding import Cantelli, TopFraction
 from reference import cantelli_line
 
 SQRT3 = math.sqrt(3)

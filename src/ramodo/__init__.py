@@ -24,13 +24,62 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 __version__ = "0.1.0"
-__all__ = ["REPEN", "load", "__version__"]
+_HOMES = {
+    "RAMODO": "framework",
+    "REPEN": "repen",
+    "KthNeighborREPEN": "repen",
+    "AverageNeighborREPEN": "repen",
+    "Sp": "scoring",
+    "KthNN": "scoring",
+    "AverageNN": "scoring",
+    "Ensemble": "ensembles",
+    "Cantelli": "thresholding",
+    "TopFraction": "thresholding",
+    "TopK": "thresholding",
+    "GivenSet": "thresholding",
+    "Candidates": "thresholding",
+    "Line": "thresholding",
+    "Conformal": "conformal",
+    "TripletSampler": "triplets",
+    "Layers": "representation",
+    "RankingHinge": "ranking",
+    "load": "model_file",
+}
+
+__all__ = [
+    "AverageNN",
+    "AverageNeighborREPEN",
+    "Candidates",
+    "Cantelli",
+    "Conformal",
+    "Ensemble",
+    "GivenSet",
+    "KthNN",
+    "KthNeighborREPEN",
+    "Layers",
+    "Line",
+    "RAMODO",
+    "REPEN",
+    "RankingHinge",
+    "Sp",
+    "TopFraction",
+    "TopK",
+    "TripletSampler",
+    "__version__",
+    "load",
+]
 
 if TYPE_CHECKING:
+    from .conformal import Conformal
+    from .ensembles import Ensemble
+    from .framework import RAMODO
     from .model_file import load
-    from .repen import REPEN
-
-_HOMES = {"REPEN": "repen", "load": "model_file"}
+    from .ranking import RankingHinge
+    from .repen import REPEN, AverageNeighborREPEN, KthNeighborREPEN
+    from .representation import Layers
+    from .scoring import AverageNN, KthNN, Sp
+    from .thresholding import Candidates, Cantelli, GivenSet, Line, TopFraction, TopK
+    from .triplets import TripletSampler
 
 
 def __getattr__(name: str) -> Any:

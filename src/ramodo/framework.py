@@ -1,88 +1,81 @@
-"""The wiring of RAMODO's stages into an estimator (figure 1 of the paper). No maths lives here.
+"""RAMODO, the estimator over replaceable stages (section 3 of the paper). No maths lives here.
 
-    rows -> initial ranking -> candidates -> triplets -> training -> representation -> references -> scores
-
-`RandomDistanceDetector` is the estimator; a subclass names its stages.
+`RandomDistanceDetector` is what all instances share: scikit-learn's methods around fitting.py. An instance names its
+stages; `RAMODO` takes them from the user.
 """
 
 from __future__ import annotations
 
 import os
-import warnings
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
-from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, OutlierMixin, TransformerMixin
-from sklearn.utils.validation import _check_feature_names, _check_n_features, _get_feature_names, check_is_fitted
+from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.utils.validation import _get_feature_names, check_is_fitted
 
-from . import model_file
-from .options import OptionError, check
-from .progress import Bar, Progress
-from .ranking import NearestQueryHinge
-from .representation import ReluLayer, initial_limit
-from .rows import DataError, Rows, like, map_blocks, open_rows, stack
-from .scoring import Sp
-from .thresholding import Candidates, Cantelli, TopFraction, read_labels
-from .training import Adadelta, train
-from .triplets import Pools, TripletSampler
+from . import conformal, fitting, model_file
+from .detector import Detector, offset_of, seed_of
+from .diagnosis import Diagnosis, compare_normalizations, diagnose
+from .labels import read_labels, refuse_contradictions
+from .model import Model, References
+from .options import OptionError, check, describe
+from .progress import Progress
+from .rows import DataError, Rows, lengths, like, normalized, open_rows, squared_norms
+from .stages import Stages, assemble
 
 _FEWEST_ROWS = 3
 """A query, a positive and a negative."""
 
-_ENOUGH_ROWS = 50
-"""Fewer tell too little of a representation to call it collapsed."""
+_WARM = 6
+"""A warm start trains this part of the epochs."""
+
+COMMON = (
+    "n_epochs",
+    "samples_per_epoch",
+    "batch_size",
+    "normalize",
+    "n_estimators",
+    "warm_start",
+    "random_state",
+    "n_jobs",
+    "verbose",
+)
+"""Options that every instance has."""
+
+ATTRIBUTES = """    outlier_scores_ : scores of the training rows, higher is more outlying
+    threshold_ : `predict` flags rows with a score at or above it
+    false_positive_bound_ : largest share of scores that Cantelli's inequality allows there; NaN for other cut-offs
+    offset_ : the same line in scikit-learn's sign, see `decision_function`
+    initial_scores_ : the initial ranking, on the original features
+    candidate_outliers_ : rows that training took as outliers
+    fallback_used_ : too few initial scores reached Cantelli's line, so the highest were taken: half a percent, or ten
+    loss_curve_ : mean ranking loss of each epoch
+    components_ : weights of the features that training changed (sparse)
+    feature_indices_, feature_weights_ : the same, as two arrays; of the first model where there are several
+    references_ : rows of the representation that scores are distances to; of the first model
+    model_ : all representations and references
+    stage_seconds_ : seconds spent in each stage
+    n_features_in_, feature_names_in_ : as everywhere in scikit-learn"""
 
 
-@dataclass(frozen=True)
-class Stages:
-    """The replaceable components."""
-
-    scorer: Sp
-    thresholder: Cantelli
-    sampler: TripletSampler
-    loss: NearestQueryHinge
-    optimizer: Adadelta
-    cutoff: Cantelli | TopFraction
-
-
-@dataclass(frozen=True)
-class TrainingData:
-    """The rows of X and what is known of them, and labelled rows that are not in X."""
-
-    rows: Rows
-    labels: npt.NDArray[np.int8]
-    outliers: Rows | None
-    inliers: Rows | None
-    names: npt.NDArray[np.object_] | None
-    n_seen: int
-    largest: float
-
-    @property
-    def eligible(self) -> npt.NDArray[np.int64]:
-        """Rows that may be references: a row close to a known outlier must not look normal."""
-        return np.flatnonzero(self.labels != 1)
-
-    def extra(self) -> list[Rows]:
-        return [rows for rows in (self.outliers, self.inliers) if rows is not None]
-
-
-class RandomDistanceDetector(ClassNamePrefixFeaturesOutMixin, TransformerMixin, OutlierMixin, BaseEstimator):
+class RandomDistanceDetector(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Detector):
     """Learns a representation for a random-distance detector, then detects in it."""
 
-    n_components: int
     n_epochs: int
     samples_per_epoch: int | str
     batch_size: int
+    normalize: str | None
+    n_estimators: int
+    warm_start: bool
     random_state: Any
     n_jobs: int | None
     verbose: int
 
     def _stages(self) -> Stages:
-        raise TypeError(f"{type(self).__name__} names no stages; use REPEN.")
+        raise TypeError(f"{type(self).__name__} names no stages; use RAMODO or REPEN.")
 
     # ---- fitting -------------------------------------------------------------------------------------------------
 
@@ -96,204 +89,280 @@ class RandomDistanceDetector(ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
         labeled_outliers, labeled_inliers : matrices of further rows, not part of X, whose nature is known
         """
         check(self.get_params(deep=False))
-        stages, progress, n_threads = self._stages(), Progress(self.verbose), self._n_threads()
-        seeds = np.random.SeedSequence(_entropy(self.random_state)).spawn(4)
-
+        stages, progress = self._stages(), Progress(self.verbose)
+        seed = np.random.SeedSequence(seed_of(self.random_state))
+        names = _get_feature_names(X)
         with progress.stage("check"):
-            data = _open_training_data(X, y, labeled_outliers, labeled_inliers, n_threads)
-        with progress.stage("ranking") as bar:
-            initial, extra_initial = _rank(stages.scorer, data, seeds[0], n_threads, bar)
-        with progress.stage("sampling"):
-            candidates = stages.thresholder.split(initial, data.labels)
-            pools = _pools(candidates, initial, extra_initial, data)
-            stages.sampler.check(pools)
-            epochs = self._draw(stages.sampler, pools, data.rows.n_rows, seeds[1])
-        with progress.stage("training") as bar:
-            layer, curve = self._train(stages, data, epochs, seeds[2], bar)
-        with progress.stage("transform") as bar:
-            mapped = map_blocks(data.rows, lambda block: layer.transform(block, n_threads), bar.show)
-        with progress.stage("scoring"):
-            drawn = stages.scorer.draw(data.eligible, np.random.default_rng(seeds[3]))
-            references = np.ascontiguousarray(mapped[drawn.ravel()])
-            small = stages.scorer.in_representation(references, drawn.shape[1])
-            scores = small.score(mapped, n_threads)
-            threshold = stages.cutoff.cutoff(scores)
-
-        _warn_if_collapsed(mapped)
-        fitted = {
-            "n_features_in_": data.rows.n_features,
-            "feature_indices_": layer.columns,
-            "feature_weights_": layer.weights,
-            "weight_seed_": layer.seed,
-            "weight_limit_": layer.limit,
-            "references_": references,
-            "reference_size_": drawn.shape[1],
-            "initial_scores_": initial,
-            "candidate_outliers_": candidates.outliers,
-            "fallback_used_": candidates.fallback,
-            "loss_curve_": curve,
-            "outlier_scores_": scores,
-            "threshold_": threshold,
-            "offset_": offset_of(threshold),
-            "false_positive_bound_": stages.cutoff.bound(),
-            "stage_seconds_": progress.seconds,
-            "_layer": layer,
-            "_small": small,
-        }
-        if data.names is not None:
-            fitted["feature_names_in_"] = data.names
+            data = self._open_training_data(X, y, labeled_outliers, labeled_inliers, stages, seed)
+            facts = {
+                "row_lengths_": lengths(data.rows),
+                "row_norms_": np.sqrt(squared_norms(data.rows, self._n_threads())),
+            }
+        previous = self._previous(data)
+        outcome = fitting.fit(stages, self._plan(data, previous), data, self.normalize, seed, previous, progress)
+        fitted = {**facts, **_attributes(outcome, stages, data), "stage_seconds_": progress.seconds}
+        if names is not None:
+            fitted["feature_names_in_"] = names
         self.__dict__.pop("feature_names_in_", None)
         self.__dict__.update(fitted)  # in one go: an interrupted fit leaves the estimator as it was
         return self
 
-    def _draw(
-        self, sampler: TripletSampler, pools: Pools, n_rows: int, seed: np.random.SeedSequence
-    ) -> npt.NDArray[np.int64]:
-        per_epoch = min(n_rows, 5000) if self.samples_per_epoch == "auto" else int(self.samples_per_epoch)
-        return sampler.draw(pools, self.n_epochs, per_epoch, self.batch_size, np.random.default_rng(seed))
+    def _open_training_data(
+        self, X: Any, y: Any, outliers: Any, inliers: Any, stages: Stages, seed: np.random.SeedSequence
+    ) -> fitting.TrainingData:
+        names, n_threads = _get_feature_names(X), self._n_threads()
+        rows, facts = open_rows(X, n_threads=n_threads)
+        if rows.n_rows < _FEWEST_ROWS:
+            raise DataError(
+                f"X has n_samples = {rows.n_rows}; at least {_FEWEST_ROWS} are needed: a query, a positive and a "
+                "negative."
+            )
+        labels = read_labels(y, rows.n_rows)
+        if (labels == 1).all():
+            raise OptionError("no inlier candidates are left: y says that every row of X is a known outlier (1).")
+        known_outliers, largest_outlier = _open_extra(rows, names, "labeled_outliers", outliers)
+        known_inliers, largest_inlier = _open_extra(rows, names, "labeled_inliers", inliers)
+        refuse_contradictions(rows, labels, known_outliers, known_inliers)
+        held_out = np.empty(0, dtype=np.int64)
+        if isinstance(stages.cutoff, conformal.Conformal):
+            rng = np.random.default_rng(np.random.SeedSequence(seed.entropy, spawn_key=(2**32 - 1,)))
+            held_out = stages.cutoff.hold_out(np.flatnonzero(labels == 0), rng)
+        largest = max(facts.largest, largest_outlier, largest_inlier) if self.normalize is None else 1.0
 
-    def _train(
-        self, stages: Stages, data: TrainingData, epochs: npt.NDArray[np.int64], seed: np.random.SeedSequence, bar: Bar
-    ) -> tuple[ReluLayer, npt.NDArray[np.float64]]:
-        weight_seed = int(seed.generate_state(1, np.uint64)[0])
-        limit = initial_limit(data.n_seen, self.n_components)
-        rows, renumbered = _with_extra(data.rows, data.extra(), epochs)
-        trained = train(
-            rows,
-            renumbered,
-            self.batch_size,
-            width=self.n_components,
-            margin=stages.loss.margin,
-            n_queries=stages.loss.n_queries,
-            seed=weight_seed,
-            limit=limit,
-            largest=data.largest,
-            adadelta=stages.optimizer,
+        def seen(part: Rows | None) -> Rows | None:
+            return None if part is None else normalized(part, self.normalize, n_threads)
+
+        return fitting.TrainingData(
+            normalized(rows, self.normalize, n_threads),
+            labels,
+            seen(known_outliers),
+            seen(known_inliers),
+            facts.n_seen,
+            largest,
+            held_out,
+        )
+
+    def _previous(self, data: fitting.TrainingData) -> Model | None:
+        """The model that a warm start begins with."""
+        if not self.warm_start or not hasattr(self, "model_"):
+            return None
+        same = (
+            self.n_features_in_ == data.rows.n_features
+            and self.model_.normalize == self.normalize
+            and len(self.model_.members) == self.n_estimators
+            and self.options_ == _shape_of(self._stages())
+        )
+        if not same:
+            raise OptionError(
+                "warm_start=True was given, but X has other features, or the options that shape the representation "
+                "have changed since the last fit; allowed: the same ones. Fit a new detector, or set warm_start=False."
+            )
+        return self.model_
+
+    def _plan(self, data: fitting.TrainingData, previous: Model | None) -> fitting.Plan:
+        n_rows = data.rows.n_rows
+        return fitting.Plan(
+            n_epochs=self.n_epochs if previous is None else max(1, self.n_epochs // _WARM),
+            samples_per_epoch=min(n_rows, 5000) if self.samples_per_epoch == "auto" else int(self.samples_per_epoch),
+            batch_size=self.batch_size,
+            n_estimators=self.n_estimators,
             n_threads=self._n_threads(),
-            show=bar.show,
         )
-        layer = ReluLayer(trained.columns, trained.weights, data.rows.n_features, weight_seed, limit)
-        return layer, trained.loss_curve
-
-    def _prepare(self) -> None:
-        self._layer = ReluLayer(
-            self.feature_indices_, self.feature_weights_, self.n_features_in_, self.weight_seed_, self.weight_limit_
-        )
-        self._small = self._stages().scorer.in_representation(self.references_, self.reference_size_)
 
     # ---- using ---------------------------------------------------------------------------------------------------
 
     def outlier_score(self, X: Any) -> npt.NDArray[np.float64]:
         """How outlying each row is: higher is more outlying. Depends on the row alone, not on its neighbours in X."""
-        rows, n_threads = self._open(X), self._n_threads()
-        return map_blocks(rows, lambda block: self._small.score(self._layer.transform(block, n_threads), n_threads))
-
-    def score_samples(self, X: Any) -> npt.NDArray[np.float64]:
-        """The negative of `outlier_score`, as scikit-learn has it: lower is more outlying."""
-        return -self.outlier_score(X)
-
-    def decision_function(self, X: Any) -> npt.NDArray[np.float64]:
-        """`score_samples` less `offset_`: negative for the rows that `predict` flags."""
-        return self.score_samples(X) - self.offset_
-
-    def predict(self, X: Any) -> npt.NDArray[np.int64]:
-        """-1 for rows whose score is at or above `threshold_`, 1 for all others."""
-        return np.where(self.decision_function(X) < 0, -1, 1)
-
-    def fit_predict(self, X: Any, y: Any = None, **labeled: Any) -> npt.NDArray[np.int64]:
-        """`fit`, then `predict` of the same rows."""
-        self.fit(X, y, **labeled)
-        return np.where(self.outlier_scores_ >= self.threshold_, -1, 1)
+        rows = self._open(X)
+        return self.model_.score(rows, self._n_threads())
 
     def transform(self, X: Any) -> npt.NDArray[np.float32]:
-        """The representation: one row of `n_components` non-negative numbers per row of X."""
-        rows, n_threads = self._open(X), self._n_threads()
-        return map_blocks(rows, lambda block: self._layer.transform(block, n_threads))
+        """The representation: one row of numbers per row of X; those of several models side by side."""
+        rows = self._open(X)
+        return self.model_.transform(rows, self._n_threads())
+
+    def p_values(self, X: Any) -> npt.NDArray[np.float64]:
+        """The share of held-out rows that score at least as high; needs `threshold=Conformal()`."""
+        rows = self._open(X)
+        if len(self.calibration_scores_) == 0:
+            raise OptionError(
+                "p-values need held-out rows, and this detector was fitted without; fit it with threshold=Conformal() "
+                "(RAMODO: cutoff=Conformal())."
+            )
+        return conformal.p_values(self.model_.score(rows, self._n_threads()), self.calibration_scores_)
+
+    def discoveries(self, X: Any, fdr: float = 0.1) -> npt.NDArray[np.bool_]:
+        """Which rows of a batch are outliers, at most an expected share `fdr` of them falsely.
+
+        Benjamini and Hochberg's rule on the p-values of the batch: unlike a score, a row's flag depends on the others.
+        """
+        check({"fdr": fdr})
+        return conformal.benjamini_hochberg(self.p_values(X), fdr)
+
+    def diagnose(self, X: Any = None, y: Any = None, *, labeled_outliers: Any = None) -> Diagnosis:
+        """What a careful analyst would check, as findings and warnings.
+
+        With X and known outliers (1 in `y`, or `labeled_outliers`) also how high each normalisation ranks them.
+        """
+        check_is_fitted(self, "outlier_scores_")
+        findings = diagnose(self)
+        if X is None:
+            return findings
+        return findings.with_normalizations(compare_normalizations(self, X, y, labeled_outliers))
 
     @property
     def components_(self) -> sp.coo_array:
-        """Weights of the features that training changed, n_components x n_features.
+        """Weights of the features that training changed, columns of the first layer x n_features.
 
         A feature without an entry is not at zero: it keeps the weights that the seed gave it.
         """
-        check_is_fitted(self, "feature_weights_")
-        n, m = self.feature_weights_.shape
-        coordinates = np.tile(np.arange(m), n), np.repeat(self.feature_indices_, m)
-        return sp.coo_array((self.feature_weights_.ravel(), coordinates), shape=(m, self.n_features_in_))
+        check_is_fitted(self, "outlier_scores_")
+        parts = [_as_coo(member.representation.first, self.n_features_in_) for member in self.model_.members]
+        return parts[0] if len(parts) == 1 else sp.vstack(parts, format="coo")
+
+    @property
+    def feature_indices_(self) -> npt.NDArray[np.int64]:
+        """Features whose weights training changed."""
+        return self._model_or_error.members[0].representation.first.columns
+
+    @property
+    def feature_weights_(self) -> npt.NDArray[np.float32]:
+        """Their weights, one row per feature."""
+        return self._model_or_error.members[0].representation.first.weights
+
+    @property
+    def references_(self) -> npt.NDArray[np.float32]:
+        """Rows of the representation that scores are distances to."""
+        detection = self._model_or_error.members[0].detection
+        if not isinstance(detection, References):
+            raise AttributeError("references_: the scorer is not one of ramodo's and keeps its own.")
+        return detection.rows
+
+    @property
+    def _model_or_error(self) -> Model:
+        if "model_" not in self.__dict__:
+            raise AttributeError(f"this {type(self).__name__} is not fitted yet")
+        return self.model_
 
     def save(self, path: str | os.PathLike[str]) -> Path:
         """Write the fitted model to one file (safetensors); `ramodo.load` reads it back."""
-        check_is_fitted(self)
+        check_is_fitted(self, "outlier_scores_")
         return model_file.save(self, Path(path))
-
-    def _open(self, X: Any) -> Rows:
-        check_is_fitted(self)
-        check({"n_jobs": self.n_jobs})
-        rows, _ = open_rows(X, n_threads=self._n_threads())
-        _check_feature_names(self, X, reset=False)
-        if rows.n_features != self.n_features_in_:
-            _check_n_features(self, X, reset=False)
-            raise DataError(
-                f"X has {rows.n_features} features, but {type(self).__name__} is expecting "
-                f"{self.n_features_in_} features as input."
-            )
-        return rows
 
     # ---- scikit-learn's contract ---------------------------------------------------------------------------------
 
     @property
     def _n_features_out(self) -> int:
-        return int(self.feature_weights_.shape[1])
-
-    def _n_threads(self) -> int:
-        if self.n_jobs is None or self.n_jobs == -1:
-            return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-        return int(self.n_jobs)
+        return sum(f.shape[1] for f in self.samples_)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
         tags.transformer_tags.preserves_dtype = ["float32"]
         return tags
 
-    def __getstate__(self) -> dict[str, Any]:
-        state: dict[str, Any] = dict(super().__getstate__())
-        return {key: value for key, value in state.items() if key not in ("_layer", "_small")}
 
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        super().__setstate__(state)
-        if hasattr(self, "feature_weights_"):
-            self._prepare()
+class RAMODO(RandomDistanceDetector):  # noqa: D101 - its docstring takes the options from their table
+    __doc__ = f"""The framework: an outlier detector composed of stages. Without arguments it is `REPEN`, bit for bit.
 
+    Parameters
+    ----------
+    scorer : `Sp` (default), `KthNN`, `AverageNN`, or a detector with `fit` and `score_samples`
+        φ: ranks the rows at first, gives the loss its distances, and detects in the representation.
+    ranker : the initial ranking where it is not the scorer's: an `Ensemble`, or any scorer
+    thresholder : `Cantelli` (default), `TopFraction`, `TopK`, `GivenSet`, or an object with `split`
+    sampler : `TripletSampler` (default), or an object with `n_queries` and `draw`
+        By default one query, or for a scorer that looks at k neighbours as many as its subsamples have members.
+    representation : `Layers` (default: one of 20 ReLU units), or an object with `first_width` and `head`
+    loss : `RankingHinge` (default), or a function of rows and triplets
+    cutoff : `Cantelli` (default), `TopFraction`, `TopK`, `Conformal`, or an object with `cutoff`
+        The line of `predict`.
+{describe(*COMMON)}
 
-def _entropy(random_state: Any) -> int | None:
-    """One seed, drawn from a generator where one was given."""
-    if isinstance(random_state, np.random.RandomState):
-        return int(random_state.randint(2**31))
-    if isinstance(random_state, np.random.Generator):
-        return int(random_state.integers(2**63))
-    return None if random_state is None else int(random_state)
+    Attributes
+    ----------
+{ATTRIBUTES}
 
+    Notes
+    -----
+    What each stage must do is in `ramodo.stages`.
+    """
 
-def offset_of(threshold: float) -> float:
-    """scikit-learn flags scores below the offset, the paper those at or above the threshold: one step apart."""
-    return float(np.nextafter(-threshold, np.inf))
+    def __init__(
+        self,
+        scorer: Any = None,
+        *,
+        ranker: Any = None,
+        thresholder: Any = None,
+        sampler: Any = None,
+        representation: Any = None,
+        loss: Any = None,
+        cutoff: Any = None,
+        n_epochs: int = 30,
+        samples_per_epoch: int | str = "auto",
+        batch_size: int = 256,
+        normalize: str | None = None,
+        n_estimators: int = 1,
+        warm_start: bool = False,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self.scorer = scorer
+        self.ranker = ranker
+        self.thresholder = thresholder
+        self.sampler = sampler
+        self.representation = representation
+        self.loss = loss
+        self.cutoff = cutoff
+        self.n_epochs = n_epochs
+        self.samples_per_epoch = samples_per_epoch
+        self.batch_size = batch_size
+        self.normalize = normalize
+        self.n_estimators = n_estimators
+        self.warm_start = warm_start
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
 
-
-def _open_training_data(X: Any, y: Any, outliers: Any, inliers: Any, n_threads: int) -> TrainingData:
-    names = _get_feature_names(X)
-    rows, facts = open_rows(X, n_threads=n_threads)
-    if rows.n_rows < _FEWEST_ROWS:
-        raise DataError(
-            f"X has n_samples = {rows.n_rows}; at least {_FEWEST_ROWS} are needed: a query, a positive and a negative."
+    def _stages(self) -> Stages:
+        return assemble(
+            self.scorer, self.ranker, self.thresholder, self.sampler, self.representation, self.loss, self.cutoff
         )
-    labels = read_labels(y, rows.n_rows)
-    if (labels == 1).all():
-        raise OptionError("no inlier candidates are left: y says that every row of X is a known outlier (1).")
-    known_outliers, largest_outlier = _open_extra(rows, names, "labeled_outliers", outliers)
-    known_inliers, largest_inlier = _open_extra(rows, names, "labeled_inliers", inliers)
-    largest = max(facts.largest, largest_outlier, largest_inlier)
-    return TrainingData(rows, labels, known_outliers, known_inliers, names, facts.n_seen, largest)
+
+
+def _shape_of(stages: Stages) -> str:
+    """What must be the same for weights to be of use again."""
+    stage = stages.representation
+    return repr(
+        (type(stage).__name__, stage.first_width, getattr(stage, "widths", None), getattr(stage, "slope", None))
+    )
+
+
+def _attributes(outcome: fitting.Outcome, stages: Stages, data: fitting.TrainingData) -> dict[str, Any]:
+    """What a fit leaves on the estimator."""
+    fits = outcome.fits
+    return {
+        "model_": outcome.model,
+        "n_features_in_": data.rows.n_features,
+        "initial_scores_": fits[0].initial if len(fits) == 1 else np.mean([f.initial for f in fits], axis=0),
+        "candidate_outliers_": np.unique(np.concatenate([f.candidates.outliers for f in fits])),
+        "fallback_used_": any(f.candidates.fallback for f in fits),
+        "loss_curve_": fits[0].loss_curve if len(fits) == 1 else np.mean([f.loss_curve for f in fits], axis=0),
+        "samples_": [f.sample for f in fits],
+        "n_alive_": [f.n_alive for f in fits],
+        "outlier_scores_": outcome.scores,
+        "calibration_scores_": outcome.calibration,
+        "threshold_": outcome.threshold,
+        "offset_": offset_of(outcome.threshold),
+        "false_positive_bound_": float(getattr(stages.cutoff, "bound", lambda: np.nan)()),
+        "options_": _shape_of(stages),
+    }
+
+
+def _as_coo(first: Any, n_features: int) -> sp.coo_array:
+    n, m = first.weights.shape
+    coordinates = np.tile(np.arange(m), n), np.repeat(first.columns, m)
+    return sp.coo_array((first.weights.ravel(), coordinates), shape=(m, n_features))
 
 
 def _open_extra(rows: Rows, names: npt.NDArray[np.object_] | None, name: str, given: Any) -> tuple[Rows | None, float]:
@@ -311,69 +380,3 @@ def _open_extra(rows: Rows, names: npt.NDArray[np.object_] | None, name: str, gi
             f"{names[first]!r}."
         )
     return like(rows, extra), facts.largest
-
-
-def _rank(
-    scorer: Sp, data: TrainingData, seed: np.random.SeedSequence, n_threads: int, bar: Bar
-) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
-    """Scores of the rows of X, and of the extra inliers, against references drawn from X."""
-    drawn = scorer.draw(data.eligible, np.random.default_rng(seed))
-    if drawn.shape[1] < scorer.subsample_size:
-        warnings.warn(
-            f"subsample_size={scorer.subsample_size} leaves no row out of a subsample of the {len(data.eligible)} rows "
-            f"to draw from; subsamples of {drawn.shape[1]} are used.",
-            stacklevel=3,
-        )
-    score = scorer.against(data.rows.take(drawn.ravel()), drawn.shape[1], n_threads)
-    initial = map_blocks(data.rows, score, bar.show)
-    _warn_if_flat(initial)
-    return initial, map_blocks(data.inliers, score) if data.inliers is not None else np.empty(0)
-
-
-def _warn_if_flat(scores: npt.NDArray[np.float64]) -> None:
-    if np.ptp(scores) <= 1e-12 * abs(scores.max()):
-        warnings.warn(
-            "All rows have the same initial score: they are equal, or equally far apart. No row stands out.",
-            stacklevel=4,
-        )
-
-
-def _warn_if_collapsed(mapped: npt.NDArray[np.float32]) -> None:
-    """Most units dead and most rows at zero: the scores that are left tell little."""
-    alive = (mapped > 0).any(axis=0).sum()
-    empty = (mapped == 0).all(axis=1).mean()
-    if len(mapped) >= _ENOUGH_ROWS and 2 * alive <= mapped.shape[1] and empty > 0.9:
-        warnings.warn(
-            f"The representation has collapsed: {alive} of {mapped.shape[1]} units respond to any row, {empty:.0%} of "
-            "the rows are mapped to zero. Features on very different scales do this: take logarithms or scale them, "
-            "and look at initial_scores_, the ranking without a representation.",
-            stacklevel=3,
-        )
-
-
-def _pools(
-    candidates: Candidates,
-    scores: npt.NDArray[np.float64],
-    extra_scores: npt.NDArray[np.float64],
-    data: TrainingData,
-) -> Pools:
-    """What triplets are drawn from. Extra rows are numbered after those of X: outliers first, then inliers."""
-    n = len(scores)
-    n_outliers = data.outliers.n_rows if data.outliers is not None else 0
-    return Pools(
-        inliers=np.concatenate([candidates.inliers, n + n_outliers + np.arange(len(extra_scores))]),
-        inlier_scores=np.concatenate([scores[candidates.inliers], extra_scores]),
-        outliers=candidates.outliers,
-        outlier_scores=scores[candidates.outliers],
-        labeled_outliers=np.concatenate([np.flatnonzero(data.labels == 1), n + np.arange(n_outliers)]),
-    )
-
-
-def _with_extra(rows: Rows, extra: list[Rows], epochs: npt.NDArray[np.int64]) -> tuple[Rows, npt.NDArray[np.int64]]:
-    """The rows that triplets name: X itself, or where there are extra rows a copy of what was drawn and those."""
-    if not extra:
-        return rows, epochs
-    drawn = np.unique(epochs)
-    own = drawn[drawn < rows.n_rows]
-    renumbered = np.where(epochs < rows.n_rows, np.searchsorted(own, epochs), epochs - rows.n_rows + len(own))
-    return stack([rows.take(own), *extra]), renumbered

@@ -1,5 +1,7 @@
 """The model file: safetensors, with options as JSON in its header. No pickle, nothing that could run.
 
+Version 2 holds any number of models; version 1, of a single one, is still read.
+
 A file is written beside its target and renamed onto it, so a crash leaves what was there before. Reading trusts
 nothing: the header, every dtype and every shape are checked before a detector is built.
 """
@@ -7,6 +9,7 @@ nothing: the header, every dtype and every shape are checked before a detector i
 from __future__ import annotations
 
 import json
+import math
 import os
 import tempfile
 from collections.abc import Callable
@@ -18,36 +21,55 @@ import numpy.typing as npt
 from safetensors import SafetensorError, safe_open
 from safetensors.numpy import save_file
 
+from .detector import offset_of
+from .direction import LabelDirection
+from .kernels import Phi
+from .model import Member, Model, References
 from .options import OptionError, check
+from .representation import DenseLayer, Representation, SparseLayer
+from .stage_file import decode, encode
 
 if TYPE_CHECKING:
     from .framework import RandomDistanceDetector
 
 FORMAT = "ramodo"
-VERSION = 1
+VERSION = 2
 
-_TENSORS: dict[str, tuple[str, int]] = {
-    "feature_indices_": ("int64", 1),
-    "feature_weights_": ("float32", 2),
-    "references_": ("float32", 2),
-    "outlier_scores_": ("float64", 1),
-    "initial_scores_": ("float64", 1),
-    "candidate_outliers_": ("int64", 1),
-    "loss_curve_": ("float64", 1),
+_ARRAYS: dict[str, str] = {
+    "outlier_scores_": "float64",
+    "initial_scores_": "float64",
+    "calibration_scores_": "float64",
+    "candidate_outliers_": "int64",
+    "loss_curve_": "float64",
+    "row_lengths_": "int64",
+    "row_norms_": "float64",
 }
-"""Fitted arrays in the file: dtype and number of dimensions."""
+"""Fitted vectors in the file."""
 
 _FACTS: dict[str, type] = {
     "n_features_in_": int,
-    "weight_seed_": int,
-    "weight_limit_": float,
-    "reference_size_": int,
     "threshold_": float,
     "offset_": float,
     "false_positive_bound_": float,
     "fallback_used_": bool,
+    "options_": str,
 }
-"""Fitted numbers in the header."""
+"""Fitted values in the header."""
+
+_MEMBER: dict[str, type] = {
+    "seed": int,
+    "limit": float,
+    "slope": float,
+    "size": int,
+    "k": int,
+    "average": bool,
+    "deviation": float,
+    "n_alive": int,
+    "n_upper": int,
+}
+"""Numbers of each model in the header."""
+
+_MOST_LAYERS = 64
 
 
 class ModelFileError(ValueError):
@@ -60,7 +82,14 @@ def save(detector: RandomDistanceDetector, path: Path) -> Path:
     _refuse_to_save(detector, options)
     if not isinstance(options["random_state"], int | np.integer):
         options["random_state"] = None  # a generator's state is not part of the model
-    tensors = {name: np.ascontiguousarray(getattr(detector, name)) for name in _TENSORS}
+    tensors = {name: np.ascontiguousarray(getattr(detector, name), dtype=dtype) for name, dtype in _ARRAYS.items()}
+    members = []
+    for i, (member, sample) in enumerate(zip(detector.model_.members, detector.samples_, strict=True)):
+        tensors.update(_member_tensors(i, member, sample))
+        members.append(_member_facts(member, detector.n_alive_[i]))
+    direction = detector.model_.direction
+    if direction is not None:
+        tensors["direction.columns"], tensors["direction.weights"] = direction.columns, direction.weights
     if hasattr(detector, "feature_names_in_"):
         names = json.dumps([str(name) for name in detector.feature_names_in_]).encode()
         tensors["feature_names_in_"] = np.frombuffer(names, dtype=np.uint8)
@@ -68,12 +97,48 @@ def save(detector: RandomDistanceDetector, path: Path) -> Path:
         "format": FORMAT,
         "version": str(VERSION),
         "class": type(detector).__name__,
-        "options": json.dumps(options, default=_plain),
-        "facts": json.dumps({name: getattr(detector, name) for name in _FACTS}, default=_plain),
+        "options": json.dumps(encode(options)),
+        "facts": json.dumps({name: kind(getattr(detector, name)) for name, kind in _FACTS.items()}),
+        "members": json.dumps(members),
+        "normalize": json.dumps(detector.model_.normalize),
+        "direction": json.dumps(None if direction is None else [direction.factor, direction.detector_factor]),
         "stage_seconds": json.dumps(detector.stage_seconds_),
     }
     _write_whole(path, lambda temporary: save_file(tensors, temporary, header))
     return path
+
+
+def _member_tensors(i: int, member: Member, sample: npt.NDArray[np.float32]) -> dict[str, npt.NDArray[Any]]:
+    representation, detection = member.representation, member.detection
+    if representation.head is not None or not isinstance(detection, References):
+        raise ModelFileError(
+            "a representation or scorer of your own was given; files are written of ramodo's stages only, since a file "
+            "holds no code."
+        )
+    tensors = {
+        "columns": representation.first.columns,
+        "weights": representation.first.weights,
+        "references": detection.rows,
+        "sample": sample,
+        **{f"upper.{j}": layer.weights for j, layer in enumerate(representation.upper)},
+    }
+    return {f"model.{i}.{name}": np.ascontiguousarray(value) for name, value in tensors.items()}
+
+
+def _member_facts(member: Member, n_alive: int) -> dict[str, Any]:
+    first, detection = member.representation.first, member.detection
+    assert isinstance(detection, References)
+    return {
+        "seed": first.seed,
+        "limit": first.limit,
+        "slope": first.slope,
+        "size": detection.size,
+        "k": detection.phi.k,
+        "average": detection.phi.average,
+        "deviation": member.deviation,
+        "n_alive": n_alive,
+        "n_upper": len(member.representation.upper),
+    }
 
 
 def _refuse_to_save(detector: RandomDistanceDetector, options: dict[str, Any]) -> None:
@@ -81,17 +146,24 @@ def _refuse_to_save(detector: RandomDistanceDetector, options: dict[str, Any]) -
     check(options)
     if type(detector).__name__ not in _classes():
         raise ModelFileError(f"a {type(detector).__name__} was given; files are written of: {', '.join(_classes())}.")
-    if options["n_components"] != detector.feature_weights_.shape[1]:
+    if detector.options_ != _shape_of(detector):
         raise ModelFileError(
-            f"n_components={options['n_components']} was set after a fit with {detector.feature_weights_.shape[1]}; "
-            "fit again."
+            "options that shape the representation were set after the fit, which was made with "
+            f"{detector.options_}; fit again."
         )
 
 
-def _classes() -> dict[str, Callable[..., RandomDistanceDetector]]:
-    from .repen import REPEN
+def _shape_of(detector: RandomDistanceDetector) -> str:
+    from .framework import _shape_of
 
-    return {"REPEN": REPEN}
+    return _shape_of(detector._stages())
+
+
+def _classes() -> dict[str, Callable[..., RandomDistanceDetector]]:
+    from .framework import RAMODO
+    from .repen import REPEN, AverageNeighborREPEN, KthNeighborREPEN
+
+    return {kind.__name__: kind for kind in (REPEN, RAMODO, KthNeighborREPEN, AverageNeighborREPEN)}
 
 
 def load(path: str | os.PathLike[str]) -> RandomDistanceDetector:
@@ -114,60 +186,156 @@ def load(path: str | os.PathLike[str]) -> RandomDistanceDetector:
 def _build(header: dict[str, str], tensors: dict[str, npt.NDArray[Any]]) -> RandomDistanceDetector:
     classes = _classes()
     _require(header.get("format") == FORMAT, "its header does not say so")
-    _require(
-        header.get("version") == str(VERSION), f"version {header.get('version')} is not {VERSION}, which is read here"
-    )
+    version = header.get("version")
+    _require(version in ("1", str(VERSION)), f"version {version} is not 1 or {VERSION}, which are read here")
     _require(header.get("class") in classes, f"it holds a {header.get('class')}, known are {', '.join(classes)}")
+    if version == "1":
+        header, tensors = _from_version_1(header, tensors)
     options = json.loads(header["options"])
     _require(isinstance(options, dict), "its options are not a table")
+    options = decode(options)
     check(options)
     detector = classes[header["class"]](**options)
-    facts = _read_facts(header)
+    facts = _read(json.loads(header["facts"]), _FACTS)
+    _check_facts(facts)
     names = tensors.pop("feature_names_in_", None)
-    _check_tensors(tensors, facts, options["n_components"])
-    for name, value in {**facts, **tensors}.items():
-        setattr(detector, name, value)
+    model, samples, alive = _read_model(header, tensors, facts["n_features_in_"])
+    _require(set(tensors) == set(_ARRAYS), "its arrays are not those of a model")
+    for name, dtype in _ARRAYS.items():
+        array = tensors[name]
+        _require(array.dtype == dtype and array.ndim == 1, f"{name} is {array.dtype} with {array.ndim} dimensions")
+    fitted = {**facts, **tensors, "model_": model, "samples_": samples, "n_alive_": alive}
     if names is not None:
-        detector.feature_names_in_ = _read_names(names, facts["n_features_in_"])
-    detector.stage_seconds_ = json.loads(header["stage_seconds"])
-    detector._prepare()
+        fitted["feature_names_in_"] = _read_names(names, facts["n_features_in_"])
+    fitted["stage_seconds_"] = json.loads(header["stage_seconds"])
+    detector.__dict__.update(fitted)
+    _require(detector.options_ == _shape_of(detector), "its options do not fit its model")
     return detector
 
 
-def _read_facts(header: dict[str, str]) -> dict[str, Any]:
-    facts = json.loads(header["facts"])
-    _require(isinstance(facts, dict) and set(facts) == set(_FACTS), "its facts are incomplete")
-    for name, kind in _FACTS.items():
+def _read(values: Any, kinds: dict[str, type]) -> dict[str, Any]:
+    _require(isinstance(values, dict) and set(values) == set(kinds), "its facts are incomplete")
+    for name, kind in kinds.items():
         allowed = (int, float) if kind is float else (kind,)
         _require(
-            isinstance(facts[name], allowed) and (kind is bool or not isinstance(facts[name], bool)),
-            f"{name} is {facts[name]!r}",
+            isinstance(values[name], allowed) and (kind is bool or not isinstance(values[name], bool)),
+            f"{name} is {values[name]!r}",
         )
-        facts[name] = kind(facts[name])
-    _require(0 < facts["n_features_in_"] < 2**63 and 0 <= facts["weight_seed_"] < 2**64, "a number is out of range")
-    _require(facts["reference_size_"] > 0, "its subsamples are empty")
-    _require(0 < facts["weight_limit_"] < 1e30, "a number is out of range")
-    _require(
-        facts["threshold_"] >= 0 and facts["offset_"] == _offset_of(facts["threshold_"]), "its cut-off is not sound"
-    )
-    return facts
+        values[name] = kind(values[name])
+    return dict(values)
 
 
-def _check_tensors(tensors: dict[str, npt.NDArray[Any]], facts: dict[str, Any], width: int) -> None:
-    _require(set(tensors) == set(_TENSORS), "its arrays are not those of a model")
-    for name, (dtype, ndim) in _TENSORS.items():
-        array = tensors[name]
-        _require(array.dtype == dtype and array.ndim == ndim, f"{name} is {array.dtype} with {array.ndim} dimensions")
-    columns, weights, references = tensors["feature_indices_"], tensors["feature_weights_"], tensors["references_"]
-    _require(weights.shape == (len(columns), width), f"feature_weights_ has shape {weights.shape}")
-    _require(bool(np.isfinite(weights).all() and np.isfinite(references).all()), "weights are not finite")
+def _check_facts(facts: dict[str, Any]) -> None:
+    _require(0 < facts["n_features_in_"] < 2**63, "a number is out of range")
+    threshold = facts["threshold_"]
+    _require(math.isfinite(threshold) and facts["offset_"] == offset_of(threshold), "its cut-off is not sound")
+
+
+def _read_model(
+    header: dict[str, str], tensors: dict[str, npt.NDArray[Any]], n_features: int
+) -> tuple[Model, list[npt.NDArray[np.float32]], list[int]]:
+    """All models, taken out of `tensors`."""
+    given = json.loads(header["members"])
+    _require(isinstance(given, list) and len(given) > 0, "it holds no model")
+    members, samples, alive = [], [], []
+    for i, values in enumerate(given):
+        facts = _read(values, _MEMBER)
+        members.append(_read_member(f"model.{i}.", facts, tensors, n_features))
+        sample, width = tensors.pop(f"model.{i}.sample"), members[-1].representation.width
+        _check_array(f"model.{i}.sample", sample, "float32", 2)
+        _require(sample.shape[1] == width and 0 <= facts["n_alive"] <= width, f"model.{i}.sample does not fit")
+        samples.append(sample)
+        alive.append(facts["n_alive"])
+    normalize = json.loads(header["normalize"])
+    check({"normalize": normalize})
+    return Model(tuple(members), normalize, _read_direction(header, tensors, n_features)), samples, alive
+
+
+def _read_member(prefix: str, facts: dict[str, Any], tensors: dict[str, npt.NDArray[Any]], n_features: int) -> Member:
+    _require(0 <= facts["seed"] < 2**64 and 0 < facts["limit"] < 1e30, "a number is out of range")
+    _require(0 <= facts["slope"] <= 1 and 0 <= facts["n_upper"] <= _MOST_LAYERS, "a number is out of range")
+    _require(0 <= facts["deviation"] < math.inf, "a number is out of range")
+    columns, weights = tensors.pop(f"{prefix}columns"), tensors.pop(f"{prefix}weights")
+    _check_columns(f"{prefix}columns", columns, n_features)
+    _check_array(f"{prefix}weights", weights, "float32", 2)
+    _require(len(weights) == len(columns) and weights.shape[1] > 0, f"{prefix}weights has shape {weights.shape}")
+    upper, width = [], weights.shape[1]
+    for j in range(facts["n_upper"]):
+        layer = tensors.pop(f"{prefix}upper.{j}")
+        _check_array(f"{prefix}upper.{j}", layer, "float32", 2)
+        _require(len(layer) == width and layer.shape[1] > 0, f"{prefix}upper.{j} has shape {layer.shape}")
+        upper.append(DenseLayer(layer, facts["slope"]))
+        width = layer.shape[1]
+    references, size = tensors.pop(f"{prefix}references"), facts["size"]
+    _check_array(f"{prefix}references", references, "float32", 2)
+    _require(size > 0 and 1 <= facts["k"] <= size, "its subsamples are empty, or k is out of range")
     _require(
-        references.shape[1] == width and len(references) > 0 and len(references) % facts["reference_size_"] == 0,
-        f"references_ has shape {references.shape}",
+        references.shape[1] == width and len(references) > 0 and len(references) % size == 0,
+        f"{prefix}references has shape {references.shape}",
     )
+    first = SparseLayer(columns, weights, n_features, facts["seed"], facts["limit"], facts["slope"])
+    return Member(
+        Representation(first, tuple(upper)),
+        References(references, size, Phi(facts["k"], facts["average"])),
+        facts["deviation"],
+    )
+
+
+def _read_direction(
+    header: dict[str, str], tensors: dict[str, npt.NDArray[Any]], n_features: int
+) -> LabelDirection | None:
+    factors = json.loads(header["direction"])
+    if factors is None:
+        return None
+    fine = isinstance(factors, list) and len(factors) == 2 and all(isinstance(f, float) for f in factors)
+    _require(fine and all(math.isfinite(f) for f in factors), "its direction has no factors")
+    columns, weights = tensors.pop("direction.columns"), tensors.pop("direction.weights")
+    _check_columns("direction.columns", columns, n_features)
+    _check_array("direction.weights", weights, "float32", 1)
+    _require(len(weights) == len(columns), "direction.weights do not fit its features")
+    return LabelDirection(columns, weights, n_features, factors[0], factors[1])
+
+
+def _check_array(name: str, array: npt.NDArray[Any], dtype: str, ndim: int) -> None:
+    _require(array.dtype == dtype and array.ndim == ndim, f"{name} is {array.dtype} with {array.ndim} dimensions")
+    _require(bool(np.isfinite(array).all()), f"{name} is not finite")
+
+
+def _check_columns(name: str, columns: npt.NDArray[Any], n_features: int) -> None:
+    _check_array(name, columns, "int64", 1)
     if len(columns):
         increasing = bool((columns[1:] > columns[:-1]).all())
-        _require(increasing and columns[0] >= 0 and columns[-1] < facts["n_features_in_"], "features are out of range")
+        _require(increasing and columns[0] >= 0 and columns[-1] < n_features, "features are out of range")
+
+
+def _from_version_1(
+    header: dict[str, str], tensors: dict[str, npt.NDArray[Any]]
+) -> tuple[dict[str, str], dict[str, npt.NDArray[Any]]]:
+    """A file of one model, as version 2 has it. What it did not keep, `diagnose` does without."""
+    old = json.loads(header["facts"])
+    weights = tensors.pop("feature_weights_")
+    _check_array("feature_weights_", weights, "float32", 2)
+    n_components = json.loads(header["options"])["n_components"]
+    _require(weights.shape[1] == n_components, f"feature_weights_ has shape {weights.shape}")
+    member = {"seed": old.pop("weight_seed_"), "limit": old.pop("weight_limit_"), "size": old.pop("reference_size_")}
+    member |= {"slope": 0.0, "k": 1, "average": False, "deviation": 1.0, "n_alive": weights.shape[1], "n_upper": 0}
+    tensors |= {
+        "model.0.columns": tensors.pop("feature_indices_"),
+        "model.0.weights": weights,
+        "model.0.references": tensors.pop("references_"),
+        "model.0.sample": np.empty((0, weights.shape[1]), dtype=np.float32),
+        "calibration_scores_": np.empty(0),
+        "row_lengths_": np.empty(0, dtype=np.int64),
+        "row_norms_": np.empty(0),
+    }
+    old["options_"] = repr(("Layers", n_components, (n_components,), 0.0))
+    return {
+        **header,
+        "facts": json.dumps(old),
+        "members": json.dumps([member]),
+        "normalize": "null",
+        "direction": "null",
+    }, tensors
 
 
 def _read_names(encoded: npt.NDArray[Any], n_features: int) -> npt.NDArray[np.object_]:
@@ -181,17 +349,6 @@ def _read_names(encoded: npt.NDArray[Any], n_features: int) -> npt.NDArray[np.ob
 def _require(condition: bool, message: str) -> None:
     if not condition:
         raise ModelFileError(message)
-
-
-def _plain(value: Any) -> Any:
-    """numpy scalars as JSON knows them."""
-    return value.item()
-
-
-def _offset_of(threshold: float) -> float:
-    from .framework import offset_of
-
-    return offset_of(threshold)
 
 
 def _write_whole(path: Path, write: Callable[[str], None]) -> None:

@@ -83,7 +83,21 @@ class RandomSource:
         return "a numpy RandomState or Generator"
 
 
-Allowed = Integer | Real | Literal | RandomSource
+@dataclass(frozen=True)
+class Having:
+    """An object with a method."""
+
+    method: str
+    examples: str
+
+    def accepts(self, value: object) -> bool:
+        return callable(getattr(value, self.method, None)) and not isinstance(value, type)
+
+    def __str__(self) -> str:
+        return f"an object with a method {self.method} ({self.examples})"
+
+
+Allowed = Integer | Real | Literal | RandomSource | Having
 
 
 @dataclass(frozen=True)
@@ -132,16 +146,32 @@ OPTIONS: tuple[Option, ...] = (
     Option(
         "threshold",
         "cantelli",
-        (Literal("cantelli"), Real(0, 0.5, above=True)),
+        (Literal("cantelli"), Real(0, 0.5, above=True), Having("cutoff", "TopK, Conformal, ...")),
         "eq. 2",
-        "Cut-off of `predict`: Cantelli's, or the share of training rows to flag.",
+        "Cut-off of `predict`: Cantelli's, the share of training rows to flag, or a rule of its own.",
     ),
     Option(
         "labeled_fraction",
-        0.5,
-        (Real(0, 1),),
+        "auto",
+        (Literal("auto"), Real(0, 1)),
         "sec. 4.6",
-        "Share of the negatives of a batch that is drawn from labelled outliers, where there are any.",
+        "Share of the negatives of a batch that is drawn from labelled outliers, where there are any. A number is the "
+        "paper's way (0.5 its own choice); 'auto' chooses by the number of labels, and lets them into the final score.",
+    ),
+    Option(
+        "normalize",
+        None,
+        (Literal(None), Literal("l2"), Literal("max")),
+        "-",
+        "Divide each row by its length, or by its largest absolute value. `diagnose` helps to choose.",
+    ),
+    Option("n_estimators", 1, (Integer(1, 1000),), "-", "Independent representations, whose scores are averaged."),
+    Option(
+        "warm_start",
+        False,
+        (Literal(False), Literal(True)),
+        "-",
+        "`fit` again starts from the weights it has and trains a sixth of the epochs: for a few more labels.",
     ),
     Option(
         "random_state",
@@ -164,6 +194,19 @@ OPTIONS: tuple[Option, ...] = (
         "-",
         "1 reports the stages, with progress where there is a terminal.",
     ),
+    # options of single stages
+    Option("k", 3, (Integer(1, 100_000),), "sec. 3.2", "Neighbours that φ looks at; at most the references there are."),
+    Option(
+        "false_positives",
+        None,
+        (Literal(None), Real(0, 1, above=True)),
+        "sec. 5.2",
+        "The bound that α stands for, in its place: 0.25 is √3.",
+    ),
+    Option("fraction", 0.05, (Real(0, 1, above=True),), "-", "Share of the rows."),
+    Option("count", 10, (Integer(1),), "-", "Number of rows."),
+    Option("fdr", 0.1, (Real(0, 1, above=True),), "-", "Expected share of false discoveries."),
+    Option("held_out", 0.2, (Real(0, 0.5, above=True),), "-", "Share of the rows that only the cut-off sees."),
 )
 
 
@@ -174,10 +217,11 @@ def check(given: Mapping[str, Any]) -> None:
             option.refuse_unless_allowed(given[option.name])
 
 
-def describe() -> str:
-    """The table as the Parameters section of a docstring."""
+def describe(*names: str) -> str:
+    """Rows of the table as the Parameters section of a docstring."""
+    table = {option.name: option for option in OPTIONS}
     lines = []
-    for option in OPTIONS:
+    for option in (table[name] for name in names):
         lines.append(f"    {option.name} : {' or '.join(map(str, option.allowed))}, default {option.default!r}")
         lines.append(f"        {option.meaning} [{option.paper}]")
     return "\n".join(lines)

@@ -1,17 +1,36 @@
-"""REPEN: RAMODO for the detector Sp (section 4 of the paper)."""
+"""REPEN, RAMODO for the detector Sp (section 4 of the paper), and its siblings for other distances."""
 
 from __future__ import annotations
 
 import math
 from typing import Any
 
-from .framework import RandomDistanceDetector, Stages
+from .framework import ATTRIBUTES, COMMON, RandomDistanceDetector
 from .options import describe
-from .ranking import NearestQueryHinge
-from .scoring import Sp
+from .ranking import RankingHinge
+from .representation import Layers
+from .scoring import AverageNN, KthNN, RandomDistance, Sp
+from .stages import Stages, assemble
 from .thresholding import Cantelli, TopFraction
-from .training import Adadelta
 from .triplets import TripletSampler
+
+_OPTIONS = (
+    "n_components",
+    *COMMON[:3],
+    "margin",
+    "n_queries",
+    "n_subsamples",
+    "subsample_size",
+    "alpha",
+    "threshold",
+    "labeled_fraction",
+    *COMMON[3:],
+)
+
+_REFERENCE = """    References
+    ----------
+    Pang, Cao, Chen, Liu: Learning Representations of Ultrahigh-dimensional Data for Random Distance-based Outlier
+    Detection. KDD 2018."""
 
 
 class REPEN(RandomDistanceDetector):  # noqa: D101 - its docstring takes the options from their table
@@ -23,28 +42,13 @@ class REPEN(RandomDistanceDetector):  # noqa: D101 - its docstring takes the opt
 
     Parameters
     ----------
-{describe()}
+{describe(*_OPTIONS)}
 
     Attributes
     ----------
-    outlier_scores_ : scores of the training rows, higher is more outlying
-    threshold_ : `predict` flags rows with a score at or above it
-    false_positive_bound_ : largest share of scores that Cantelli's inequality allows there; NaN for a fixed share
-    offset_ : the same line in scikit-learn's sign, see `decision_function`
-    initial_scores_ : Sp on the original features
-    candidate_outliers_ : rows that training took as outliers
-    fallback_used_ : too few initial scores reached Cantelli's line, so the highest were taken: half a percent, or ten
-    loss_curve_ : mean ranking loss of each epoch
-    components_ : weights of the features that training changed (sparse)
-    feature_indices_, feature_weights_ : the same, as two arrays
-    references_ : rows of the representation that scores are distances to
-    stage_seconds_ : seconds spent in each stage
-    n_features_in_, feature_names_in_ : as everywhere in scikit-learn
+{ATTRIBUTES}
 
-    References
-    ----------
-    Pang, Cao, Chen, Liu: Learning Representations of Ultrahigh-dimensional Data for Random Distance-based Outlier
-    Detection. KDD 2018.
+{_REFERENCE}
     """
 
     def __init__(
@@ -59,8 +63,11 @@ class REPEN(RandomDistanceDetector):  # noqa: D101 - its docstring takes the opt
         n_subsamples: int = 50,
         subsample_size: int = 8,
         alpha: float = math.sqrt(3),
-        threshold: float | str = "cantelli",
-        labeled_fraction: float = 0.5,
+        threshold: Any = "cantelli",
+        labeled_fraction: float | str = "auto",
+        normalize: str | None = None,
+        n_estimators: int = 1,
+        warm_start: bool = False,
         random_state: Any = None,
         n_jobs: int | None = None,
         verbose: int = 0,
@@ -76,16 +83,103 @@ class REPEN(RandomDistanceDetector):  # noqa: D101 - its docstring takes the opt
         self.alpha = alpha
         self.threshold = threshold
         self.labeled_fraction = labeled_fraction
+        self.normalize = normalize
+        self.n_estimators = n_estimators
+        self.warm_start = warm_start
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose
 
+    def _scorer(self) -> RandomDistance:
+        return Sp(self.n_subsamples, self.subsample_size)
+
     def _stages(self) -> Stages:
-        return Stages(
-            scorer=Sp(self.n_subsamples, self.subsample_size),
+        return assemble(
+            scorer=self._scorer(),
             thresholder=Cantelli(self.alpha),
             sampler=TripletSampler(self.n_queries, self.labeled_fraction),
-            loss=NearestQueryHinge(self.margin, self.n_queries),
-            optimizer=Adadelta(),
-            cutoff=Cantelli(self.alpha) if isinstance(self.threshold, str) else TopFraction(self.threshold),
+            representation=Layers((self.n_components,)),
+            loss=RankingHinge(self.margin),
+            cutoff=_cutoff(self.threshold, self.alpha),
         )
+
+
+class KthNeighborREPEN(REPEN):  # noqa: D101
+    __doc__ = f"""REPEN for the distance to the k-th nearest neighbour in place of the nearest.
+
+    The ranking, the loss and the detection all look at the k-th nearest of 8 random rows: 8 references in a subsample,
+    8 queries in a triplet.
+
+    Parameters
+    ----------
+{describe("k", *_OPTIONS)}
+
+    Attributes
+    ----------
+{ATTRIBUTES}
+
+{_REFERENCE}
+    """
+
+    def __init__(
+        self,
+        k: int = 3,
+        *,
+        n_components: int = 20,
+        n_epochs: int = 30,
+        samples_per_epoch: int | str = "auto",
+        batch_size: int = 256,
+        margin: float = 1000.0,
+        n_queries: int = 8,
+        n_subsamples: int = 50,
+        subsample_size: int = 8,
+        alpha: float = math.sqrt(3),
+        threshold: Any = "cantelli",
+        labeled_fraction: float | str = "auto",
+        normalize: str | None = None,
+        n_estimators: int = 1,
+        warm_start: bool = False,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self.k = k
+        super().__init__(
+            n_components,
+            n_epochs=n_epochs,
+            samples_per_epoch=samples_per_epoch,
+            batch_size=batch_size,
+            margin=margin,
+            n_queries=n_queries,
+            n_subsamples=n_subsamples,
+            subsample_size=subsample_size,
+            alpha=alpha,
+            threshold=threshold,
+            labeled_fraction=labeled_fraction,
+            normalize=normalize,
+            n_estimators=n_estimators,
+            warm_start=warm_start,
+            random_state=random_state,
+            n_jobs=n_jobs,
+            verbose=verbose,
+        )
+
+    def _scorer(self) -> RandomDistance:
+        return KthNN(self.k, self.n_subsamples, self.subsample_size)
+
+
+class AverageNeighborREPEN(KthNeighborREPEN):  # noqa: D101
+    __doc__ = (
+        (KthNeighborREPEN.__doc__ or "")
+        .replace("the k-th nearest", "the k nearest")
+        .replace("distance to the k nearest neighbour in place", "mean distance to the k nearest neighbours in place")
+    )
+
+    def _scorer(self) -> RandomDistance:
+        return AverageNN(self.k, self.n_subsamples, self.subsample_size)
+
+
+def _cutoff(threshold: Any, alpha: float) -> Any:
+    if isinstance(threshold, str):
+        return Cantelli(alpha)
+    return threshold if hasattr(threshold, "cutoff") else TopFraction(float(threshold))

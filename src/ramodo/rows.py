@@ -3,12 +3,14 @@
 Every stage needs two things of the data only: to map a function over blocks of rows, in order, and to take some rows.
 `SparseRows` and `DenseRows` offer both for data in memory. Sparse data stays sparse; the user's arrays are never
 changed, and are copied only where they must be (another dtype, another format, unsorted or repeated entries).
+
+Rows may carry `factors`, one for each row, by which the kernels multiply it as they read: normalisation without a copy.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any
 
@@ -17,6 +19,8 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 from . import kernels
+
+Doubles = npt.NDArray[np.float64]
 
 LARGEST = 1e30
 """Largest absolute value that is accepted: its square still fits a double with room for sums."""
@@ -37,6 +41,7 @@ class SparseRows:
     indices: npt.NDArray[Any]
     data: npt.NDArray[Any]
     n_features: int
+    factors: Doubles | None = None
 
     @property
     def n_rows(self) -> int:
@@ -46,14 +51,16 @@ class SparseRows:
         """Consecutive rows, in order."""
         entries = self.indptr - self.indptr[0]
         for begin, end in _cuts(entries):
-            yield SparseRows(self.indptr[begin : end + 1], self.indices, self.data, self.n_features)
+            factors = None if self.factors is None else self.factors[begin:end]
+            yield SparseRows(self.indptr[begin : end + 1], self.indices, self.data, self.n_features, factors)
 
     def take(self, rows: npt.NDArray[np.int64]) -> SparseRows:
         """A copy of some rows, in the order given."""
         lengths = (self.indptr[1:] - self.indptr[:-1])[rows]
         indptr = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
         entries = np.arange(indptr[-1]) + np.repeat(self.indptr[rows] - indptr[:-1], lengths)
-        return SparseRows(indptr, self.indices[entries], self.data[entries], self.n_features)
+        factors = None if self.factors is None else self.factors[rows]
+        return SparseRows(indptr, self.indices[entries], self.data[entries], self.n_features, factors)
 
 
 @dataclass(frozen=True)
@@ -61,6 +68,7 @@ class DenseRows:
     """A C-ordered float32 or float64 matrix."""
 
     values: npt.NDArray[Any]
+    factors: Doubles | None = None
 
     @property
     def n_rows(self) -> int:
@@ -73,11 +81,15 @@ class DenseRows:
     def blocks(self) -> Iterator[DenseRows]:
         """Consecutive rows, in order."""
         for begin, end in _cuts(np.arange(self.n_rows + 1, dtype=np.int64) * self.n_features):
-            yield DenseRows(self.values[begin:end])
+            yield self.part(begin, end)
+
+    def part(self, begin: int, end: int) -> DenseRows:
+        """Consecutive rows, sharing memory."""
+        return DenseRows(self.values[begin:end], None if self.factors is None else self.factors[begin:end])
 
     def take(self, rows: npt.NDArray[np.int64]) -> DenseRows:
         """A copy of some rows, in the order given."""
-        return DenseRows(self.values[rows])
+        return DenseRows(self.values[rows], None if self.factors is None else self.factors[rows])
 
 
 Rows = SparseRows | DenseRows
@@ -106,14 +118,27 @@ def map_blocks(
 
 def stack(parts: list[Rows]) -> Rows:
     """Rows of all parts, one below the other; all sparse or all dense, as the first."""
+    factors = None
+    if parts[0].factors is not None:
+        factors = np.concatenate([part.factors for part in parts if part.factors is not None])
     if isinstance(parts[0], DenseRows):
-        return DenseRows(np.vstack([part.values for part in parts if isinstance(part, DenseRows)]))
+        return DenseRows(np.vstack([part.values for part in parts if isinstance(part, DenseRows)]), factors)
     matrices = [to_csr(part) for part in parts if isinstance(part, SparseRows)]
-    return _from_csr(sp.vstack(matrices, format="csr"))
+    return replace(_from_csr(sp.vstack(matrices, format="csr")), factors=factors)
+
+
+def to_matrix(rows: Rows) -> Any:
+    """The rows as a scipy or numpy matrix, each times its factor: for code that knows no `Rows`."""
+    if isinstance(rows, DenseRows):
+        return rows.values if rows.factors is None else (rows.values * rows.factors[:, None]).astype(rows.values.dtype)
+    matrix = sp.csr_matrix(to_csr(rows))
+    if rows.factors is not None:
+        matrix.data = matrix.data * np.repeat(rows.factors, np.diff(matrix.indptr)).astype(matrix.dtype)
+    return matrix
 
 
 def to_csr(rows: SparseRows) -> sp.csr_array:
-    """The rows as scipy knows them, sharing memory where indptr starts at 0."""
+    """The rows as scipy knows them, without their factors, sharing memory where indptr starts at 0."""
     start, stop = int(rows.indptr[0]), int(rows.indptr[-1])
     return sp.csr_array(
         (rows.data[start:stop], rows.indices[start:stop], rows.indptr - start), shape=(rows.n_rows, rows.n_features)
@@ -123,8 +148,42 @@ def to_csr(rows: SparseRows) -> sp.csr_array:
 def like(rows: Rows, other: Rows) -> Rows:
     """`other` in the kind of `rows` (sparse or dense), for data that came in both kinds."""
     if isinstance(rows, DenseRows):
-        return DenseRows(to_csr(other).toarray()) if isinstance(other, SparseRows) else other
-    return _from_csr(sp.csr_array(other.values)) if isinstance(other, DenseRows) else other
+        return DenseRows(to_csr(other).toarray(), other.factors) if isinstance(other, SparseRows) else other
+    if isinstance(other, SparseRows):
+        return other
+    return replace(_from_csr(sp.csr_array(other.values)), factors=other.factors)
+
+
+def normalized(rows: Rows, how: str | None, n_threads: int) -> Rows:
+    """The same rows with factors that bring each to length 1 ("l2") or largest absolute value 1 ("max").
+
+    Rows without a value other than zero stay as they are.
+    """
+    if how is None:
+        return rows
+    sizes = np.sqrt(squared_norms(rows, n_threads)) if how == "l2" else largest_values(rows, n_threads)
+    return replace(rows, factors=1 / np.where(sizes > 0, sizes, 1.0))
+
+
+def squared_norms(rows: Rows, n_threads: int) -> Doubles:
+    """Sum of squares of each row, without factors."""
+    if isinstance(rows, SparseRows):
+        return kernels.squared_norms(rows, n_threads)
+    return np.concatenate([np.einsum("ij,ij->i", b.values, b.values, dtype=np.float64) for b in rows.blocks()])
+
+
+def largest_values(rows: Rows, n_threads: int) -> Doubles:
+    """Largest absolute value of each row, without factors."""
+    if isinstance(rows, SparseRows):
+        return kernels.largest_values(rows, n_threads)
+    return np.concatenate([np.abs(b.values).max(axis=1).astype(np.float64) for b in rows.blocks()])
+
+
+def lengths(rows: Rows) -> npt.NDArray[np.int64]:
+    """Non-zeros of each row."""
+    if isinstance(rows, SparseRows):
+        return rows.indptr[1:] - rows.indptr[:-1]
+    return np.concatenate([np.count_nonzero(block.values, axis=1) for block in rows.blocks()])
 
 
 def open_rows(X: Any, *, name: str = "X", n_threads: int = 1) -> tuple[Rows, Facts]:

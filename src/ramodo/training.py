@@ -1,6 +1,7 @@
 """The training loop: epochs of drawn triplets, minimised by ADADELTA (algorithm 1, steps 4 to 13).
 
-The loop knows nothing of the layer or the loss. It needs the rows that triplets name, and no others.
+The loop knows no maths of the layer or the loss. It needs the rows that triplets name, and no others. One layer with
+the hinge runs natively from end to end; anything else runs batch by batch, its first layer natively.
 """
 
 from __future__ import annotations
@@ -8,14 +9,18 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from . import kernels
+from .ranking import BoundHinge
 from .rows import Rows
 
 Integers = npt.NDArray[np.int64]
+Floats = npt.NDArray[np.float32]
+Show = Callable[[int, int], None]
 
 _COMFORTABLE = 2.0**20
 """Largest absolute value at which squared gradients still fit single precision with room to spare."""
@@ -29,13 +34,35 @@ class Adadelta:
     rho: float = 0.95
     epsilon: float = 1e-7
 
+    def dense(self, shape: tuple[int, ...]) -> Callable[[Floats, Floats], Floats]:
+        """Its rule for one small matrix: weights and gradient to new weights."""
+        squares, steps = np.zeros(shape, dtype=np.float32), np.zeros(shape, dtype=np.float32)
+
+        def step(weights: Floats, gradient: Floats) -> Floats:
+            squares[:] = self.rho * squares + (1 - self.rho) * gradient**2
+            change = np.sqrt(steps + self.epsilon) / np.sqrt(squares + self.epsilon) * gradient
+            steps[:] = self.rho * steps + (1 - self.rho) * change**2
+            return weights - np.float32(self.learning_rate) * change
+
+        return step
+
+
+@dataclass(frozen=True)
+class Start:
+    """Where the first layer's weights start: uniform within `limit`, by the seed, except those that are given."""
+
+    seed: int
+    limit: float
+    columns: Integers | None = None
+    weights: Floats | None = None
+
 
 @dataclass(frozen=True)
 class Trained:
     """What training leaves behind."""
 
     columns: Integers
-    weights: npt.NDArray[np.float32]
+    weights: Floats
     loss_curve: npt.NDArray[np.float64]
 
 
@@ -54,43 +81,82 @@ def train(
     batch_size: int,
     *,
     width: int,
-    margin: float,
-    n_queries: int,
-    seed: int,
-    limit: float,
+    slope: float,
+    loss: Any,
+    head: Any,
+    start: Start,
     largest: float,
     adadelta: Adadelta,
     n_threads: int,
-    show: Callable[[int, int], None],
+    show: Show,
 ) -> Trained:
     """Minimise the ranking loss over `epochs` (epochs x triplets x row numbers).
 
-    `loss_curve` is the mean loss of each epoch.
+    `head` is what follows the first layer's sums; None for an activation of the given slope alone. `loss_curve` is the
+    mean loss of each epoch.
     """
+    native = head is None and isinstance(loss, BoundHinge)
     drawn = np.zeros(rows.n_rows, dtype=bool)
     drawn[epochs] = True
-    selected = np.flatnonzero(drawn)
-    positions = np.cumsum(drawn) - 1
+    scale = scale_for(largest)
     trainer = kernels.Trainer(
         rows,
-        selected,
+        np.flatnonzero(drawn),
         width=width,
-        n_queries=n_queries,
-        margin=margin,
-        scale=scale_for(largest),
-        seed=seed,
-        limit=limit,
+        n_queries=epochs.shape[2] - 2,
+        k=loss.phi.k if native else 1,
+        average=loss.phi.average if native else False,
+        margin=loss.margin if native else 1.0,
+        slope=slope,
+        scale=scale,
+        seed=start.seed,
+        limit=start.limit,
         learning_rate=adadelta.learning_rate,
         rho=adadelta.rho,
         epsilon=adadelta.epsilon,
         n_threads=n_threads,
     )
+    if start.columns is not None and start.weights is not None:
+        trainer.start_from(start.columns, start.weights)
+    run = trainer.run if native else _Batches(trainer, head, loss, scale).run
+    positions = np.cumsum(drawn) - 1
     curve = []
     for done, epoch in enumerate(epochs, start=1):
-        losses = trainer.run(positions[epoch], batch_size)
+        losses = run(positions[epoch], batch_size)
         sizes = np.full(len(losses), batch_size)
         sizes[-1] = len(epoch) - batch_size * (len(losses) - 1)
         curve.append(float(losses @ sizes / len(epoch)))
         show(done, len(epochs))
-    columns, weights = trainer.finish()
+    columns, weights = _with_start(*trainer.finish(), start)
     return Trained(columns, weights, np.array(curve))
+
+
+class _Batches:
+    """Epochs batch by batch, for heads and losses that are not native."""
+
+    def __init__(self, trainer: kernels.Trainer, head: Any, loss: Any, scale: float) -> None:
+        self._trainer, self._head, self._loss, self._scale = trainer, head, loss, scale
+
+    def run(self, triplets: Integers, batch_size: int) -> npt.NDArray[np.float64]:
+        return np.array([self._step(triplets[i : i + batch_size]) for i in range(0, len(triplets), batch_size)])
+
+    def _step(self, triplets: Integers) -> float:
+        hidden, places = self._trainer.begin(triplets)
+        rows = hidden if self._head is None else self._head.forward(hidden)
+        value, gradient = self._loss(rows, places)
+        if self._head is not None:
+            gradient = self._head.backward(gradient)
+        self._trainer.end(gradient * np.float32(self._scale**2))
+        return float(value)
+
+
+def _with_start(columns: Integers, weights: Floats, start: Start) -> tuple[Integers, Floats]:
+    """What training changed, and what it was given and left alone."""
+    if start.columns is None or start.weights is None:
+        return columns, weights
+    kept = ~np.isin(start.columns, columns, assume_unique=True)
+    if not kept.any():
+        return columns, weights
+    columns = np.concatenate([columns, start.columns[kept]])
+    order = np.argsort(columns, kind="stable")
+    return columns[order], np.ascontiguousarray(np.concatenate([weights, start.weights[kept]])[order])

@@ -6,7 +6,7 @@
 - the negative comes from the outlier candidates with probability proportional to r, or, for `labeled_fraction` of a
   batch, uniformly from the labelled outliers.
 
-All draws are with replacement.
+All draws are with replacement. A sampler of one's own needs `n_queries` and `draw`.
 """
 
 from __future__ import annotations
@@ -15,8 +15,9 @@ from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
+from sklearn.base import BaseEstimator
 
-from .options import OptionError
+from .options import OptionError, check
 
 Integers = npt.NDArray[np.int64]
 
@@ -32,15 +33,30 @@ class Pools:
     labeled_outliers: Integers
 
 
-@dataclass(frozen=True)
-class TripletSampler:
+ENOUGH_LABELS = 20
+"""With this many labelled outliers half of the negatives are labelled ones; with more, more."""
+
+
+class TripletSampler(BaseEstimator):
     """Draws triplets as rows of `n_queries` queries, the positive, the negative."""
 
-    n_queries: int = 1
-    labeled_fraction: float = 0.5
+    def __init__(self, n_queries: int = 1, labeled_fraction: float | str = "auto") -> None:
+        self.n_queries = n_queries
+        self.labeled_fraction = labeled_fraction
+
+    def share_labeled(self, n_labeled: int) -> float:
+        """Share of the negatives that is drawn from labelled outliers.
+
+        "auto" is the paper's half for few labels, and grows towards all of them as the labels come to cover the kinds
+        of outliers there are (section 4.6 leaves open when).
+        """
+        if not isinstance(self.labeled_fraction, str):
+            return float(self.labeled_fraction)
+        return max(0.5, n_labeled / (n_labeled + ENOUGH_LABELS))
 
     def check(self, pools: Pools) -> None:
         """Raise where the pools cannot fill a triplet."""
+        check(self.get_params(deep=False))
         needed = self.n_queries + 1
         if len(pools.inliers) < needed:
             raise OptionError(
@@ -59,6 +75,7 @@ class TripletSampler:
 
         Each batch of `batch_size` has its share of labelled negatives.
         """
+        self.check(pools)
         queries = self._queries(pools, n_epochs * n, rng)
         positives = self._positives(pools, queries, rng)
         labeled = np.tile(self._labeled_places(pools, n, batch_size), n_epochs)
@@ -86,7 +103,7 @@ class TripletSampler:
         return negatives
 
     def _only_labeled(self, pools: Pools) -> bool:
-        return self.labeled_fraction == 1 and len(pools.labeled_outliers) > 0
+        return self.labeled_fraction == 1.0 and len(pools.labeled_outliers) > 0
 
     def _labeled_places(self, pools: Pools, n: int, batch_size: int) -> npt.NDArray[np.bool_]:
         """Which triplets take a labelled negative: the last ones of each batch."""
@@ -94,7 +111,8 @@ class TripletSampler:
             return np.zeros(n, dtype=bool)
         place = np.arange(n) % batch_size
         size = np.minimum(batch_size, n - (np.arange(n) - place))
-        return place >= size - np.rint(size * self.labeled_fraction).astype(np.int64)
+        share = self.share_labeled(len(pools.labeled_outliers))
+        return place >= size - np.rint(size * share).astype(np.int64)
 
 
 def _weighted(weights: npt.NDArray[np.float64], shape: tuple[int, ...], rng: np.random.Generator) -> Integers:

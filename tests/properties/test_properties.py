@@ -9,7 +9,7 @@ from hypothesis.extra.numpy import arrays
 
 from examples import PLAIN, random_triplets, single
 from ramodo import REPEN, kernels
-from ramodo.representation import ReluLayer
+from ramodo.representation import SparseLayer
 from ramodo.rows import DenseRows, open_rows
 from ramodo.scoring import Sp
 from reference import batches, initial_weights, train
@@ -49,7 +49,7 @@ def test_sp_does_not_depend_on_the_order_of_columns(rows, X, order):
 def test_the_representation_does_not_depend_on_the_order_of_columns(rows, X, order, seed):
     """Weights are permuted with the columns."""
     weights = np.random.default_rng(seed).normal(size=(N_FEATURES, 5)).astype(np.float32)
-    plain, permuted = (ReluLayer(np.arange(N_FEATURES), w, N_FEATURES, 0, 0.1) for w in (weights, weights[order]))
+    plain, permuted = (SparseLayer(np.arange(N_FEATURES), w, N_FEATURES, 0, 0.1) for w in (weights, weights[order]))
     found = permuted.transform(rows(np.ascontiguousarray(X[:, order])), 1)
     np.testing.assert_allclose(found, plain.transform(rows(X), 1), atol=1e-4)
 

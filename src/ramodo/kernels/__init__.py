@@ -1,9 +1,12 @@
 """The native kernels, as Python calls them. No other module touches `_native`.
 
 Scan               is the data usable, and which features occur            native/scan.hpp
-SparseSp, SmallSp  Sp on sparse rows, and in the representation            native/sp_sparse.hpp, sp_small.hpp
+squared_norms, ... lengths of rows, for normalisation                      native/norms.hpp
+moments            mean and mean square of each feature that occurs        native/moments.hpp
+SparseSp, SmallSp  φ on sparse rows, and in the representation             native/sp_sparse.hpp, sp_small.hpp
 Trainer            the training loop over drawn triplets                   native/*_training.hpp
-Projection         ReLU(x W) of sparse and dense rows                      native/projection.hpp
+hinge              the ranking loss alone                                  native/hinge.hpp
+Projection         ψ(x W) of sparse and dense rows                         native/projection.hpp
 """
 
 from __future__ import annotations
@@ -62,30 +65,68 @@ class Scan:
         return self._seen.count()
 
 
-class SparseSp:
-    """Mean distance to the nearest reference of each subsample, for sparse rows and references."""
+class Phi(NamedTuple):
+    """Which distances to a set count: that to the k-th nearest, or the average over the k nearest."""
 
-    def __init__(self, references: SparseRows, subsample_size: int) -> None:
+    k: int = 1
+    average: bool = False
+
+
+def squared_norms(block: SparseRows, n_threads: int) -> Doubles:
+    """Sum of squares of each row."""
+    out = np.empty(block.n_rows)
+    _native.squared_norms(block.indptr, block.indices, block.data, out, n_threads)
+    return out
+
+
+def largest_values(block: SparseRows, n_threads: int) -> Doubles:
+    """Largest absolute value of each row."""
+    out = np.empty(block.n_rows)
+    _native.largest(block.indptr, block.indices, block.data, out, n_threads)
+    return out
+
+
+def moments(rows: SparseRows) -> tuple[Integers, Doubles, Doubles]:
+    """The features that occur, in order, and the sum and the sum of squares of each, rows times their factors."""
+    return _native.moments(rows.indptr, rows.indices, rows.data, rows.n_features, rows.factors)
+
+
+def hinge(hidden: Floats, triplets: npt.NDArray[np.int32], phi: Phi, margin: float) -> tuple[float, Floats]:
+    """The mean ranking loss of triplets over rows of the representation, and its gradient with respect to them."""
+    gradient = np.empty_like(hidden)
+    return _native.hinge(hidden, triplets, phi.k, phi.average, margin, gradient), gradient
+
+
+class SparseSp:
+    """φ averaged over subsamples, for sparse rows and references."""
+
+    def __init__(self, references: SparseRows, subsample_size: int, phi: Phi) -> None:
+        values = references.data.astype(np.float64)
+        if references.factors is not None:
+            values *= np.repeat(references.factors, np.diff(references.indptr))
         self._native = _native.SparseReferences(
             references.indptr,
             references.indices.astype(np.int64),
-            references.data.astype(np.float64),
+            values,
             references.n_features,
             subsample_size,
+            phi.k,
+            phi.average,
         )
 
     def score(self, block: SparseRows, n_threads: int) -> Doubles:
         """One score per row."""
         scores = np.empty(block.n_rows)
-        self._native.score(block.indptr, block.indices, block.data, block.n_features, scores, n_threads)
+        self._native.score(block.indptr, block.indices, block.data, block.n_features, block.factors, scores, n_threads)
         return scores
 
 
 class SmallSp:
     """The same in the representation, where rows are short and dense."""
 
-    def __init__(self, references: Floats, subsample_size: int) -> None:
-        self._native = _native.SmallReferences(np.ascontiguousarray(references, dtype=np.float32), subsample_size)
+    def __init__(self, references: Floats, subsample_size: int, phi: Phi) -> None:
+        rows = np.ascontiguousarray(references, dtype=np.float32)
+        self._native = _native.SmallReferences(rows, subsample_size, phi.k, phi.average)
 
     def score(self, rows: Floats, n_threads: int) -> Doubles:
         """One score per row."""
@@ -95,19 +136,24 @@ class SmallSp:
 
 
 class Projection:
-    """ReLU(x W): the weights of the features that training changed; all others follow from the seed."""
+    """ψ(x W): the weights of the features that training changed; all others follow from the seed.
 
-    def __init__(self, columns: Integers, weights: Floats, n_features: int, seed: int, limit: float) -> None:
+    ψ is the identity above 0 and has the given slope below: 0 is ReLU, 1 no activation.
+    """
+
+    def __init__(
+        self, columns: Integers, weights: Floats, n_features: int, seed: int, limit: float, slope: float = 0.0
+    ) -> None:
         self.width = weights.shape[1]
-        self._native = _native.Projection(columns, weights, n_features, seed, limit)
+        self._native = _native.Projection(columns, weights, n_features, seed, limit, slope)
 
     def __call__(self, block: Rows, n_threads: int) -> Floats:
         """One row of the representation per row of the block."""
         out = np.empty((block.n_rows, self.width), dtype=np.float32)
         if _is_sparse(block):
-            self._native.sparse(block.indptr, block.indices, block.data, out, n_threads)
+            self._native.sparse(block.indptr, block.indices, block.data, block.factors, out, n_threads)
         else:
-            self._native.dense(block.values, out, n_threads)
+            self._native.dense(block.values, block.factors, out, n_threads)
         return out
 
 
@@ -120,16 +166,29 @@ class Trainer:
         self._trainer: Any
         if _is_sparse(rows):
             self._trainer = _native.SparseTrainer(
-                rows.indptr, rows.indices, rows.data, rows.n_features, selected, native_options
+                rows.indptr, rows.indices, rows.data, rows.n_features, rows.factors, selected, native_options
             )
         else:
-            self._trainer = _native.DenseTrainer(rows.values, selected, native_options)
+            self._trainer = _native.DenseTrainer(rows.values, rows.factors, selected, native_options)
+
+    def start_from(self, columns: Integers, weights: Floats) -> None:
+        """Set the weights of some features, in order, in place of those that the seed gave."""
+        self._trainer.start_from(columns, weights)
 
     def run(self, triplets: Integers, batch_size: int) -> Doubles:
         """One step per batch of triplets (queries, positive, negative); the loss of each step."""
         losses = np.empty(-(-len(triplets) // batch_size))
         self._trainer.run(triplets, batch_size, losses)
         return losses
+
+    def begin(self, triplets: Integers) -> tuple[Floats, npt.NDArray[np.int32]]:
+        """x W of the distinct rows of one batch, without activation, and the triplets as places in it."""
+        hidden, places = self._trainer.begin(triplets)
+        return hidden, places
+
+    def end(self, gradient: Floats) -> None:
+        """The step of the batch that `begin` started, from the gradient with respect to what it gave."""
+        self._trainer.end(np.ascontiguousarray(gradient, dtype=np.float32))
 
     def finish(self) -> tuple[Integers, Floats]:
         """The features whose weights training changed (or all, where that is most), in order, and those weights.

@@ -1,0 +1,125 @@
+"""The theory of section 5: how often the ranking of a triplet can be wrong, and how many candidates can be false.
+
+Cantelli (section 5.2): at most 1/(1+α²) of any scores lie α standard deviations or more above their mean.
+
+Ranking (section 5.1, after Sugiyama and Borgwardt 2013). Let I_s be the inliers farther than δ from every outlier, γ
+their share of all rows, and C_1 .. C_h a partition of I_s into clusters of diameter below δ. If all n queries fall into
+I_s, every outlier is farther than δ from its nearest query; if they also meet every cluster, every row of I_s is nearer
+than δ to one. So an outlier is ranked at or below such an inlier with probability less than
+
+    1 - γⁿ η(n),    η(n) = P(n draws meet every cluster),
+
+a sum of multinomial probabilities over all counts that leave no cluster empty. Any partition gives a valid bound, the
+best one the tightest.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+Matrix = npt.NDArray[np.floating]
+Integers = npt.NDArray[np.int64]
+
+
+def cantelli_bound(alpha: float) -> float:
+    """The largest share of scores that can lie `alpha` standard deviations above their mean."""
+    if not alpha >= 0:
+        raise ValueError(f"alpha={alpha!r} was given; allowed: a number of at least 0.")
+    return 1 / (1 + alpha**2)
+
+
+def cantelli_alpha(bound: float) -> float:
+    """The α whose bound is `bound`: 0.25 gives √3."""
+    if not 0 < bound <= 1:
+        raise ValueError(f"bound={bound!r} was given; allowed: a number above 0 and at most 1.")
+    return math.sqrt(1 / bound - 1)
+
+
+def eta(n: int, shares: Sequence[float] | npt.NDArray[np.float64]) -> float:
+    """P(n independent draws meet every cluster), clusters drawn with probabilities `shares`.
+
+    Computed as n! times the coefficient of xⁿ in the product of (exp(p_i x) - 1): h·n² steps, where the sum over all
+    counts would have exponentially many terms.
+    """
+    p = np.asarray(shares, dtype=np.float64)
+    if n < 1 or len(p) < 1 or (p <= 0).any() or not math.isclose(float(p.sum()), 1.0, rel_tol=1e-9):
+        raise ValueError(
+            f"n={n} and shares={p.tolist()} were given; allowed: n >= 1, and shares above 0 that sum to 1."
+        )
+    if len(p) > n:
+        return 0.0
+    met = np.zeros(n + 1)  # met[k]: P(k given draws fall into the clusters so far and meet each of them)
+    met[0] = 1.0
+    for share in p:
+        powers = share ** np.arange(n + 1)
+        met = np.array(
+            [sum(math.comb(k, i) * powers[i] * met[k - i] for i in range(1, k + 1)) if k else 0.0 for k in range(n + 1)]
+        )
+    return float(min(met[n], 1.0))
+
+
+def error_bound(n: int, gamma: float, shares: Sequence[float] | npt.NDArray[np.float64]) -> float:
+    """The largest probability that n queries rank an outlier at or below an inlier of I_s."""
+    if not 0 <= gamma <= 1:
+        raise ValueError(f"gamma={gamma!r} was given; allowed: a share, from 0 to 1.")
+    return 1.0 if gamma == 0 else 1 - gamma**n * eta(n, shares)
+
+
+@dataclass(frozen=True)
+class Partition:
+    """A δ-radius partition of the inliers that lie farther than δ from every outlier."""
+
+    delta: float
+    gamma: float
+    rows: Integers
+    clusters: Integers
+    """Cluster number of each of `rows`."""
+
+    @property
+    def shares(self) -> npt.NDArray[np.float64]:
+        """The share of `rows` in each cluster."""
+        return np.bincount(self.clusters) / max(1, len(self.clusters))
+
+    def error_bound(self, n: int) -> float:
+        """The bound for n queries."""
+        return 1.0 if len(self.rows) == 0 else error_bound(n, self.gamma, self.shares)
+
+
+def partition(points: Matrix, outliers: Integers, delta: float) -> Partition:
+    """A δ-radius partition of `points`, given which of them are outliers.
+
+    Clusters grow greedily: a row joins the first cluster whose every member is nearer than δ.
+    """
+    inliers = np.setdiff1d(np.arange(len(points)), outliers)
+    safe = inliers[(_distances(points[inliers], points[outliers]) > delta).all(axis=1)] if len(outliers) else inliers
+    clusters, members = np.zeros(len(safe), dtype=np.int64), list[list[int]]()
+    for place, row in enumerate(safe):
+        near = (i for i, cluster in enumerate(members) if (_distances(points[[row]], points[cluster]) < delta).all())
+        clusters[place] = number = next(near, len(members))
+        members[number:] = members[number:] or [[]]
+        members[number].append(int(row))
+    return Partition(delta, len(safe) / len(points), safe, clusters)
+
+
+def best_partition(points: Matrix, outliers: Integers, n: int, n_radii: int = 25) -> Partition:
+    """The partition of the lowest bound over a grid of δ, between the distances that occur.
+
+    Works on a few hundred to a few thousand rows, of the representation or of a sample: it looks at all pairs.
+    """
+    inliers = np.setdiff1d(np.arange(len(points)), outliers)
+    if len(inliers) == 0 or len(outliers) == 0:
+        raise ValueError(
+            f"{len(inliers)} inliers and {len(outliers)} outliers were given; allowed: at least one of each."
+        )
+    highest = float(_distances(points[inliers], points[outliers]).max())
+    radii = np.linspace(0, highest, n_radii + 1)[1:]
+    return min((partition(points, outliers, float(delta)) for delta in radii), key=lambda p: p.error_bound(n))
+
+
+def _distances(a: Matrix, b: Matrix) -> npt.NDArray[np.float64]:
+    return np.sqrt(((a[:, None, :].astype(np.float64) - b[None, :, :]) ** 2).sum(axis=2))

@@ -1,0 +1,86 @@
+"""An initial ranking from several detectors (section 4.1 suggests it)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Self
+
+import numpy as np
+import numpy.typing as npt
+
+from .detector import Detector, seed_of
+from .foreign import as_scorer
+from .labels import read_labels
+from .options import OptionError
+from .rows import Rows, map_blocks, open_rows
+
+Scores = npt.NDArray[np.float64]
+Integers = npt.NDArray[np.int64]
+
+
+class Ensemble(Detector):
+    """The mean of several detectors' views of a row.
+
+    Parameters
+    ----------
+    detectors : list of `Sp`, `KthNN`, `AverageNN` or anything with `fit` and `score_samples`
+    combine : "rank", the share of training rows that score lower; or "score", in standard deviations from the mean
+        Both are relative to the training rows, so a row's score does not depend on the rows beside it.
+    """
+
+    def __init__(
+        self, detectors: Any, combine: str = "rank", *, random_state: Any = None, n_jobs: int | None = None
+    ) -> None:
+        self.detectors = detectors
+        self.combine = combine
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+    def ranking(self, rows: Rows, eligible: Integers, rng: np.random.Generator, n_threads: int) -> _Views:
+        """What scores blocks of rows by all detectors together."""
+        if self.combine not in ("rank", "score"):
+            raise OptionError(f"combine={self.combine!r} was given; allowed: 'rank' or 'score'.")
+        if not isinstance(self.detectors, list | tuple) or len(self.detectors) == 0:
+            raise OptionError(f"detectors={self.detectors!r} was given; allowed: a list of at least one detector.")
+        members = [as_scorer(d, "detectors").ranking(rows, eligible, rng, n_threads) for d in self.detectors]
+        names = [type(d).__name__ for d in self.detectors]
+        return _Views(members, names, self.combine, rows)
+
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Fit all detectors to the rows of `X` that are not known outliers (1 in `y`)."""
+        rows, _ = open_rows(X, n_threads=self._n_threads())
+        eligible = np.flatnonzero(read_labels(y, rows.n_rows) != 1)
+        if len(eligible) < 2:
+            raise OptionError(f"{len(eligible)} rows that are not known outliers were given; allowed: at least 2.")
+        self._score = self.ranking(rows, eligible, np.random.default_rng(seed_of(self.random_state)), self._n_threads())
+        self._keep_face(X, rows.n_features, map_blocks(rows, self._score))
+        return self
+
+    def outlier_score(self, X: Any) -> Scores:
+        """How outlying each row is: higher is more outlying."""
+        rows = self._open(X)
+        return map_blocks(rows, self._score)
+
+
+class _Views:
+    """Fitted detectors, and how each scored the training rows."""
+
+    def __init__(self, members: list[Callable[[Rows], Scores]], names: list[str], combine: str, rows: Rows) -> None:
+        self._members, self._names, self._combine = members, names, combine
+        self._known = [np.sort(self._checked(i, map_blocks(rows, member))) for i, member in enumerate(members)]
+
+    def __call__(self, block: Rows) -> Scores:
+        views = [self._view(i, self._checked(i, member(block))) for i, member in enumerate(self._members)]
+        return np.mean(views, axis=0)
+
+    def _checked(self, i: int, scores: Scores) -> Scores:
+        if not np.isfinite(scores).all():
+            raise OptionError(f"the detector {self._names[i]} of an Ensemble gave scores that are not finite.")
+        return scores
+
+    def _view(self, i: int, scores: Scores) -> Scores:
+        known = self._known[i]
+        if self._combine == "rank":
+            below, up_to = np.searchsorted(known, scores, "left"), np.searchsorted(known, scores, "right")
+            return (below + up_to) / (2 * len(known))
+        return (scores - known.mean()) / (known.std() or 1.0)

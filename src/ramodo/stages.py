@@ -1,0 +1,213 @@
+"""The replaceable stages of RAMODO, what each must do, and what happens where one does not.
+
+    scorer          ranks the rows, gives the loss its φ, detects in the representation   scoring.py, foreign.py
+    ranker          the initial ranking, where it is not the scorer's own                 ensembles.py, foreign.py
+    thresholder     split(scores, labels) -> Candidates                                   thresholding.py
+    sampler         n_queries, draw(pools, n_epochs, n, batch_size, rng) -> triplets      triplets.py
+    representation  first_width, head(rng) -> forward and backward                        representation.py
+    loss            loss(rows, triplets) -> mean loss, gradient                           ranking.py
+    cutoff          cutoff(scores) -> the line of `predict`                               thresholding.py, conformal.py
+
+A scorer or ranker of one's own needs `fit(X)` and `score_samples(X)`, lower being more outlying, as in scikit-learn.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from .foreign import as_scorer
+from .kernels import Phi
+from .options import OptionError
+from .ranking import RankingHinge
+from .representation import Layers
+from .scoring import RandomDistance, Sp
+from .thresholding import Candidates, Cantelli
+from .training import Adadelta
+from .triplets import Pools, TripletSampler
+
+
+class StageError(ValueError):
+    """A stage gave something that the next one cannot use; the message names the stage."""
+
+
+@dataclass(frozen=True)
+class Stages:
+    """All stages of one fit."""
+
+    scorer: Any
+    ranker: Any
+    thresholder: Any
+    sampler: Any
+    representation: Any
+    loss: Any
+    cutoff: Any
+    optimizer: Adadelta = field(default_factory=Adadelta)
+    labels_in_score: bool = True
+    """Whether labelled outliers also enter the final score (direction.py), or training alone, as in the paper."""
+
+
+def assemble(
+    scorer: Any = None,
+    ranker: Any = None,
+    thresholder: Any = None,
+    sampler: Any = None,
+    representation: Any = None,
+    loss: Any = None,
+    cutoff: Any = None,
+) -> Stages:
+    """Stages with REPEN's where none is given; raises `OptionError` for an object that lacks a stage's methods."""
+    scorer = as_scorer(Sp() if scorer is None else scorer, "scorer")
+    sampler = _default_sampler(scorer) if sampler is None else sampler
+    loss = RankingHinge() if loss is None else loss
+    stages = Stages(
+        scorer=scorer,
+        ranker=scorer if ranker is None else as_scorer(ranker, "ranker"),
+        thresholder=Cantelli() if thresholder is None else thresholder,
+        sampler=sampler,
+        representation=Layers() if representation is None else representation,
+        loss=loss.for_phi(phi_of(scorer), sampler.n_queries) if isinstance(loss, RankingHinge) else loss,
+        cutoff=Cantelli() if cutoff is None else cutoff,
+        labels_in_score=getattr(sampler, "labeled_fraction", "auto") == "auto",
+    )
+    for name, methods in _NEEDED.items():
+        for method in methods:
+            if not hasattr(getattr(stages, name), method):
+                given = getattr(stages, name)
+                raise OptionError(
+                    f"{name}={given!r} was given; allowed: an object with {' and '.join(methods)}, see ramodo.stages."
+                )
+    if not callable(stages.loss):
+        raise OptionError(f"loss={loss!r} was given; allowed: a function of rows and triplets, see ramodo.ranking.")
+    return stages
+
+
+_NEEDED = {
+    "thresholder": ("split",),
+    "sampler": ("n_queries", "draw"),
+    "representation": ("first_width", "head"),
+    "cutoff": ("cutoff",),
+}
+
+
+def phi_of(scorer: Any) -> Phi:
+    """The scorer's φ; the nearest, where it has none of its own."""
+    return scorer.phi if isinstance(scorer, RandomDistance) else Phi()
+
+
+def _default_sampler(scorer: Any) -> TripletSampler:
+    """One query where the nearest counts; where more count, as many as the scorer has references to choose from."""
+    return TripletSampler(1 if phi_of(scorer).k == 1 else scorer.subsample_size)
+
+
+# ---- what a stage gave, checked --------------------------------------------------------------------------------------
+
+
+def checked_scores(name: str, stage: Any, scores: Any, n_rows: int) -> npt.NDArray[np.float64]:
+    """One finite number for each row."""
+    values = np.asarray(scores)
+    if values.shape != (n_rows,) or values.dtype.kind not in "biuf":
+        raise _error(name, stage, f"scores of shape {values.shape} and dtype {values.dtype}", f"{n_rows} numbers")
+    bad = np.flatnonzero(~np.isfinite(values))
+    if len(bad):
+        raise _error(name, stage, f"the score {values[bad[0]]} for row {bad[0]}", "finite numbers")
+    return values.astype(np.float64)
+
+
+def checked_candidates(stage: Any, candidates: Any, n_rows: int, labeled: bool) -> Candidates:
+    """Two sets of rows, neither of them empty, none in both. `labeled`: labelled outliers stand in for candidates."""
+    if not isinstance(candidates, Candidates):
+        raise _error("thresholder", stage, f"a {type(candidates).__name__}", "ramodo.thresholding.Candidates")
+    sets = {"outliers": np.asarray(candidates.outliers), "inliers": np.asarray(candidates.inliers)}
+    for name, rows in sets.items():
+        if rows.ndim != 1 or (len(rows) and rows.dtype.kind not in "iu"):
+            raise _error("thresholder", stage, f"{name} of dtype {rows.dtype}", "row numbers")
+        if len(rows) and not (rows.min() >= 0 and rows.max() < n_rows):
+            raise _error("thresholder", stage, f"{name} beyond the rows of X", f"row numbers from 0 to {n_rows - 1}")
+        if len(rows) == 0 and not (name == "outliers" and labeled):
+            raise _error("thresholder", stage, f"an empty set of candidate {name}", "at least one row of each kind")
+    both = np.intersect1d(sets["outliers"], sets["inliers"])
+    if len(both):
+        raise _error("thresholder", stage, f"row {both[0]} as outlier and as inlier", "sets without a common row")
+    return Candidates(sets["outliers"].astype(np.int64), sets["inliers"].astype(np.int64), bool(candidates.fallback))
+
+
+def checked_triplets(stage: Any, triplets: Any, shape: tuple[int, int, int], n_rows: int) -> npt.NDArray[np.int64]:
+    """Row numbers of the shape epochs x triplets x (queries, positive, negative)."""
+    values = np.asarray(triplets)
+    if values.shape != shape or values.dtype.kind not in "iu":
+        raise _error(
+            "sampler", stage, f"triplets of shape {values.shape} and dtype {values.dtype}", f"integers of {shape}"
+        )
+    if not (values.min() >= 0 and values.max() < n_rows):
+        raise _error("sampler", stage, f"the row number {values.max()}", f"0 to {n_rows - 1}")
+    return np.ascontiguousarray(values, dtype=np.int64)
+
+
+class CheckedLoss:
+    """A loss of the user's, whose results are looked at."""
+
+    def __init__(self, loss: Any) -> None:
+        self._loss = loss
+
+    def __call__(self, rows: npt.NDArray[np.float32], triplets: npt.NDArray[np.int32]) -> tuple[float, Any]:
+        result = self._loss(rows, triplets)
+        if not isinstance(result, tuple) or len(result) != 2:
+            raise _error("loss", self._loss, f"a {type(result).__name__}", "a pair: the mean loss and its gradient")
+        value, gradient = float(result[0]), np.asarray(result[1])
+        if gradient.shape != rows.shape or not np.isfinite(gradient).all() or not np.isfinite(value):
+            raise _error(
+                "loss",
+                self._loss,
+                f"the loss {value} and a gradient of shape {gradient.shape}",
+                f"a finite loss and a finite gradient of shape {rows.shape}",
+            )
+        return value, gradient.astype(np.float32)
+
+
+class CheckedHead:
+    """A head of the user's, whose results are looked at."""
+
+    def __init__(self, stage: Any, head: Any) -> None:
+        self._stage, self._head = stage, head
+
+    def forward(self, hidden: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
+        rows = np.asarray(self._head.forward(hidden))
+        if rows.ndim != 2 or len(rows) != len(hidden) or not np.isfinite(rows).all():
+            raise _error(
+                "representation",
+                self._stage,
+                f"an array of shape {rows.shape}, or with NaN or infinity",
+                f"{len(hidden)} rows of finite numbers",
+            )
+        return np.ascontiguousarray(rows, dtype=np.float32)
+
+    def backward(self, gradient: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
+        result = np.asarray(self._head.backward(gradient))
+        width = self._stage.first_width
+        if result.shape != (len(gradient), width) or not np.isfinite(result).all():
+            raise _error(
+                "representation",
+                self._stage,
+                f"a gradient of shape {result.shape}, or with NaN or infinity",
+                f"finite numbers of shape {(len(gradient), width)}",
+            )
+        return result.astype(np.float32)
+
+
+def checked_pools(pools: Pools, n_queries: int) -> Pools:
+    """Enough inliers for the queries and a positive that is none of them."""
+    if len(pools.inliers) < n_queries + 1:
+        raise OptionError(
+            f"{len(pools.inliers)} inlier candidates are left, n_queries={n_queries} needs at least {n_queries + 1}: "
+            "queries and positive are different inliers. Give more rows that are not labelled outliers, a larger "
+            "alpha or fewer queries."
+        )
+    return pools
+
+
+def _error(name: str, stage: Any, given: str, allowed: str) -> StageError:
+    return StageError(f"the {name} {type(stage).__name__} gave {given}; allowed: {allowed}.")
