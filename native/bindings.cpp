@@ -16,6 +16,8 @@
 #include "sp_small.hpp"
 #include "sp_sparse.hpp"
 #include "sparse_training.hpp"
+#include "svmlight.hpp"
+#include "text.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -386,6 +388,92 @@ static double hinge(const Matrix<float>& hidden, const Matrix<int32_t>& triplets
     return loss(hidden.data(), n_rows, triplets.data(), n_triplets, gradient.data());
 }
 
+// ---- text --------------------------------------------------------------------------------------------------------
+
+template <class T>
+static auto give(std::unique_ptr<T[]> values, size_t n) {
+    T* kept = values.release();
+    nb::capsule owner(kept, [](void* p) noexcept { delete[] static_cast<T*>(p); });
+    return nb::ndarray<nb::numpy, T, nb::ndim<1>>(kept, {n}, owner);
+}
+
+static nb::tuple read_svmlight_text(const Array<uint8_t>& text, int n_threads) {
+    const char* bytes = reinterpret_cast<const char*>(text.data());
+    const int64_t n_bytes = static_cast<int64_t>(text.size());
+    std::unique_ptr<double[]> labels, values;
+    std::unique_ptr<int64_t[]> lengths, wide;
+    std::unique_ptr<int32_t[]> narrow;
+    std::unique_ptr<float[]> single;
+    SvmFound found;
+    size_t n_rows = 0, n_entries = 0;
+    {
+        nb::gil_scoped_release release;
+        ThreadPool pool(std::max(1, n_threads));
+        const std::vector<SvmPart> parts = count_svmlight(pool, bytes, n_bytes);
+        for (const SvmPart& part : parts) n_rows += static_cast<size_t>(part.n_rows), n_entries += static_cast<size_t>(part.n_entries);
+        labels.reset(new double[n_rows]);
+        lengths.reset(new int64_t[n_rows]);
+        narrow.reset(new int32_t[n_entries]);
+        values.reset(new double[n_entries]);
+        found = read_svmlight(pool, bytes, parts, labels.get(), lengths.get(), narrow.get(), values.get());
+        if (found.error == SvmError::none && found.largest > INT32_MAX) {
+            narrow.reset();
+            wide.reset(new int64_t[n_entries]);
+            found = read_svmlight(pool, bytes, parts, labels.get(), lengths.get(), wide.get(), values.get());
+        }
+        if (found.error == SvmError::none && found.single) {
+            single.reset(new float[n_entries]);
+            parallel_ranges(pool, static_cast<int64_t>(n_entries), 1 << 16, [&](int64_t begin, int64_t end) {
+                for (int64_t k = begin; k < end; ++k) single[k] = static_cast<float>(values[k]);
+            });
+            values.reset();
+        }
+    }
+    if (found.error != SvmError::none)
+        return nb::make_tuple(static_cast<int>(found.error), found.error_at, nb::none(), nb::none(), nb::none(), nb::none(), -1, -1, true);
+    const nb::object indices = wide ? nb::cast(give(std::move(wide), n_entries)) : nb::cast(give(std::move(narrow), n_entries));
+    const nb::object data = single ? nb::cast(give(std::move(single), n_entries)) : nb::cast(give(std::move(values), n_entries));
+    return nb::make_tuple(0, -1, give(std::move(labels), n_rows), give(std::move(lengths), n_rows), indices, data, found.largest,
+                          n_entries ? found.smallest : -1, found.ordered);
+}
+
+static TextOptions text_options(std::pair<int, int> words, std::pair<int, int> characters, int bits) {
+    need(bits >= 1 && bits <= 48, "bits must be from 1 to 48");
+    need(words.first >= 0 && words.second <= 16 && characters.first >= 0 && characters.second <= 64, "n-grams are too long");
+    return {words.first, words.second, characters.first, characters.second, bits};
+}
+
+static void need_offsets(const Array<int64_t>& offsets, size_t n_bytes) {
+    need(offsets.size() >= 1 && offsets.data()[0] >= 0, "offsets are empty");
+    for (size_t i = 1; i < offsets.size(); ++i) need(offsets.data()[i - 1] <= offsets.data()[i], "offsets decrease");
+    need(static_cast<size_t>(offsets.data()[offsets.size() - 1]) <= n_bytes, "offsets point outside of the text");
+}
+
+static nb::tuple count_text(const Array<uint8_t>& text, const Array<int64_t>& offsets, std::pair<int, int> words,
+                            std::pair<int, int> characters, int bits, int n_threads) {
+    const TextOptions options = text_options(words, characters, bits);
+    need_offsets(offsets, text.size());
+    TextCounts counts;
+    {
+        nb::gil_scoped_release release;
+        ThreadPool pool(std::max(1, n_threads));
+        counts = count_tokens(pool, reinterpret_cast<const char*>(text.data()), offsets.data(),
+                              static_cast<int64_t>(offsets.size()) - 1, options);
+    }
+    return nb::make_tuple(give(std::move(counts.lengths)), give(std::move(counts.columns)), give(std::move(counts.counts)));
+}
+
+static nb::list text_tokens(const Array<uint8_t>& text, std::pair<int, int> words, std::pair<int, int> characters, int bits) {
+    Tokenizer tokens(text_options(words, characters, bits));
+    nb::list found;
+    tokens(reinterpret_cast<const char*>(text.data()), static_cast<int64_t>(text.size()),
+           [&](int64_t column, int64_t begin, int64_t end, bool is_word) {
+               const std::string& whole = tokens.normalised();
+               found.append(nb::make_tuple(column, nb::bytes(whole.data() + begin, static_cast<size_t>(end - begin)), is_word));
+           });
+    return found;
+}
+
 // ---- the module --------------------------------------------------------------------------------------------------
 
 template <class I, class V>
@@ -480,6 +568,13 @@ NB_MODULE(_native, m) {
                  });
              },
              "rows"_a.noconvert(), "scores"_a.noconvert(), "n_threads"_a);
+
+    m.def("count_text", &count_text, "text"_a.noconvert(), "offsets"_a.noconvert(), "words"_a, "characters"_a, "bits"_a,
+          "n_threads"_a, "(lengths of rows, columns, counts)");
+    m.def("text_tokens", &text_tokens, "text"_a.noconvert(), "words"_a, "characters"_a, "bits"_a,
+          "(column, bytes, is a word) of each token of one document");
+    m.def("read_svmlight", &read_svmlight_text, "text"_a.noconvert(), "n_threads"_a,
+          "(error, its byte, labels, lengths of rows, indices, values, largest index, smallest index, ordered)");
 
     auto projection = nb::class_<BoundProjection>(m, "Projection");
     projection.def(nb::init<Array<int64_t>, Matrix<float>, int64_t, uint64_t, float, float>(), "columns"_a.noconvert(),

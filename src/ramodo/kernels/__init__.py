@@ -6,6 +6,8 @@ moments            mean and mean square of each feature that occurs        nativ
 SparseSp, SmallSp  φ on sparse rows, and in the representation             native/sp_sparse.hpp, sp_small.hpp
 Trainer            the training loop over drawn triplets                   native/*_training.hpp
 hinge              the ranking loss alone                                  native/hinge.hpp
+read_svmlight      lines of text to CSR arrays                             native/svmlight.hpp
+count_text         documents to counts of hashed tokens                    native/text.hpp
 Projection         ψ(x W) of sparse and dense rows                         native/projection.hpp
 """
 
@@ -63,6 +65,31 @@ class Scan:
     def n_seen(self) -> int:
         """Features with a non-zero value so far."""
         return self._seen.count()
+
+
+def read_svmlight(text: npt.NDArray[np.uint8], n_threads: int) -> tuple[Any, ...]:
+    """(error, its byte, labels, lengths of rows, indices, values, largest index, smallest index, ordered)."""
+    return _native.read_svmlight(text, n_threads)
+
+
+def count_text(
+    text: npt.NDArray[np.uint8],
+    offsets: Integers,
+    words: tuple[int, int],
+    characters: tuple[int, int],
+    bits: int,
+    n_threads: int,
+) -> tuple[Integers, Integers, Floats]:
+    """Lengths of rows, columns and counts of the hashed tokens of each document."""
+    lengths, columns, counts = _native.count_text(text, offsets, words, characters, bits, n_threads)
+    return lengths, columns, counts
+
+
+def text_tokens(
+    text: npt.NDArray[np.uint8], words: tuple[int, int], characters: tuple[int, int], bits: int
+) -> list[tuple[int, bytes, bool]]:
+    """Column, bytes and whether it is a word, of each token of one document."""
+    return _native.text_tokens(text, words, characters, bits)
 
 
 class Phi(NamedTuple):

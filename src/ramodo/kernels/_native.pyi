@@ -207,6 +207,31 @@ class SmallReferences:
         n_threads: int,
     ) -> None: ...
 
+def count_text(
+    text: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order="C", device="cpu", writable=False)],
+    offsets: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+    words: tuple[int, int],
+    characters: tuple[int, int],
+    bits: int,
+    n_threads: int,
+) -> tuple:
+    """(lengths of rows, columns, counts)"""
+
+def text_tokens(
+    text: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order="C", device="cpu", writable=False)],
+    words: tuple[int, int],
+    characters: tuple[int, int],
+    bits: int,
+) -> list:
+    """(column, bytes, is a word) of each token of one document"""
+
+def read_svmlight(
+    text: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order="C", device="cpu", writable=False)], n_threads: int
+) -> tuple:
+    """
+    (error, its byte, labels, lengths of rows, indices, values, largest index, smallest index, ordered)
+    """
+
 class Projection:
     def __init__(
         self,
