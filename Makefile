@@ -18,7 +18,7 @@ lint: $(VENV)/lint
 	$(BIN)/mypy
 
 # One table each; the run at Webspam's shape needs 16 GB and several minutes, so it is asked for by name.
-BENCHMARKS := accuracy labels peers kernels news20 growth dense imports
+BENCHMARKS := accuracy instances labels framework peers kernels news20 growth dense imports
 bench: $(addprefix bench-,$(BENCHMARKS))
 bench-all: bench bench-webspam
 bench-%: $(VENV)/installed

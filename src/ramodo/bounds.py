@@ -21,6 +21,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
+from scipy.special import gammaln, xlog1py, xlogy
 
 Matrix = npt.NDArray[np.floating]
 Integers = npt.NDArray[np.int64]
@@ -43,8 +44,8 @@ def cantelli_alpha(bound: float) -> float:
 def eta(n: int, shares: Sequence[float] | npt.NDArray[np.float64]) -> float:
     """P(n independent draws meet every cluster), clusters drawn with probabilities `shares`.
 
-    Computed as n! times the coefficient of xⁿ in the product of (exp(p_i x) - 1): h·n² steps, where the sum over all
-    counts would have exponentially many terms.
+    Computed cluster by cluster: of k draws that fall into the first clusters, a binomial number falls into the last of
+    them. That is h·n² steps, where the sum over all counts would have exponentially many terms.
     """
     p = np.asarray(shares, dtype=np.float64)
     if n < 1 or len(p) < 1 or (p <= 0).any() or not math.isclose(float(p.sum()), 1.0, rel_tol=1e-9):
@@ -53,13 +54,12 @@ def eta(n: int, shares: Sequence[float] | npt.NDArray[np.float64]) -> float:
         )
     if len(p) > n:
         return 0.0
-    met = np.zeros(n + 1)  # met[k]: P(k given draws fall into the clusters so far and meet each of them)
-    met[0] = 1.0
+    met = np.zeros(n + 1)  # met[k]: P(k draws, all of which fall into the clusters so far, meet each of them)
+    met[0], so_far = 1.0, 0.0
     for share in p:
-        powers = share ** np.arange(n + 1)
-        met = np.array(
-            [sum(math.comb(k, i) * powers[i] * met[k - i] for i in range(1, k + 1)) if k else 0.0 for k in range(n + 1)]
-        )
+        so_far += share
+        own = min(1.0, share / so_far)
+        met = np.array([0.0, *[_binomial(k, own)[1:] @ met[k - 1 :: -1] for k in range(1, n + 1)]])
     return float(min(met[n], 1.0))
 
 
@@ -119,6 +119,13 @@ def best_partition(points: Matrix, outliers: Integers, n: int, n_radii: int = 25
     highest = float(_distances(points[inliers], points[outliers]).max())
     radii = np.linspace(0, highest, n_radii + 1)[1:]
     return min((partition(points, outliers, float(delta)) for delta in radii), key=lambda p: p.error_bound(n))
+
+
+def _binomial(n: int, p: float) -> npt.NDArray[np.float64]:
+    """Probabilities of 0 .. n successes in n trials."""
+    i = np.arange(n + 1)
+    ways = gammaln(n + 1) - gammaln(i + 1) - gammaln(n - i + 1)
+    return np.exp(ways + xlogy(i, p) + xlog1py(n - i, -p))
 
 
 def _distances(a: Matrix, b: Matrix) -> npt.NDArray[np.float64]:

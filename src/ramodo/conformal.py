@@ -11,7 +11,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from .options import check
+from .options import OptionError, check
 from .thresholding import Line, Scores
 
 
@@ -44,6 +44,8 @@ class Conformal(Line):
     def hold_out(self, candidates: npt.NDArray[np.int64], rng: np.random.Generator) -> npt.NDArray[np.int64]:
         """The rows that are kept from training."""
         check(self.get_params(deep=False))
+        if len(candidates) == 0:
+            raise OptionError("Conformal was given without unlabelled rows (0 in y); allowed: some, to hold out.")
         count = max(1, round(self.held_out * len(candidates)))
         return np.sort(rng.choice(candidates, count, replace=False))
 

@@ -96,19 +96,20 @@ def _of_length(detector: Any, scores: Scores) -> list[Finding]:
     findings: list[Finding] = []
     if len(detector.row_lengths_) != len(scores):
         return findings  # a file of version 1 does not say
-    for name, values, words in (
-        ("row_length", detector.row_lengths_, "row length"),
-        ("row_norm", detector.row_norms_, "row norm"),
+    for name, ranking, values, words in (
+        ("row_length", scores, detector.row_lengths_, "row length"),
+        ("row_norm", scores, detector.row_norms_, "row norm"),
+        ("initial_row_length", detector.initial_scores_, detector.row_lengths_, "row length"),
     ):
-        value = _correlation(scores, values)
+        value, which = _correlation(ranking, values), "initial " if name.startswith("initial") else ""
         warning = ""
         if abs(value) > _MOSTLY:
-            direction = "" if value > 0 else ", upside down"
             warning = (
-                f"this ranking is mostly {words}{direction}: rank correlation {value:.2f}. Where that does not make "
-                "an outlier, try normalize='l2' or 'max'; diagnose(X, y) compares them on known outliers."
+                f"this {which}ranking is mostly {words}{'' if value > 0 else ', upside down'}: rank correlation "
+                f"{value:.2f}. Where that does not make an outlier, try normalize='l2' or 'max'; diagnose(X, y) "
+                "compares them on known outliers."
             )
-        findings.append(Finding(name, value, f"rank correlation of score and {words}", warning))
+        findings.append(Finding(name, value, f"rank correlation of {which}score and {words}", warning))
     return findings
 
 

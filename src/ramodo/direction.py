@@ -9,9 +9,10 @@ s_j the root mean square of feature j and s that of all features, so that featur
 drown the others. Few labels are read as they are, w = d. Many labels are read by vote, w = tanh(a·d): each feature that
 tells the two apart counts, none decides alone. Between them the weights are a blend, by the number of labels.
 
-The score becomes a sum of the detector's score and c(x) = w·x/|x|, each in its own standard deviations, weighted by how
-far it sets the labelled outliers apart: from the initial ranking, which never saw the labels, and for c by leaving each
-labelled outlier out of its own direction.
+The score becomes a sum of the detector's score and c(x) = w·x/|x|, each in its own standard deviations, by Fisher's
+rule: weighted by how far each sets the labelled outliers apart, less what both say alike. For the detector that is
+measured on the initial ranking, which never saw the labels; for c by leaving each labelled outlier out of its own
+direction.
 """
 
 from __future__ import annotations
@@ -46,31 +47,38 @@ _DETECTOR, _DIRECTION = 0.5, 3.0
 
 
 @dataclass(frozen=True)
-class LabelDirection:
-    """c(x) = w·x/|x|, and the factors that make one score of it and the detector's."""
+class Axes:
+    """Directions for rows of length 1; `weights` has a row for each of the features `columns`, a column for each."""
 
     columns: Integers
     weights: npt.NDArray[np.float32]
     n_features: int
-    factor: float = 1.0
-    detector_factor: float = 1.0
     _project: kernels.Projection = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        project = kernels.Projection(
-            self.columns, self.weights.reshape(-1, 1), self.n_features, seed=0, limit=0.0, slope=1.0
-        )
+        project = kernels.Projection(self.columns, self.weights, self.n_features, seed=0, limit=0.0, slope=1.0)
         object.__setattr__(self, "_project", project)
 
     def __reduce__(self) -> Any:
-        return LabelDirection, (self.columns, self.weights, self.n_features, self.factor, self.detector_factor)
+        return Axes, (self.columns, self.weights, self.n_features)
+
+    def along(self, rows: Rows, n_threads: int) -> Doubles:
+        """w·x/|x| of each row and axis."""
+        project = self._project
+        return map_blocks(rows, lambda block: project(normalized(block, "l2", n_threads), n_threads)).astype(np.float64)
+
+
+@dataclass(frozen=True)
+class LabelDirection:
+    """c(x), and the factors that make one score of it and the detector's."""
+
+    axis: Axes
+    factor: float
+    detector_factor: float
 
     def along(self, rows: Rows, n_threads: int) -> Doubles:
         """c of each row."""
-        project = self._project
-        return map_blocks(
-            rows, lambda block: project(normalized(block, "l2", n_threads), n_threads)[:, 0].astype(np.float64)
-        )
+        return self.axis.along(rows, n_threads)[:, 0]
 
     def combine(self, detector_scores: Doubles, along: Doubles) -> Doubles:
         """The final score."""
@@ -103,42 +111,42 @@ def _both(rows: Rows, own: Integers, extra: Rows | None) -> Rows | None:
 
 def learn_direction(
     rows: Rows,
-    labels: Labels,
+    others: Integers,
     known: Known,
     initial: Doubles,
     detector_scores: Doubles,
     rng: np.random.Generator,
     n_threads: int,
 ) -> tuple[LabelDirection, Doubles]:
-    """The direction of the known outliers, and the final scores of `rows`."""
+    """The direction from `others`, rows that are no known outliers, to those that are; the final scores of `rows`."""
     outliers = normalized(known.outliers, "l2", n_threads)
     inliers = None if known.inliers is None else normalized(known.inliers, "l2", n_threads)
-    means = _Means.of(_background(rows, labels, rng, n_threads), outliers, inliers)
+    means = _Means.of(_background(rows, others, rng, n_threads), outliers, inliers)
 
-    def along(weights: Doubles) -> Doubles:
-        return LabelDirection(means.columns, weights.astype(np.float32), rows.n_features).along(rows, n_threads)
-
-    plain = along(means.difference)
-    votes_for = np.tanh(outliers.n_rows / _VOTERS * means.difference)
+    votes = np.tanh(outliers.n_rows / _VOTERS * means.difference)
+    both = _axes(means, np.column_stack([means.difference, votes]), rows.n_features).along(rows, n_threads)
     share = outliers.n_rows / (outliers.n_rows + _MANY)
-    weights = (1 - share) * means.difference / _spread(plain) + share * votes_for / _spread(along(votes_for))
-    blended = along(weights)
-    factors = _factors(
+    weights = (1 - share) * means.difference / _spread(both[:, 0]) + share * votes / _spread(both[:, 1])
+    axis = _axes(means, weights[:, None], rows.n_features)
+    along = axis.along(rows, n_threads)[:, 0]
+    strengths = (
         _strength(known.outlier_scores, initial, _DETECTOR),
-        _strength(means.left_out(outliers), plain, _DIRECTION),
-        detector_scores,
-        blended,
+        _strength(means.left_out(outliers), both[:, 0], _DIRECTION),
     )
-    direction = LabelDirection(means.columns, weights.astype(np.float32), rows.n_features, *factors)
-    return direction, direction.combine(detector_scores, blended)
+    factors = _factors(*_fisher(*strengths, initial, both[:, 0]), detector_scores, along)
+    direction = LabelDirection(axis, *factors)
+    return direction, direction.combine(detector_scores, along)
+
+
+def _axes(means: _Means, weights: Doubles, n_features: int) -> Axes:
+    return Axes(means.columns, np.ascontiguousarray(weights, dtype=np.float32), n_features)
 
 
 def _spread(scores: Doubles) -> float:
     return float(np.std(scores)) or 1.0
 
 
-def _background(rows: Rows, labels: Labels, rng: np.random.Generator, n_threads: int) -> Rows:
-    others = np.flatnonzero(labels != 1)
+def _background(rows: Rows, others: Integers, rng: np.random.Generator, n_threads: int) -> Rows:
     if len(others) > _BACKGROUND:
         others = np.sort(rng.choice(others, _BACKGROUND, replace=False))
     return normalized(rows if len(others) == rows.n_rows else rows.take(others), "l2", n_threads)
@@ -148,6 +156,12 @@ def _strength(outliers: Doubles, others: Doubles, assumed: float) -> float:
     """Standard deviations by which outliers lie above the others, drawn towards what is assumed where they are few."""
     above = float(((outliers - np.mean(others)) / _spread(others)).sum())
     return max(0.0, (above + assumed * _TRUST) / (len(outliers) + _TRUST))
+
+
+def _fisher(detector: float, direction: float, initial: Doubles, plain: Doubles) -> tuple[float, float]:
+    """Weights of two components from their strengths and their correlation; none is negative."""
+    alike = 0.0 if initial.std() == 0 or plain.std() == 0 else float(np.corrcoef(initial, plain)[0, 1])
+    return max(0.0, detector - alike * direction), max(0.0, direction - alike * detector)
 
 
 def _factors(detector: float, direction: float, detector_scores: Doubles, along: Doubles) -> tuple[float, float]:
@@ -172,7 +186,8 @@ class _Means:
     @classmethod
     def of(cls, background: Rows, outliers: Rows, inliers: Rows | None) -> _Means:
         parts = [_moments(rows) for rows in (background, outliers, inliers) if rows is not None]
-        columns = np.unique(np.concatenate([own for own, _, _ in parts]))
+        columns = np.sort(np.concatenate([own for own, _, _ in parts]), kind="stable")  # of sorted runs: a merge
+        columns = columns[np.concatenate([[True], columns[1:] > columns[:-1]])]
         means = []
         for own, mean, _ in parts:
             spread = np.zeros(len(columns))

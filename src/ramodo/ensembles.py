@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any, Self
 
 import numpy as np
@@ -11,7 +12,7 @@ import numpy.typing as npt
 from .detector import Detector, seed_of
 from .foreign import as_scorer
 from .labels import read_labels
-from .options import OptionError
+from .options import OptionError, check
 from .rows import Rows, map_blocks, open_rows
 
 Scores = npt.NDArray[np.float64]
@@ -48,6 +49,7 @@ class Ensemble(Detector):
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Fit all detectors to the rows of `X` that are not known outliers (1 in `y`)."""
+        check(self.get_params(deep=False))
         rows, _ = open_rows(X, n_threads=self._n_threads())
         eligible = np.flatnonzero(read_labels(y, rows.n_rows) != 1)
         if len(eligible) < 2:
@@ -67,15 +69,19 @@ class _Views:
 
     def __init__(self, members: list[Callable[[Rows], Scores]], names: list[str], combine: str, rows: Rows) -> None:
         self._members, self._names, self._combine = members, names, combine
-        self._known = [np.sort(self._checked(i, map_blocks(rows, member))) for i, member in enumerate(members)]
+        self._known = [np.sort(map_blocks(rows, partial(self._scores, i))) for i in range(len(members))]
 
     def __call__(self, block: Rows) -> Scores:
-        views = [self._view(i, self._checked(i, member(block))) for i, member in enumerate(self._members)]
+        views = [self._view(i, self._scores(i, block)) for i in range(len(self._members))]
         return np.mean(views, axis=0)
 
-    def _checked(self, i: int, scores: Scores) -> Scores:
-        if not np.isfinite(scores).all():
-            raise OptionError(f"the detector {self._names[i]} of an Ensemble gave scores that are not finite.")
+    def _scores(self, i: int, block: Rows) -> Scores:
+        scores = self._members[i](block)
+        if scores.shape != (block.n_rows,) or not np.isfinite(scores).all():
+            raise OptionError(
+                f"the detector {self._names[i]} of an Ensemble gave scores of shape {scores.shape}, or with NaN or "
+                f"infinity; allowed: {block.n_rows} finite numbers."
+            )
         return scores
 
     def _view(self, i: int, scores: Scores) -> Scores:

@@ -71,6 +71,13 @@ class TrainingData:
         allowed[self.held_out] = False
         return np.flatnonzero(allowed)
 
+    @property
+    def labels_of_candidates(self) -> Labels:
+        """Labels for the choice of candidates: held-out rows are not to be chosen, so they pass for known inliers."""
+        labels = self.labels.copy()
+        labels[self.held_out] = -1
+        return labels
+
     def extra(self) -> list[Rows]:
         """Outliers first, then inliers."""
         return [rows for rows in (self.outliers, self.inliers) if rows is not None]
@@ -191,7 +198,7 @@ def _fit_member(
     with progress.stage("ranking") as bar:
         initial, extra = _rank(stages.ranker, data, seeds[0], n_threads, bar.show)
     with progress.stage("sampling"):
-        candidates = stages.thresholder.split(initial, data.labels)
+        candidates = stages.thresholder.split(initial, data.labels_of_candidates)
         candidates = checked_candidates(
             stages.thresholder, candidates, data.rows.n_rows, data.n_labeled_outliers > 0 or (data.labels == -1).all()
         )
@@ -217,8 +224,11 @@ def _rank(
     score = ranker.ranking(data.rows, data.eligible, np.random.default_rng(seed), n_threads)
     initial = checked_scores("ranker", ranker, map_blocks(data.rows, score, show), data.rows.n_rows)
     _warn_if_flat(initial)
-    beside = {"outliers": data.outliers, "inliers": data.inliers}
-    return initial, {k: np.empty(0) if rows is None else map_blocks(rows, score) for k, rows in beside.items()}
+    extra = {"outliers": np.empty(0), "inliers": np.empty(0)}
+    for kind, rows in (("outliers", data.outliers), ("inliers", data.inliers)):
+        if rows is not None:
+            extra[kind] = checked_scores("ranker", ranker, map_blocks(rows, score), rows.n_rows)
+    return initial, extra
 
 
 def _pools(candidates: Candidates, scores: Scores, extra: dict[str, Scores], data: TrainingData) -> Pools:
@@ -337,7 +347,7 @@ def _add_direction(
         data.rows, data.labels, data.outliers, data.inliers, first.initial, first.extra_initial["outliers"]
     )
     direction, scores = learn_direction(
-        data.rows, data.labels, known, first.initial, scores, np.random.default_rng(seed), n_threads
+        data.rows, data.eligible, known, first.initial, scores, np.random.default_rng(seed), n_threads
     )
     return Model(model.members, model.normalize, direction), scores
 

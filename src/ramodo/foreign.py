@@ -49,9 +49,12 @@ class FittedForeign:
 
 def as_scorer(given: Any, name: str) -> Any:
     """`given` itself where it is a scorer, wrapped where it is a detector; raises `OptionError` for anything else."""
-    if isinstance(given, RandomDistance) or hasattr(given, "ranking"):
+    if isinstance(given, RandomDistance):
+        given.check_stage()
+    is_object = not isinstance(given, type)
+    if is_object and hasattr(given, "ranking"):
         return given
-    if hasattr(given, "fit") and hasattr(given, "score_samples"):
+    if is_object and hasattr(given, "fit") and hasattr(given, "score_samples"):
         return Foreign(given)
     raise OptionError(
         f"{name}={given!r} was given; allowed: Sp, KthNN, AverageNN, Ensemble, or any object with fit and "

@@ -23,13 +23,14 @@ from .labels import read_labels, refuse_contradictions
 from .model import Model, References
 from .options import OptionError, check, describe
 from .progress import Progress
+from .representation import Layers
 from .rows import DataError, Rows, lengths, like, normalized, open_rows, squared_norms
 from .stages import Stages, assemble
 
 _FEWEST_ROWS = 3
 """A query, a positive and a negative."""
 
-_WARM = 6
+_WARM = 10
 """A warm start trains this part of the epochs."""
 
 COMMON = (
@@ -333,9 +334,8 @@ class RAMODO(RandomDistanceDetector):  # noqa: D101 - its docstring takes the op
 def _shape_of(stages: Stages) -> str:
     """What must be the same for weights to be of use again."""
     stage = stages.representation
-    return repr(
-        (type(stage).__name__, stage.first_width, getattr(stage, "widths", None), getattr(stage, "slope", None))
-    )
+    widths = stage.checked_widths() if isinstance(stage, Layers) else getattr(stage, "widths", None)
+    return repr((type(stage).__name__, int(stage.first_width), widths, getattr(stage, "slope", None)))
 
 
 def _attributes(outcome: fitting.Outcome, stages: Stages, data: fitting.TrainingData) -> dict[str, Any]:

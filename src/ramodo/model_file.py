@@ -22,7 +22,7 @@ from safetensors import SafetensorError, safe_open
 from safetensors.numpy import save_file
 
 from .detector import offset_of
-from .direction import LabelDirection
+from .direction import Axes, LabelDirection
 from .kernels import Phi
 from .model import Member, Model, References
 from .options import OptionError, check
@@ -89,7 +89,7 @@ def save(detector: RandomDistanceDetector, path: Path) -> Path:
         members.append(_member_facts(member, detector.n_alive_[i]))
     direction = detector.model_.direction
     if direction is not None:
-        tensors["direction.columns"], tensors["direction.weights"] = direction.columns, direction.weights
+        tensors["direction.columns"], tensors["direction.weights"] = direction.axis.columns, direction.axis.weights
     if hasattr(detector, "feature_names_in_"):
         names = json.dumps([str(name) for name in detector.feature_names_in_]).encode()
         tensors["feature_names_in_"] = np.frombuffer(names, dtype=np.uint8)
@@ -209,8 +209,18 @@ def _build(header: dict[str, str], tensors: dict[str, npt.NDArray[Any]]) -> Rand
         fitted["feature_names_in_"] = _read_names(names, facts["n_features_in_"])
     fitted["stage_seconds_"] = json.loads(header["stage_seconds"])
     detector.__dict__.update(fitted)
-    _require(detector.options_ == _shape_of(detector), "its options do not fit its model")
+    _require(detector.options_ == _shape_of(detector) and _fits(detector), "its options do not fit its model")
     return detector
+
+
+def _fits(detector: RandomDistanceDetector) -> bool:
+    """Whether every model has the layers that the options name."""
+    stage = detector._stages().representation
+    for representation in (member.representation for member in detector.model_.members):
+        widths = tuple(layer.weights.shape[1] for layer in (representation.first, *representation.upper))
+        if widths != stage.checked_widths() or representation.first.slope != stage.slope:
+            return False
+    return True
 
 
 def _read(values: Any, kinds: dict[str, type]) -> dict[str, Any]:
@@ -291,9 +301,9 @@ def _read_direction(
     _require(fine and all(math.isfinite(f) for f in factors), "its direction has no factors")
     columns, weights = tensors.pop("direction.columns"), tensors.pop("direction.weights")
     _check_columns("direction.columns", columns, n_features)
-    _check_array("direction.weights", weights, "float32", 1)
-    _require(len(weights) == len(columns), "direction.weights do not fit its features")
-    return LabelDirection(columns, weights, n_features, factors[0], factors[1])
+    _check_array("direction.weights", weights, "float32", 2)
+    _require(weights.shape == (len(columns), 1), "direction.weights do not fit its features")
+    return LabelDirection(Axes(columns, weights, n_features), factors[0], factors[1])
 
 
 def _check_array(name: str, array: npt.NDArray[Any], dtype: str, ndim: int) -> None:
@@ -313,13 +323,14 @@ def _from_version_1(
 ) -> tuple[dict[str, str], dict[str, npt.NDArray[Any]]]:
     """A file of one model, as version 2 has it. What it did not keep, `diagnose` does without."""
     old = json.loads(header["facts"])
+    _require(header["class"] == "REPEN" and isinstance(old, dict), "version 1 held the facts of a REPEN")
     weights = tensors.pop("feature_weights_")
     _check_array("feature_weights_", weights, "float32", 2)
     n_components = json.loads(header["options"])["n_components"]
     _require(weights.shape[1] == n_components, f"feature_weights_ has shape {weights.shape}")
     member = {"seed": old.pop("weight_seed_"), "limit": old.pop("weight_limit_"), "size": old.pop("reference_size_")}
     member |= {"slope": 0.0, "k": 1, "average": False, "deviation": 1.0, "n_alive": weights.shape[1], "n_upper": 0}
-    tensors |= {
+    newer = {
         "model.0.columns": tensors.pop("feature_indices_"),
         "model.0.weights": weights,
         "model.0.references": tensors.pop("references_"),
@@ -328,6 +339,7 @@ def _from_version_1(
         "row_lengths_": np.empty(0, dtype=np.int64),
         "row_norms_": np.empty(0),
     }
+    _require(not set(newer) & set(tensors), "its arrays are not those of a model")
     old["options_"] = repr(("Layers", n_components, (n_components,), 0.0))
     return {
         **header,
@@ -335,7 +347,7 @@ def _from_version_1(
         "members": json.dumps([member]),
         "normalize": "null",
         "direction": "null",
-    }, tensors
+    }, tensors | newer
 
 
 def _read_names(encoded: npt.NDArray[Any], n_features: int) -> npt.NDArray[np.object_]:

@@ -171,7 +171,7 @@ OPTIONS: tuple[Option, ...] = (
         False,
         (Literal(False), Literal(True)),
         "-",
-        "`fit` again starts from the weights it has and trains a sixth of the epochs: for a few more labels.",
+        "`fit` again starts from the weights it has and trains a tenth of the epochs: for a few more labels.",
     ),
     Option(
         "random_state",
@@ -217,11 +217,12 @@ def check(given: Mapping[str, Any]) -> None:
             option.refuse_unless_allowed(given[option.name])
 
 
-def describe(*names: str) -> str:
-    """Rows of the table as the Parameters section of a docstring."""
+def describe(*names: str, **defaults: object) -> str:
+    """Rows of the table as the Parameters section of a docstring; `defaults` where a class has its own."""
     table = {option.name: option for option in OPTIONS}
     lines = []
     for option in (table[name] for name in names):
-        lines.append(f"    {option.name} : {' or '.join(map(str, option.allowed))}, default {option.default!r}")
+        default = defaults.get(option.name, option.default)
+        lines.append(f"    {option.name} : {' or '.join(map(str, option.allowed))}, default {default!r}")
         lines.append(f"        {option.meaning} [{option.paper}]")
     return "\n".join(lines)

@@ -112,7 +112,7 @@ class KthNeighborREPEN(REPEN):  # noqa: D101
 
     Parameters
     ----------
-{describe("k", *_OPTIONS)}
+{describe("k", *_OPTIONS, n_queries=8)}
 
     Attributes
     ----------

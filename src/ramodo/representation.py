@@ -80,6 +80,8 @@ class Layers(BaseEstimator):
 class UpperLayers:
     """The activation of the first layer and all layers above it, in training."""
 
+    homogeneous = True
+
     def __init__(self, weights: list[Floats], slope: float) -> None:
         self.weights, self._slope = weights, slope
         self._sums: list[npt.NDArray[Any]] = []

@@ -25,6 +25,9 @@ Doubles = npt.NDArray[np.float64]
 LARGEST = 1e30
 """Largest absolute value that is accepted: its square still fits a double with room for sums."""
 
+_SMALLEST = 1e-30
+"""Rows below this size are not normalised: the kernels' single precision has no digits for them."""
+
 _BLOCK_ENTRIES = 1 << 24
 """Non-zeros (or dense values) per block: enough for threads, few enough to answer Ctrl-C and to show progress."""
 
@@ -157,12 +160,12 @@ def like(rows: Rows, other: Rows) -> Rows:
 def normalized(rows: Rows, how: str | None, n_threads: int) -> Rows:
     """The same rows with factors that bring each to length 1 ("l2") or largest absolute value 1 ("max").
 
-    Rows without a value other than zero stay as they are.
+    Rows of zeros, and of values below 1e-30, stay as they are.
     """
     if how is None:
         return rows
     sizes = np.sqrt(squared_norms(rows, n_threads)) if how == "l2" else largest_values(rows, n_threads)
-    return replace(rows, factors=1 / np.where(sizes > 0, sizes, 1.0))
+    return replace(rows, factors=1 / np.where(sizes > _SMALLEST, sizes, 1.0))
 
 
 def squared_norms(rows: Rows, n_threads: int) -> Doubles:

@@ -49,7 +49,7 @@ class RandomDistance(Detector):
         Subsamples of all rows would give every row the distance 0 to itself, so where there are no more eligible rows
         than `subsample_size`, half of them form each subsample.
         """
-        self._check_stage()
+        self.check_stage()
         size = self.subsample_size if len(eligible) > self.subsample_size else max(1, len(eligible) // 2)
         if size < self.phi.k:
             raise OptionError(
@@ -81,7 +81,8 @@ class RandomDistance(Detector):
             )
         return self.against(rows.take(drawn.ravel()), drawn.shape[1], n_threads)
 
-    def _check_stage(self) -> None:
+    def check_stage(self) -> None:
+        """Raise where an option is not allowed, or `k` has too few references to choose from."""
         check(self.get_params(deep=False))
         if self.phi.k > self.subsample_size:
             raise OptionError(
@@ -93,7 +94,7 @@ class RandomDistance(Detector):
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Draw references from the rows of `X`. Known outliers (1 in `y`) are not drawn."""
-        self._check_stage()
+        self.check_stage()
         rows, _ = open_rows(X, n_threads=self._n_threads())
         labels = read_labels(y, rows.n_rows)
         eligible = np.flatnonzero(labels != 1)

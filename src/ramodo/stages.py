@@ -19,9 +19,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from .foreign import as_scorer
+from .foreign import Foreign, as_scorer
 from .kernels import Phi
-from .options import OptionError
+from .options import Integer, OptionError, check
 from .ranking import RankingHinge
 from .representation import Layers
 from .scoring import RandomDistance, Sp
@@ -61,28 +61,30 @@ def assemble(
 ) -> Stages:
     """Stages with REPEN's where none is given; raises `OptionError` for an object that lacks a stage's methods."""
     scorer = as_scorer(Sp() if scorer is None else scorer, "scorer")
-    sampler = _default_sampler(scorer) if sampler is None else sampler
+    ranker = scorer if ranker is None else as_scorer(ranker, "ranker")
+    thresholder = _checked_stage("thresholder", Cantelli() if thresholder is None else thresholder)
+    sampler = _checked_stage("sampler", _default_sampler(scorer) if sampler is None else sampler)
+    representation = _checked_stage("representation", Layers() if representation is None else representation)
+    cutoff = _checked_stage("cutoff", Cantelli() if cutoff is None else cutoff)
     loss = RankingHinge() if loss is None else loss
-    stages = Stages(
+    check({"n_queries": sampler.n_queries})
+    if not _WIDTH.accepts(representation.first_width):
+        raise OptionError(
+            f"first_width={representation.first_width!r} was given by the representation "
+            f"{type(representation).__name__}; allowed: {_WIDTH}."
+        )
+    if isinstance(loss, type) or not (callable(loss) or isinstance(loss, RankingHinge)):
+        raise OptionError(f"loss={loss!r} was given; allowed: a function of rows and triplets, see ramodo.ranking.")
+    return Stages(
         scorer=scorer,
-        ranker=scorer if ranker is None else as_scorer(ranker, "ranker"),
-        thresholder=Cantelli() if thresholder is None else thresholder,
+        ranker=ranker,
+        thresholder=thresholder,
         sampler=sampler,
-        representation=Layers() if representation is None else representation,
+        representation=representation,
         loss=loss.for_phi(phi_of(scorer), sampler.n_queries) if isinstance(loss, RankingHinge) else loss,
-        cutoff=Cantelli() if cutoff is None else cutoff,
+        cutoff=cutoff,
         labels_in_score=getattr(sampler, "labeled_fraction", "auto") == "auto",
     )
-    for name, methods in _NEEDED.items():
-        for method in methods:
-            if not hasattr(getattr(stages, name), method):
-                given = getattr(stages, name)
-                raise OptionError(
-                    f"{name}={given!r} was given; allowed: an object with {' and '.join(methods)}, see ramodo.stages."
-                )
-    if not callable(stages.loss):
-        raise OptionError(f"loss={loss!r} was given; allowed: a function of rows and triplets, see ramodo.ranking.")
-    return stages
 
 
 _NEEDED = {
@@ -91,6 +93,20 @@ _NEEDED = {
     "representation": ("first_width", "head"),
     "cutoff": ("cutoff",),
 }
+
+_WIDTH = Integer(1, 4096)
+
+
+def _checked_stage(name: str, stage: Any) -> Any:
+    """The stage, where it has what it needs; the options of ramodo's own ones are looked at before any work."""
+    needed = _NEEDED[name]
+    if isinstance(stage, type | str) or not all(hasattr(stage, method) for method in needed):
+        raise OptionError(
+            f"{name}={stage!r} was given; allowed: an object with {' and '.join(needed)}, see ramodo.stages."
+        )
+    if type(stage).__module__.startswith(f"{__package__}."):
+        check(stage.get_params(deep=False))
+    return stage
 
 
 def phi_of(scorer: Any) -> Phi:
@@ -142,8 +158,9 @@ def checked_triplets(stage: Any, triplets: Any, shape: tuple[int, int, int], n_r
         raise _error(
             "sampler", stage, f"triplets of shape {values.shape} and dtype {values.dtype}", f"integers of {shape}"
         )
-    if not (values.min() >= 0 and values.max() < n_rows):
-        raise _error("sampler", stage, f"the row number {values.max()}", f"0 to {n_rows - 1}")
+    outside = values[(values < 0) | (values >= n_rows)]
+    if len(outside):
+        raise _error("sampler", stage, f"the row number {outside[0]}", f"0 to {n_rows - 1}")
     return np.ascontiguousarray(values, dtype=np.int64)
 
 
@@ -157,26 +174,28 @@ class CheckedLoss:
         result = self._loss(rows, triplets)
         if not isinstance(result, tuple) or len(result) != 2:
             raise _error("loss", self._loss, f"a {type(result).__name__}", "a pair: the mean loss and its gradient")
-        value, gradient = float(result[0]), np.asarray(result[1])
-        if gradient.shape != rows.shape or not np.isfinite(gradient).all() or not np.isfinite(value):
+        value, gradient = np.asarray(result[0]), np.asarray(result[1])
+        if value.shape != () or gradient.shape != rows.shape or not (_are_finite(value) and _are_finite(gradient)):
             raise _error(
                 "loss",
                 self._loss,
-                f"the loss {value} and a gradient of shape {gradient.shape}",
+                f"the loss {value if value.shape == () else value.shape} and a gradient of shape {gradient.shape}",
                 f"a finite loss and a finite gradient of shape {rows.shape}",
             )
-        return value, gradient.astype(np.float32)
+        return float(value), gradient.astype(np.float32)
 
 
 class CheckedHead:
     """A head of the user's, whose results are looked at."""
 
     def __init__(self, stage: Any, head: Any) -> None:
+        if not (hasattr(head, "forward") and hasattr(head, "backward")):
+            raise _error("representation", stage, f"the head {head!r}", "an object with forward and backward")
         self._stage, self._head = stage, head
 
     def forward(self, hidden: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
         rows = np.asarray(self._head.forward(hidden))
-        if rows.ndim != 2 or len(rows) != len(hidden) or not np.isfinite(rows).all():
+        if rows.ndim != 2 or len(rows) != len(hidden) or not _are_finite(rows):
             raise _error(
                 "representation",
                 self._stage,
@@ -188,7 +207,7 @@ class CheckedHead:
     def backward(self, gradient: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
         result = np.asarray(self._head.backward(gradient))
         width = self._stage.first_width
-        if result.shape != (len(gradient), width) or not np.isfinite(result).all():
+        if result.shape != (len(gradient), width) or not _are_finite(result):
             raise _error(
                 "representation",
                 self._stage,
@@ -209,5 +228,16 @@ def checked_pools(pools: Pools, n_queries: int) -> Pools:
     return pools
 
 
+def _are_finite(values: npt.NDArray[Any]) -> bool:
+    return values.dtype.kind in "biuf" and bool(np.isfinite(values).all())
+
+
 def _error(name: str, stage: Any, given: str, allowed: str) -> StageError:
-    return StageError(f"the {name} {type(stage).__name__} gave {given}; allowed: {allowed}.")
+    return StageError(f"the {name} {_name_of(stage)} gave {given}; allowed: {allowed}.")
+
+
+def _name_of(stage: Any) -> str:
+    """The class that the user knows, or the name of a function."""
+    if isinstance(stage, Foreign):
+        stage = stage.detector
+    return str(getattr(stage, "__name__", type(stage).__name__))

@@ -132,21 +132,26 @@ def train(
 
 
 class _Batches:
-    """Epochs batch by batch, for heads and losses that are not native."""
+    """Epochs batch by batch, for heads and losses that are not native.
+
+    A head that is `homogeneous`, f(s h) = s f(h), works on small numbers where the data are huge.
+    """
 
     def __init__(self, trainer: kernels.Trainer, head: Any, loss: Any, scale: float) -> None:
-        self._trainer, self._head, self._loss, self._scale = trainer, head, loss, scale
+        self._trainer, self._head, self._loss = trainer, head, loss
+        inside = scale if getattr(head, "homogeneous", False) else 1.0
+        self._inside, self._outside = np.float32(inside), np.float32(scale**2 / inside)
 
     def run(self, triplets: Integers, batch_size: int) -> npt.NDArray[np.float64]:
         return np.array([self._step(triplets[i : i + batch_size]) for i in range(0, len(triplets), batch_size)])
 
     def _step(self, triplets: Integers) -> float:
         hidden, places = self._trainer.begin(triplets)
-        rows = hidden if self._head is None else self._head.forward(hidden)
+        rows = hidden if self._head is None else self._head.forward(hidden * self._inside) / self._inside
         value, gradient = self._loss(rows, places)
         if self._head is not None:
-            gradient = self._head.backward(gradient)
-        self._trainer.end(gradient * np.float32(self._scale**2))
+            gradient = self._head.backward(gradient * self._inside)
+        self._trainer.end(gradient * self._outside)
         return float(value)
 
 
