@@ -9,7 +9,10 @@ SEED, LIMIT, WIDTH, MARGIN = 11, 0.3, 7, 50.0
 OPTIONS = {
     "width": WIDTH,
     "n_queries": 1,
+    "k": 1,
+    "average": False,
     "margin": MARGIN,
+    "slope": 0.0,
     "scale": 1.0,
     "seed": SEED,
     "limit": LIMIT,

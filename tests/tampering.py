@@ -17,13 +17,18 @@ def read(path):
         return file.metadata(), {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
 
 
-def rewrite(path, header=None, tensors=None, facts=None, options=None):
-    """The file again with some parts replaced, or left out where the new value is None."""
+def rewrite(path, header=None, tensors=None, facts=None, options=None, member=None):
+    """The file again with some parts replaced, or left out where the new value is None.
+
+    `facts`, `options` and `member` (the first model's numbers) replace single values, or leave them out for Ellipsis.
+    """
     old_header, old_tensors = read(path)
     for name, changes in (("facts", facts), ("options", options)):
         if changes is not None:
-            merged = {**json.loads(old_header[name]), **changes}
-            old_header[name] = json.dumps({key: value for key, value in merged.items() if value is not Ellipsis})
+            old_header[name] = json.dumps(_merged(json.loads(old_header[name]), changes))
+    if member is not None:
+        first, *others = json.loads(old_header["members"])
+        old_header["members"] = json.dumps([_merged(first, member), *others])
     new_header = {**old_header, **(header or {})}
     new_tensors = {**old_tensors, **(tensors or {})}
     save_file(
@@ -31,6 +36,10 @@ def rewrite(path, header=None, tensors=None, facts=None, options=None):
         path,
         {name: text for name, text in new_header.items() if text is not None},
     )
+
+
+def _merged(values, changes):
+    return {key: value for key, value in {**values, **changes}.items() if value is not Ellipsis}
 
 
 def assert_refused(path, message=""):

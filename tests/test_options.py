@@ -7,10 +7,37 @@ import re
 import numpy as np
 import pytest
 
-from ramodo import REPEN
+from ramodo import (
+    RAMODO,
+    REPEN,
+    AverageNeighborREPEN,
+    AverageNN,
+    Cantelli,
+    Conformal,
+    KthNeighborREPEN,
+    KthNN,
+    RankingHinge,
+    Sp,
+    TopFraction,
+    TopK,
+    TripletSampler,
+)
+from ramodo.framework import COMMON
 from ramodo.options import OPTIONS, OptionError, check
+from ramodo.repen import _OPTIONS
 
 TABLE = {option.name: option for option in OPTIONS}
+
+DETECTORS = [REPEN, RAMODO, KthNeighborREPEN, AverageNeighborREPEN]
+STAGES = [Sp, KthNN, AverageNN, Cantelli, TopFraction, TopK, Conformal, TripletSampler, RankingHinge]
+STAGE_OPTIONS = {
+    "false_positives": lambda value: Cantelli(false_positives=value),
+    "fraction": TopFraction,
+    "count": TopK,
+    "fdr": lambda value: Conformal(fdr=value),
+    "held_out": lambda value: Conformal(held_out=value),
+}
+"""Options of a cut-off alone, and what makes one with such an option."""
 
 ALLOWED = {
     "n_components": [1, 20, 4096, np.int64(5)],
@@ -22,11 +49,20 @@ ALLOWED = {
     "n_subsamples": [1, 50],
     "subsample_size": [1, 8],
     "alpha": [0, 0.5, math.sqrt(3)],
-    "threshold": ["cantelli", 1e-6, 0.1, 0.5],
-    "labeled_fraction": [0, 0.0, 0.5, 1, 1.0],
+    "threshold": ["cantelli", 1e-6, 0.1, 0.5, TopK(5), Conformal()],
+    "labeled_fraction": ["auto", 0, 0.0, 0.5, 1, 1.0],
+    "normalize": [None, "l2", "max"],
+    "n_estimators": [1, 3, 1000, np.int32(2)],
+    "warm_start": [False, True],
     "random_state": [None, 0, 2**64 - 1, np.random.RandomState(0), np.random.default_rng(0)],
     "n_jobs": [None, -1, 1, 8],
     "verbose": [0, 1, True, False],
+    "k": [1, 3, 100_000, np.int64(2)],
+    "false_positives": [None, 1e-9, 0.25, 1],
+    "fraction": [1e-9, 0.05, 1, np.float32(0.5)],
+    "count": [1, 10**6],
+    "fdr": [1e-9, 0.1, 1],
+    "held_out": [1e-9, 0.2, 0.5],
 }
 REFUSED = {
     "n_components": [0, -1, 4097, 2.0, "20", None, True],
@@ -38,11 +74,20 @@ REFUSED = {
     "n_subsamples": [0, -1, None],
     "subsample_size": [0, 2.5, None],
     "alpha": [-0.1, math.nan, math.inf, "sqrt3", None],
-    "threshold": [0, 0.0, -0.1, 0.6, 1, math.nan, "auto", "Cantelli", None, True],
-    "labeled_fraction": [-0.1, 1.1, math.nan, None, "half"],
+    "threshold": [0, 0.0, -0.1, 0.6, 1, math.nan, "auto", "Cantelli", None, True, TopK, Sp()],
+    "labeled_fraction": [-0.1, 1.1, math.nan, None, "half", True],
+    "normalize": ["l1", "L2", "", 0, 2, True, ["l2"]],
+    "n_estimators": [0, -1, 1001, 2.0, None, True],
+    "warm_start": [0, 1, None, "yes"],
     "random_state": [-1, 0.5, "0", 2**64, [1, 2]],
     "n_jobs": [0, -2, 1.0, "all"],
     "verbose": [-1, None, 0.5],
+    "k": [0, -1, 100_001, 1.5, None, True, "3"],
+    "false_positives": [0, 0.0, -0.1, 1.1, math.nan, True, "0.25"],
+    "fraction": [0, 0.0, -0.1, 1.1, math.nan, None, True],
+    "count": [0, -1, 2.0, None, True],
+    "fdr": [0, 0.0, 1.1, math.nan, None, True],
+    "held_out": [0, 0.0, 0.6, math.nan, None, True],
 }
 
 
@@ -54,14 +99,45 @@ def test_every_option_has_cases_here():
     assert set(ALLOWED) == set(REFUSED) == set(TABLE)
 
 
+def _defaults(kind):
+    return {name: parameter.default for name, parameter in inspect.signature(kind).parameters.items()}
+
+
 def test_the_signature_is_the_table():
-    parameters = inspect.signature(REPEN.__init__).parameters
-    defaults = {name: parameter.default for name, parameter in parameters.items() if name != "self"}
-    assert list(defaults.items()) == [(option.name, option.default) for option in OPTIONS]
+    """Row by row; what follows in the table are options of siblings and of single stages."""
+    defaults, rows = _defaults(REPEN), OPTIONS[: len(_OPTIONS)]
+    assert list(defaults.items()) == [(option.name, option.default) for option in rows]
+    assert list(defaults) == list(_OPTIONS)
     assert REPEN().get_params() == defaults
+    assert {option.name for option in OPTIONS[len(_OPTIONS) :]} == {"k", *STAGE_OPTIONS}
+
+
+@pytest.mark.parametrize("kind", [KthNeighborREPEN, AverageNeighborREPEN])
+def test_the_siblings_of_repen_have_its_options_and_k(kind):
+    """As many queries as a subsample has references, so that there is a k-th nearest one."""
+    expected = {"k": TABLE["k"].default, **_defaults(REPEN), "n_queries": TABLE["subsample_size"].default}
+    assert list(_defaults(kind).items()) == list(expected.items())
+    assert kind().get_params() == expected
+
+
+def test_ramodo_has_its_stages_and_the_options_that_are_of_none():
+    stages = ["scorer", "ranker", "thresholder", "sampler", "representation", "loss", "cutoff"]
+    expected = [(name, None) for name in stages] + [(name, TABLE[name].default) for name in COMMON]
+    assert list(_defaults(RAMODO).items()) == expected
+    assert RAMODO().get_params() == dict(expected)
+
+
+@pytest.mark.parametrize("kind", STAGES)
+def test_the_defaults_of_stages_are_the_table_s(kind):
+    assert {name: TABLE[name].default for name in _defaults(kind)} == _defaults(kind)
+
+
+def test_every_option_of_a_stage_has_a_stage():
+    assert {"k", *STAGE_OPTIONS} <= {name for kind in STAGES for name in _defaults(kind)}
 
 
 def test_the_defaults_are_the_paper_s():
+    """But for the use of labels, where the paper's is 0.5, and what the paper does not have, which is off."""
     expected = {
         "n_components": 20,
         "n_epochs": 30,
@@ -73,7 +149,10 @@ def test_the_defaults_are_the_paper_s():
         "subsample_size": 8,
         "alpha": math.sqrt(3),
         "threshold": "cantelli",
-        "labeled_fraction": 0.5,
+        "labeled_fraction": "auto",
+        "normalize": None,
+        "n_estimators": 1,
+        "warm_start": False,
         "random_state": None,
         "n_jobs": None,
         "verbose": 0,
@@ -81,12 +160,14 @@ def test_the_defaults_are_the_paper_s():
     assert REPEN().get_params() == expected
 
 
-def test_every_option_is_documented():
-    for option in OPTIONS:
-        assert re.search(
-            rf"^ +{option.name} : .*default {re.escape(repr(option.default))}$", REPEN.__doc__, re.MULTILINE
-        )
-        assert option.meaning in REPEN.__doc__
+@pytest.mark.parametrize("kind", DETECTORS)
+def test_every_option_is_documented(kind):
+    """With the default that it has in this class."""
+    options = {name: default for name, default in _defaults(kind).items() if name in TABLE}
+    assert options.keys() >= set(COMMON)
+    for name, default in options.items():
+        assert re.search(rf"^ +{name} : .*default {re.escape(repr(default))}$", kind.__doc__, re.MULTILINE), name
+        assert TABLE[name].meaning in kind.__doc__
 
 
 @pytest.mark.parametrize(("name", "value"), _cases(ALLOWED))
@@ -102,12 +183,36 @@ def test_other_values_are_refused_by_name(name, value):
     assert str(caught.value).startswith(f"{name}=")
 
 
-@pytest.mark.parametrize("name", sorted(REFUSED))
-def test_fit_refuses_before_it_works(name, data):
-    detector = REPEN(**{name: REFUSED[name][0]})
+def _with_refused():
+    """Detectors with an option that is not allowed: of their own, or of a stage."""
+    for name in _OPTIONS:
+        yield pytest.param(name, REPEN(**{name: REFUSED[name][0]}), id=name)
+    yield pytest.param("k", KthNeighborREPEN(REFUSED["k"][0]), id="k")
+    for name in COMMON:
+        yield pytest.param(name, RAMODO(**{name: REFUSED[name][0]}), id=f"RAMODO-{name}")
+    for name, stage in STAGE_OPTIONS.items():
+        yield pytest.param(name, REPEN(threshold=stage(REFUSED[name][0])), id=f"threshold-{name}")
+        yield pytest.param(name, RAMODO(cutoff=stage(REFUSED[name][0])), id=f"cutoff-{name}")
+        yield pytest.param(name, RAMODO(thresholder=stage(REFUSED[name][0])), id=f"thresholder-{name}")
+    yield pytest.param("alpha", RAMODO(cutoff=Cantelli(-1)), id="cutoff-alpha")
+    yield pytest.param("k", RAMODO(KthNN(0)), id="scorer-k")
+    yield pytest.param("n_subsamples", RAMODO(ranker=Sp(0)), id="ranker-n_subsamples")
+    yield pytest.param("n_queries", RAMODO(sampler=TripletSampler(0)), id="sampler-n_queries")
+    yield pytest.param("labeled_fraction", RAMODO(sampler=TripletSampler(1, 2.0)), id="sampler-labeled_fraction")
+    yield pytest.param("margin", RAMODO(loss=RankingHinge(0)), id="loss-margin")
+
+
+@pytest.mark.parametrize(("name", "detector"), list(_with_refused()))
+def test_fit_refuses_before_it_works(name, detector, data, monkeypatch):
+    """Not even the data is looked at."""
+
+    def work(*_given, **_options):
+        raise AssertionError("it began to work")
+
+    monkeypatch.setattr("ramodo.framework.open_rows", work)
     with pytest.raises(OptionError, match=rf"{name}=.* was given; allowed: "):
         detector.fit(data[0])
-    assert not [key for key in vars(detector) if key.endswith("_")]
+    assert vars(detector).keys() == detector.get_params(deep=False).keys()
 
 
 def test_the_message_says_what_was_given_and_what_is_allowed():

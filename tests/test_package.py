@@ -6,9 +6,16 @@ import ramodo
 
 
 def test_public_names():
-    assert {"REPEN", "load", "__version__"} <= set(dir(ramodo))
-    assert set(ramodo.__all__) == {"REPEN", "load", "__version__"}
-    assert ramodo.REPEN.__name__ == "REPEN"
+    detectors = {"RAMODO", "REPEN", "KthNeighborREPEN", "AverageNeighborREPEN"}
+    scorers = {"Sp", "KthNN", "AverageNN", "Ensemble"}
+    cutoffs = {"Cantelli", "TopFraction", "TopK", "GivenSet", "Candidates", "Line", "Conformal"}
+    stages = {"TripletSampler", "Layers", "RankingHinge"}
+    classes = detectors | scorers | cutoffs | stages
+    assert set(ramodo.__all__) == classes | {"load", "__version__"}
+    assert set(ramodo.__all__) <= set(dir(ramodo))
+    for name in classes:
+        assert getattr(ramodo, name).__name__ == name
+    assert callable(ramodo.load)
     with pytest.raises(AttributeError, match="module 'ramodo' has no attribute 'DevNet'"):
         _ = ramodo.DevNet
 

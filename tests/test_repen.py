@@ -43,7 +43,9 @@ def test_the_whole_fit_equals_reference(record, make, n_queries):
     assert set(epochs[..., -1].ravel()) <= set(candidates)
 
     limit = np.sqrt(6 / (11 + 5))
-    weights = initial_weights(detector.weight_seed_, range(12), 5, limit)
+    first = detector.model_.members[0].representation.first
+    assert first.limit == pytest.approx(limit, rel=1e-6)
+    weights = initial_weights(first.seed, range(12), 5, limit)
     weights, losses = train(X, [batch for epoch in epochs for batch in batches(epoch, 16)], weights, 30.0)
     per_epoch = losses.reshape(4, 4) @ [16 / 60, 16 / 60, 16 / 60, 12 / 60]
     np.testing.assert_allclose(detector.loss_curve_, per_epoch, rtol=1e-5)
@@ -71,6 +73,14 @@ def test_fitted_attributes(fitted, data):
     assert fitted.n_features_in_ == d
     assert not hasattr(fitted, "feature_names_in_")
     assert fitted.references_.shape == (10 * 8, 6)
+    assert fitted.model_.members[0].detection.size == 8
+    assert np.array_equal(fitted.row_lengths_, np.count_nonzero(X.toarray(), axis=1))
+    np.testing.assert_allclose(fitted.row_norms_, np.linalg.norm(X.toarray(), axis=1), rtol=1e-12)
+    mapped = fitted.transform(X)
+    assert len(fitted.samples_) == len(fitted.n_alive_) == 1
+    assert np.array_equal(fitted.samples_[0], mapped)
+    assert fitted.n_alive_[0] == np.count_nonzero((mapped > 0).any(axis=0))
+    assert fitted.calibration_scores_.shape == (0,)
     assert 0 < len(fitted.candidate_outliers_) < n
     assert fitted.false_positive_bound_ == pytest.approx(0.25)
     assert set(fitted.stage_seconds_) == {"check", "ranking", "sampling", "training", "transform", "scoring"}

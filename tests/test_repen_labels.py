@@ -1,4 +1,8 @@
-"""Labels: in y, as extra rows, and their share of the negatives (section 4.6)."""
+"""Labels: in y, as extra rows, and their share of the negatives (section 4.6).
+
+A number for `labeled_fraction` is the paper's way, 0.5 its choice; what holds for any way of use is tested with "auto",
+the default, as well.
+"""
 
 import numpy as np
 import pandas as pd
@@ -11,7 +15,10 @@ from ramodo.datasets import make_ultrahigh
 from ramodo.options import OptionError
 from ramodo.rows import DataError
 from ramodo.triplets import TripletSampler
-from reference import batches, forward, initial_weights, train
+from reference import batches, forward, initial_weights, sp_scores, train
+
+PAPER = 0.5
+either_way = pytest.mark.parametrize("way", [PAPER, "auto"])
 
 
 @pytest.fixture
@@ -29,7 +36,8 @@ def faint():
 
 
 def _mean_auc(X, truth, judged, y=None, **labeled):
-    scores = [REPEN(random_state=seed).fit(X, y, **labeled).outlier_scores_ for seed in range(3)]
+    detectors = [REPEN(labeled_fraction=PAPER, random_state=seed) for seed in range(3)]
+    scores = [detector.fit(X, y, **labeled).outlier_scores_ for detector in detectors]
     return np.mean([roc_auc_score(truth[judged], score[judged]) for score in scores])
 
 
@@ -56,12 +64,13 @@ def test_share_of_negatives_from_extra_rows(quick, data, drawn, fraction):
     assert fraction == 0 or counts.min() > 0.5 * counts.mean()
 
 
-def test_labels_in_y_decide_who_is_a_negative(quick, data, drawn):
+@either_way
+def test_labels_in_y_decide_who_is_a_negative(quick, data, drawn, way):
     """Rows 0 and 1 are like all others, 114 to 116 are far from them; the labels say the opposite."""
     X, _ = data
     y = np.zeros(120)
     y[[0, 1]], y[114:117] = 1, -1
-    detector = quick(n_epochs=10).fit(X, y)
+    detector = quick(n_epochs=10, labeled_fraction=way).fit(X, y)
     assert {0, 1} <= set(detector.candidate_outliers_)
     assert not set(detector.candidate_outliers_) & {114, 115, 116}
     negatives = set(drawn[0][..., -1].ravel())
@@ -69,12 +78,13 @@ def test_labels_in_y_decide_who_is_a_negative(quick, data, drawn):
     assert not negatives & {114, 115, 116}
 
 
-def test_known_outliers_are_no_references(quick):
+@either_way
+def test_known_outliers_are_no_references(quick, way):
     """A known outlier is never nearer to a subsample than to the nearest row that is not one."""
     X = np.random.default_rng(0).random((12, 5))
     y = np.zeros(12)
     y[[3, 7]] = 1
-    detector = quick(n_subsamples=50, subsample_size=9).fit(X, y)
+    detector = quick(n_subsamples=50, subsample_size=9, labeled_fraction=way).fit(X, y)
     distances = np.linalg.norm(X[:, None] - X[y == 0], axis=2).min(axis=1)
     assert np.all(detector.initial_scores_[y == 1] >= distances[y == 1] - 1e-7)
     assert np.all(distances[y == 1] > 0.01)
@@ -85,17 +95,30 @@ def test_training_on_extra_rows_equals_reference(quick, data, drawn, make):
     """Triplets name extra rows after those of X, outliers first; each must be the row that training took for it."""
     X = data[0]
     outliers, inliers = (np.random.default_rng(seed).random((4, 40)) for seed in (1, 2))
-    detector = quick(n_epochs=4, batch_size=32).fit(make(X), labeled_outliers=outliers, labeled_inliers=inliers)
+    detector = quick(n_epochs=4, batch_size=32, labeled_fraction=PAPER)
+    detector.fit(make(X), labeled_outliers=outliers, labeled_inliers=inliers)
     named = np.concatenate(drawn[0])
     assert set(range(120, 124)) <= set(named[:, 2])
     assert set(range(124, 128)) <= set(named[:, 1])
     assert not set(range(124, 128)) & set(named[:, 2])
     assert not set(range(120, 124)) & set(named[:, :2].ravel())
 
-    start = initial_weights(detector.weight_seed_, range(40), 6, detector.weight_limit_)
+    first = detector.model_.members[0].representation.first
+    start = initial_weights(first.seed, range(40), 6, first.limit)
     rows = np.vstack([X.toarray(), outliers, inliers])
     weights, _ = train(rows, [batch for epoch in drawn[0] for batch in batches(epoch, 32)], start, 1000.0)
     np.testing.assert_allclose(detector.transform(make(X)), forward(X.toarray(), weights), atol=1e-4)
+
+
+def test_labels_the_paper_s_way_are_in_training_alone(quick, data):
+    """The score is the distance to the references in the representation, and nothing else."""
+    X, truth = data
+    detector = quick(labeled_fraction=PAPER).fit(X, truth)
+    assert detector.model_.direction is None
+    assert "labels" not in detector.stage_seconds_
+    assert "labels" in quick(labeled_fraction="auto").fit(X, truth).stage_seconds_
+    expected = sp_scores(detector.transform(X), detector.references_, 8)
+    np.testing.assert_allclose(detector.outlier_scores_, expected, rtol=1e-9)
 
 
 def test_extra_rows_train_as_if_they_were_rows_of_x(quick, data):
@@ -109,23 +132,28 @@ def test_extra_rows_train_as_if_they_were_rows_of_x(quick, data):
     np.testing.assert_allclose(dense, scores[0], rtol=1e-4)
 
 
-def test_no_extra_rows_are_as_none(quick, data):
+@either_way
+def test_no_extra_rows_are_as_none(quick, data, way):
     X, _ = data
     nothing = sp.csr_array((0, 40))
-    detector = quick().fit(X, labeled_outliers=nothing, labeled_inliers=np.empty((0, 40)))
-    assert np.array_equal(detector.outlier_scores_, quick().fit(X).outlier_scores_)
+    detector = quick(labeled_fraction=way).fit(X, labeled_outliers=nothing, labeled_inliers=np.empty((0, 40)))
+    assert np.array_equal(detector.outlier_scores_, quick(labeled_fraction=PAPER).fit(X).outlier_scores_)
 
 
-def test_unknown_labels_are_as_none(quick, data):
+@either_way
+def test_unknown_labels_are_as_none(quick, data, way):
     X, _ = data
-    assert np.array_equal(quick().fit(X, np.zeros(120)).outlier_scores_, quick().fit(X).outlier_scores_)
+    detector = quick(labeled_fraction=way).fit(X, np.zeros(120))
+    assert np.array_equal(detector.outlier_scores_, quick(labeled_fraction=PAPER).fit(X).outlier_scores_)
 
 
-def test_fit_predict_takes_labels(quick, data):
+@either_way
+def test_fit_predict_takes_labels(quick, data, way):
     X, truth = data
     labeled = {"labeled_outliers": X[-3:], "labeled_inliers": X[:3]}
-    flags = quick().fit_predict(X, truth, **labeled)
-    assert np.array_equal(flags, quick().fit(X, truth, **labeled).predict(X))
+    flags = quick(labeled_fraction=way).fit_predict(X, truth, **labeled)
+    assert set(flags) == {-1, 1}
+    assert np.array_equal(flags, quick(labeled_fraction=way).fit(X, truth, **labeled).predict(X))
 
 
 @pytest.mark.parametrize("make", [sp.csr_array, lambda X: X.toarray()], ids=["sparse", "dense"])

@@ -72,24 +72,27 @@ def test_ctrl_c_stops_training_and_leaves_the_estimator_unfitted():
     assert "training" not in complaints
 
 
-def test_an_interruption_at_the_very_end_leaves_an_older_fit_whole(quick, data, monkeypatch):
+@pytest.mark.parametrize("last", ["ramodo.fitting._warn_if_collapsed", "ramodo.framework._attributes"])
+def test_an_interruption_at_the_very_end_leaves_an_older_fit_whole(quick, data, monkeypatch, last):
     X = data[0]
     detector = quick().fit(X)
-    before = detector.predict(X)
+    before, state = detector.predict(X), dict(vars(detector))
 
-    def interrupt(_mapped):
+    def interrupt(*_given):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("ramodo.framework._warn_if_collapsed", interrupt)
+    monkeypatch.setattr(last, interrupt)
     with pytest.raises(KeyboardInterrupt):
         detector.fit(X * 1000)
     assert np.array_equal(detector.predict(X), before)
+    assert set(vars(detector)) == set(state)
+    assert all(value is state[name] for name, value in vars(detector).items())
 
 
 def test_a_collapsed_representation_is_told():
     mapped = np.zeros((100, 20), dtype=np.float32)
     mapped[:5, :3] = 1
     with pytest.warns(UserWarning, match=r"collapsed: 3 of 20 units respond to any row, 95% of the rows"):
-        _warn_if_collapsed(mapped)
+        assert _warn_if_collapsed(mapped) == 3
     mapped[:50, :15] = 1
-    _warn_if_collapsed(mapped)
+    assert _warn_if_collapsed(mapped) == 15

@@ -28,6 +28,10 @@ def large():
     return make_ultrahigh(600, 3000, row_length=300, random_state=0)[0]
 
 
+def _first(detector):
+    return detector.model_.members[0].representation.first
+
+
 def _same(left, right):
     return all(np.array_equal(getattr(left, name), getattr(right, name)) for name in LEARNED)
 
@@ -82,7 +86,7 @@ def test_a_second_fit_starts_anew(quick, data):
 
 def test_other_seeds_give_other_references_triplets_and_weights(quick, data):
     one, two = (quick(random_state=seed).fit(data[0]) for seed in (1, 2))
-    assert one.weight_seed_ != two.weight_seed_
+    assert _first(one).seed != _first(two).seed
     for name in ("initial_scores_", "loss_curve_", "feature_weights_", "outlier_scores_"):
         assert not np.isclose(getattr(one, name), getattr(two, name), rtol=1e-9).any()
 
@@ -139,10 +143,13 @@ def test_unseen_features_have_weights_of_their_own(quick, data, n_features):
     assert np.array_equal(one.outlier_score(news), two.outlier_score(news))
     assert not np.isclose(one.outlier_score(news), one.outlier_score(X[-6:])).any()
 
-    weights = initial_weights(one.weight_seed_, range(40), 6, one.weight_limit_)
+    first = _first(one)
+    weights = initial_weights(first.seed, range(40), 6, first.limit)
     stored = one.feature_indices_ < 40
     weights[one.feature_indices_[stored]] = one.feature_weights_[stored]
-    np.testing.assert_array_equal(weights[30:], initial_weights(one.weight_seed_, range(30, 40), 6, one.weight_limit_))
-    expected = sp_scores(forward(data[0][-6:].toarray(), weights), one.references_, one.reference_size_)
+    np.testing.assert_array_equal(weights[30:], initial_weights(first.seed, range(30, 40), 6, first.limit))
+    expected = sp_scores(
+        forward(data[0][-6:].toarray(), weights), one.references_, one.model_.members[0].detection.size
+    )
     np.testing.assert_allclose(one.outlier_score(news), expected, rtol=1e-4)
     np.testing.assert_allclose(one.outlier_score(news.toarray()), expected, rtol=1e-4)

@@ -6,6 +6,7 @@ from scipy import stats
 
 from examples import PLAIN, scattered, single
 from ramodo import kernels
+from ramodo.kernels import Phi
 from ramodo.rows import DenseRows, open_rows
 from ramodo.scoring import Sp
 from reference import sp_scores
@@ -14,7 +15,7 @@ WIDE = 10**12
 
 
 def _sparse_scores(kind, X, references, size, *, n_threads=1, **place):
-    return kernels.SparseSp(kind.rows(references, **place), size).score(kind.rows(X, **place), n_threads)
+    return kernels.SparseSp(kind.rows(references, **place), size, Phi()).score(kind.rows(X, **place), n_threads)
 
 
 def _dense_scores(X, references, size):
@@ -49,7 +50,7 @@ def test_sp_in_the_representation_equals_reference(size, width):
     rng = np.random.default_rng(size)
     rows = rng.random((40, width), dtype=np.float32) * 10
     references = rng.random((3 * size, width), dtype=np.float32) * 10
-    found = kernels.SmallSp(references, size).score(rows, 1)
+    found = kernels.SmallSp(references, size, Phi()).score(rows, 1)
     np.testing.assert_allclose(found, sp_scores(rows, references, size), rtol=1e-12)
 
 
@@ -59,7 +60,7 @@ def test_scores_derived_by_hand():
     expected = [0.0, (0 + 3) / 2, (7 + 0) / 2]
     np.testing.assert_allclose(_sparse_scores(PLAIN, X, references, 2), expected, rtol=1e-15)
     np.testing.assert_allclose(_dense_scores(X, references, 2), expected, rtol=1e-15)
-    small = kernels.SmallSp(references.astype(np.float32), 2).score(X.astype(np.float32), 1)
+    small = kernels.SmallSp(references.astype(np.float32), 2, Phi()).score(X.astype(np.float32), 1)
     np.testing.assert_allclose(small, expected, rtol=1e-15)
 
 
@@ -69,7 +70,7 @@ def test_a_row_identical_to_a_reference_is_at_distance_zero(kind):
     assert _sparse_scores(kind, row, row, 1).tolist() == [0.0]
     assert _dense_scores(row.astype(kind.dtype), row.astype(kind.dtype), 1).tolist() == [0.0]
     small = row.astype(np.float32)
-    assert kernels.SmallSp(small, 1).score(small, 1).tolist() == [0.0]
+    assert kernels.SmallSp(small, 1, Phi()).score(small, 1).tolist() == [0.0]
 
 
 def test_an_empty_row_is_at_distance_zero_from_an_empty_reference(kind):
@@ -109,7 +110,7 @@ def test_sparse_scores_do_not_depend_on_threads_nor_neighbours():
 
 def test_small_scores_do_not_depend_on_threads_nor_neighbours():
     rows = np.random.default_rng(8).random((3000, 20), dtype=np.float32)
-    scorer = kernels.SmallSp(rows[:40], 8)
+    scorer = kernels.SmallSp(rows[:40], 8, Phi())
     alone = np.concatenate([scorer.score(rows[i : i + 1], 1) for i in range(0, 3000, 100)])
     assert np.array_equal(scorer.score(rows, 1)[::100], alone)
     assert np.array_equal(scorer.score(rows, 2)[::100], alone)

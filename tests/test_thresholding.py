@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ramodo.options import OptionError
 from ramodo.labels import read_labels
+from ramodo.options import OptionError
 from ramodo.thresholding import Cantelli, TopFraction
 from reference import cantelli_line
 

@@ -5,8 +5,10 @@ import pytest
 
 from examples import PLAIN, Kind, random_triplets, scattered
 from ramodo import kernels
+from ramodo.kernels import Phi
+from ramodo.ranking import RankingHinge
 from ramodo.rows import DenseRows
-from ramodo.training import Adadelta, scale_for, train
+from ramodo.training import Adadelta, Start, scale_for, train
 from reference import batches, hinge_gradient, hinge_loss, initial_weights
 from reference import train as reference_train
 from side_by_side import LIMIT, MARGIN, OPTIONS, SEED, WIDTH, check_against_reference, run_kernel
@@ -174,10 +176,10 @@ def _train(epochs, batch_size, show=lambda *_: None):
         epochs,
         batch_size,
         width=WIDTH,
-        margin=MARGIN,
-        n_queries=1,
-        seed=SEED,
-        limit=LIMIT,
+        slope=0.0,
+        loss=RankingHinge(MARGIN).for_phi(Phi(), 1),
+        head=None,
+        start=Start(SEED, LIMIT),
         largest=1.0,
         adadelta=Adadelta(),
         n_threads=1,

@@ -111,9 +111,16 @@ def test_every_batch_has_its_share_of_labeled_negatives(fraction, labeled):
     assert batches[-1].sum() == round(100 * fraction)
 
 
+@pytest.mark.parametrize(("n_labeled", "labeled"), [(1, 128), (4, 128), (20, 128), (60, 192), (180, 230)])
+def test_the_automatic_share_is_half_and_grows_with_the_labels(n_labeled, labeled):
+    """n / (n + 20) of a batch of 256 where that is more than half."""
+    negatives = _draw(_pools(100 + np.arange(n_labeled)), n=256 * 4)[:, -1]
+    assert [int(np.sum(batch >= 100)) for batch in np.split(negatives, 4)] == [labeled] * 4
+
+
 def test_every_epoch_starts_a_batch_of_its_own():
     """Ten triplets in batches of four, three times: two labelled of four, two of four, one of two, and again."""
-    epochs = TripletSampler().draw(_pools(LABELED), 3, 10, 4, np.random.default_rng(0))
+    epochs = TripletSampler(labeled_fraction=0.5).draw(_pools(LABELED), 3, 10, 4, np.random.default_rng(0))
     assert epochs.shape == (3, 10, 3)
     labeled = epochs[..., -1] >= 100
     assert [[int(part.sum()) for part in np.split(epoch, [4, 8])] for epoch in labeled] == [[2, 2, 1]] * 3
@@ -121,12 +128,12 @@ def test_every_epoch_starts_a_batch_of_its_own():
 
 
 def test_labeled_negatives_are_uniform_and_the_others_weighted():
-    negatives = _draw(_pools(LABELED))[:, -1]
+    negatives = _draw(_pools(LABELED), labeled_fraction=0.5)[:, -1]
     assert _p_value(negatives[negatives >= 100], LABELED, np.ones(4)) > 1e-3
     assert _p_value(negatives[negatives < 100], OUTLIERS, OUTLIER_SCORES) > 1e-3
 
 
-@pytest.mark.parametrize("fraction", [0.0, 0.5, 1.0])
+@pytest.mark.parametrize("fraction", [0.0, 0.5, 1.0, "auto"])
 def test_without_labeled_outliers_the_fraction_means_nothing(fraction):
     assert set(_draw(labeled_fraction=fraction)[:, -1]) == set(OUTLIERS)
 
@@ -153,7 +160,7 @@ def test_too_few_inliers_are_refused(n_queries, n_inliers):
         TripletSampler(n_queries).check(pools)
 
 
-@pytest.mark.parametrize(("labeled", "fraction"), [((), 1.0), (LABELED, 0.5)])
+@pytest.mark.parametrize(("labeled", "fraction"), [((), 1.0), (LABELED, 0.5), (LABELED, "auto")])
 def test_no_outlier_candidates_are_refused(labeled, fraction):
     pools = _pools(labeled, outliers=np.empty(0, dtype=np.int64), outlier_scores=np.empty(0))
     with pytest.raises(OptionError, match=r"no outlier candidates .* labeled_fraction=1\.0"):

@@ -9,6 +9,7 @@ from hypothesis.extra.numpy import arrays
 
 from examples import PLAIN, random_triplets, single
 from ramodo import REPEN, kernels
+from ramodo.kernels import Phi
 from ramodo.representation import SparseLayer
 from ramodo.rows import DenseRows, open_rows
 from ramodo.scoring import Sp
@@ -134,7 +135,7 @@ def test_sp_follows_the_unit(rows, X, power):
 @given(X=matrices, size=st.integers(1, 5), width=st.integers(1, 9))
 def test_sp_in_the_representation_equals_sp_on_the_same_numbers(X, size, width):
     rows = np.ascontiguousarray(X[:, :width], dtype=np.float32)
-    small = kernels.SmallSp(rows[: 2 * size], size).score(rows, 1)
+    small = kernels.SmallSp(rows[: 2 * size], size, Phi()).score(rows, 1)
     np.testing.assert_allclose(small, _sp(PLAIN.rows, X[:, :width], slice(0, 2 * size), size), rtol=1e-6, atol=1e-7)
 
 

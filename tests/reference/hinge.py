@@ -1,39 +1,51 @@
-"""The ranking loss of a batch of triplets, and its gradient with respect to the weights."""
+"""The ranking loss of a batch of triplets, and its gradient with respect to the rows and to the weights."""
 
 import numpy as np
 
-from .layer import forward
+from .layer import derivative, forward
 
 
-def _nearest(hidden, row, queries):
-    """The first of the nearest queries, and the squared distance to it."""
-    distances = [np.sum((hidden[row] - hidden[query]) ** 2) for query in queries]
-    best = int(np.argmin(distances))
-    return queries[best], distances[best]
+def _named(rows, row, queries, k, average):
+    """The queries that φ looks at, the first ones of equals, and φ: a mean of squared distances."""
+    distances = [np.sum((rows[row] - rows[query]) ** 2) for query in queries]
+    order = np.argsort(distances, kind="stable")[:k]
+    named = order if average else order[-1:]
+    return [queries[place] for place in named], np.mean([distances[place] for place in named])
 
 
-def hinge_loss(X, weights, triplets, margin):
-    """Mean over triplets (queries ..., positive, negative) of max(0, c + d(positive) - d(negative))."""
-    hidden = forward(X, weights)
+def rows_loss(rows, triplets, margin, k=1, average=False):
+    """Mean over triplets (queries ..., positive, negative) of max(0, c + φ(positive) - φ(negative))."""
     losses = []
     for *queries, positive, negative in triplets:
-        near, far = _nearest(hidden, positive, queries)[1], _nearest(hidden, negative, queries)[1]
+        near, far = (_named(rows, row, queries, k, average)[1] for row in (positive, negative))
         losses.append(max(0.0, margin + near - far))
     return float(np.mean(losses))
 
 
-def hinge_gradient(X, weights, triplets, margin):
-    """The derivative of `hinge_loss` by the weights; zero at the corners of hinge and ReLU."""
-    X = np.asarray(X, dtype=np.float64)
-    hidden = forward(X, weights)
-    by_hidden = np.zeros_like(hidden)
+def rows_gradient(rows, triplets, margin, k=1, average=False):
+    """The derivative of `rows_loss` by the rows; zero at the corners of the hinge."""
+    rows = np.asarray(rows, dtype=np.float64)
+    gradient = np.zeros_like(rows)
     for *queries, positive, negative in triplets:
-        near, near_distance = _nearest(hidden, positive, queries)
-        far, far_distance = _nearest(hidden, negative, queries)
+        near, near_distance = _named(rows, positive, queries, k, average)
+        far, far_distance = _named(rows, negative, queries, k, average)
         if margin + near_distance - far_distance <= 0:
             continue
-        for row, query, sign in ((positive, near, 1), (negative, far, -1)):
-            difference = 2 * sign * (hidden[row] - hidden[query]) / len(triplets)
-            by_hidden[row] += difference
-            by_hidden[query] -= difference
-    return X.T @ (by_hidden * (hidden > 0))
+        for row, named, sign in ((positive, near, 1), (negative, far, -1)):
+            for query in named:
+                difference = 2 * sign * (rows[row] - rows[query]) / len(named) / len(triplets)
+                gradient[row] += difference
+                gradient[query] -= difference
+    return gradient
+
+
+def hinge_loss(X, weights, triplets, margin, k=1, average=False, slope=0.0):
+    """`rows_loss` of the rows that the layer gives."""
+    return rows_loss(forward(X, weights, slope), triplets, margin, k, average)
+
+
+def hinge_gradient(X, weights, triplets, margin, k=1, average=False, slope=0.0):
+    """The derivative of `hinge_loss` by the weights; zero at the corners of hinge and ReLU."""
+    X = np.asarray(X, dtype=np.float64)
+    hidden = forward(X, weights, slope)
+    return X.T @ (rows_gradient(hidden, triplets, margin, k, average) * derivative(hidden, slope))

@@ -32,6 +32,15 @@ def initial_weights(seed, columns, width, limit):
     return (words.reshape(len(keys), width).astype(np.float32) * step).astype(np.float64)
 
 
-def forward(X, weights):
-    """f(x) = max(0, x W)."""
-    return np.maximum(0.0, np.asarray(X, dtype=np.float64) @ weights)
+def forward(X, weights, slope=0.0):
+    """f(x) = ψ(x W), ψ with the given slope below zero: 0 is max(0, x W)."""
+    return activate(np.asarray(X, dtype=np.float64) @ weights, slope)
+
+
+def activate(sums, slope):
+    return np.where(sums > 0, sums, slope * sums)
+
+
+def derivative(sums, slope):
+    """Of ψ, by the sign of its argument, which is that of its value."""
+    return np.where(sums > 0, 1.0, slope)

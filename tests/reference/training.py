@@ -23,12 +23,12 @@ def batches(triplets, batch_size):
     return [triplets[first : first + batch_size].tolist() for first in range(0, len(triplets), batch_size)]
 
 
-def train(X, batches, weights, margin, **constants):
+def train(X, batches, weights, margin, *, k=1, average=False, slope=0.0, **constants):
     """Weights after one step per batch of triplets, and the loss before each step."""
     X = np.asarray(X, dtype=np.float64)
     optimizer = Adadelta(weights.shape, **constants)
     losses = []
     for batch in batches:
-        losses.append(hinge_loss(X, weights, batch, margin))
-        weights = optimizer.step(weights, hinge_gradient(X, weights, batch, margin))
+        losses.append(hinge_loss(X, weights, batch, margin, k, average, slope))
+        weights = optimizer.step(weights, hinge_gradient(X, weights, batch, margin, k, average, slope))
     return weights, np.array(losses)
