@@ -397,7 +397,7 @@ static auto give(std::unique_ptr<T[]> values, size_t n) {
     return nb::ndarray<nb::numpy, T, nb::ndim<1>>(kept, {n}, owner);
 }
 
-static nb::tuple read_svmlight_text(const Array<uint8_t>& text, int n_threads) {
+static nb::object read_svmlight_text(const Array<uint8_t>& text, int n_threads) {
     const char* bytes = reinterpret_cast<const char*>(text.data());
     const int64_t n_bytes = static_cast<int64_t>(text.size());
     std::unique_ptr<double[]> labels, values;
@@ -449,7 +449,7 @@ static void need_offsets(const Array<int64_t>& offsets, size_t n_bytes) {
     need(static_cast<size_t>(offsets.data()[offsets.size() - 1]) <= n_bytes, "offsets point outside of the text");
 }
 
-static nb::tuple count_text(const Array<uint8_t>& text, const Array<int64_t>& offsets, std::pair<int, int> words,
+static nb::object count_text(const Array<uint8_t>& text, const Array<int64_t>& offsets, std::pair<int, int> words,
                             std::pair<int, int> characters, int bits, int n_threads) {
     const TextOptions options = text_options(words, characters, bits);
     need_offsets(offsets, text.size());
@@ -463,7 +463,7 @@ static nb::tuple count_text(const Array<uint8_t>& text, const Array<int64_t>& of
     return nb::make_tuple(give(std::move(counts.lengths)), give(std::move(counts.columns)), give(std::move(counts.counts)));
 }
 
-static nb::list text_tokens(const Array<uint8_t>& text, std::pair<int, int> words, std::pair<int, int> characters, int bits) {
+static nb::object text_tokens(const Array<uint8_t>& text, std::pair<int, int> words, std::pair<int, int> characters, int bits) {
     Tokenizer tokens(text_options(words, characters, bits));
     nb::list found;
     tokens(reinterpret_cast<const char*>(text.data()), static_cast<int64_t>(text.size()),

@@ -198,6 +198,8 @@ def compare_normalizations(detector: Any, X: Any, y: Any, labeled_outliers: Any)
             "no known outliers were given; allowed: X with y that holds a 1, or labeled_outliers, to compare "
             "normalisations on."
         )
+    if (labels == 1).all():
+        raise OptionError("y says that every row of X is a known outlier (1); allowed: others, for them to outrank.")
     ranks = {}
     for how in (None, "l2", "max"):
         told_nothing = clone(detector).set_params(normalize=how, warm_start=False).fit(X)

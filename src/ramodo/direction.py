@@ -17,7 +17,8 @@ direction.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -53,11 +54,10 @@ class Axes:
     columns: Integers
     weights: npt.NDArray[np.float32]
     n_features: int
-    _project: kernels.Projection = field(init=False, repr=False, compare=False)
 
-    def __post_init__(self) -> None:
-        project = kernels.Projection(self.columns, self.weights, self.n_features, seed=0, limit=0.0, slope=1.0)
-        object.__setattr__(self, "_project", project)
+    @cached_property
+    def _project(self) -> kernels.Projection:
+        return kernels.Projection(self.columns, self.weights, self.n_features, seed=0, limit=0.0, slope=1.0)
 
     def __reduce__(self) -> Any:
         return Axes, (self.columns, self.weights, self.n_features)

@@ -24,7 +24,7 @@ from .model import Model, References
 from .options import OptionError, check, describe
 from .progress import Progress
 from .representation import Layers
-from .rows import DataError, Rows, lengths, like, normalized, open_rows, squared_norms
+from .rows import DataError, Rows, fingerprint, lengths, like, normalized, open_rows, squared_norms
 from .stages import Stages, assemble
 
 _FEWEST_ROWS = 3
@@ -95,12 +95,13 @@ class RandomDistanceDetector(ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
         names = _get_feature_names(X)
         with progress.stage("check"):
             data = self._open_training_data(X, y, labeled_outliers, labeled_inliers, stages, seed)
-            facts = {
+            facts: dict[str, Any] = {
                 "row_lengths_": lengths(data.rows),
                 "row_norms_": np.sqrt(squared_norms(data.rows, self._n_threads())),
             }
         previous = self._previous(data)
         outcome = fitting.fit(stages, self._plan(data, previous), data, self.normalize, seed, previous, progress)
+        facts["fingerprint_"] = fingerprint(data.rows)
         fitted = {**facts, **_attributes(outcome, stages, data), "stage_seconds_": progress.seconds}
         if names is not None:
             fitted["feature_names_in_"] = names
@@ -175,7 +176,10 @@ class RandomDistanceDetector(ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
     def outlier_score(self, X: Any) -> npt.NDArray[np.float64]:
         """How outlying each row is: higher is more outlying. Depends on the row alone, not on its neighbours in X."""
         rows = self._open(X)
-        return self.model_.score(rows, self._n_threads())
+        scores = self.model_.score(rows, self._n_threads())
+        if not np.isfinite(scores).all():
+            raise DataError("scores are not finite: the weights of this model are damaged, or X is beyond its reach.")
+        return scores
 
     def transform(self, X: Any) -> npt.NDArray[np.float32]:
         """The representation: one row of numbers per row of X; those of several models side by side."""
@@ -356,6 +360,7 @@ def _attributes(outcome: fitting.Outcome, stages: Stages, data: fitting.Training
         "offset_": offset_of(outcome.threshold),
         "false_positive_bound_": float(getattr(stages.cutoff, "bound", lambda: np.nan)()),
         "options_": _shape_of(stages),
+        "source_": None,
     }
 
 

@@ -11,16 +11,16 @@ from __future__ import annotations
 import json
 import math
 import os
-import tempfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
-from safetensors import SafetensorError, safe_open
+from safetensors import SafetensorError
 from safetensors.numpy import save_file
 
+from . import __version__, tensor_file
 from .detector import offset_of
 from .direction import Axes, LabelDirection
 from .kernels import Phi
@@ -28,6 +28,7 @@ from .model import Member, Model, References
 from .options import OptionError, check
 from .representation import DenseLayer, Representation, SparseLayer
 from .stage_file import decode, encode
+from .whole_file import write_whole
 
 if TYPE_CHECKING:
     from .framework import RandomDistanceDetector
@@ -71,6 +72,9 @@ _MEMBER: dict[str, type] = {
 
 _MOST_LAYERS = 64
 
+_CHECKED_AT_ONCE = 1 << 26
+"""Bytes up to which values are looked at when a file is opened; those of larger arrays when they are used."""
+
 
 class ModelFileError(ValueError):
     """The file is not a model that this version can read."""
@@ -103,8 +107,11 @@ def save(detector: RandomDistanceDetector, path: Path) -> Path:
         "normalize": json.dumps(detector.model_.normalize),
         "direction": json.dumps(None if direction is None else [direction.factor, direction.detector_factor]),
         "stage_seconds": json.dumps(detector.stage_seconds_),
+        "source": json.dumps(detector.source_),
+        "fingerprint": detector.fingerprint_,
+        "ramodo": __version__,
     }
-    _write_whole(path, lambda temporary: save_file(tensors, temporary, header))
+    write_whole(path, lambda temporary: save_file(tensors, temporary, header))
     return path
 
 
@@ -172,10 +179,8 @@ def load(path: str | os.PathLike[str]) -> RandomDistanceDetector:
     with path.open("rb"):  # a missing, unreadable or wrong kind of file: the system's own error says it best
         pass
     try:
-        with safe_open(path, framework="numpy") as file:
-            header = file.metadata() or {}
-            tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
-    except (SafetensorError, TypeError, KeyError, AttributeError) as error:
+        header, tensors = tensor_file.read(path)
+    except (SafetensorError, TypeError, KeyError, AttributeError, ValueError, RecursionError) as error:
         raise ModelFileError(f"{path} is not a ramodo model: {str(error).rstrip('.')}.") from None
     try:
         return _build(header, tensors)
@@ -208,6 +213,7 @@ def _build(header: dict[str, str], tensors: dict[str, npt.NDArray[Any]]) -> Rand
     if names is not None:
         fitted["feature_names_in_"] = _read_names(names, facts["n_features_in_"])
     fitted["stage_seconds_"] = json.loads(header["stage_seconds"])
+    fitted["source_"], fitted["fingerprint_"] = _read_source(header.get("source")), header.get("fingerprint", "")
     detector.__dict__.update(fitted)
     _require(detector.options_ == _shape_of(detector) and _fits(detector), "its options do not fit its model")
     return detector
@@ -221,6 +227,13 @@ def _fits(detector: RandomDistanceDetector) -> bool:
         if widths != stage.checked_widths() or representation.first.slope != stage.slope:
             return False
     return True
+
+
+def _read_source(given: str | None) -> dict[str, Any] | None:
+    """How the data were read, where they came from a file."""
+    source = None if given is None else json.loads(given)
+    _require(source is None or isinstance(source, dict), "its source is not a table")
+    return source
 
 
 def _read(values: Any, kinds: dict[str, type]) -> dict[str, Any]:
@@ -308,13 +321,14 @@ def _read_direction(
 
 def _check_array(name: str, array: npt.NDArray[Any], dtype: str, ndim: int) -> None:
     _require(array.dtype == dtype and array.ndim == ndim, f"{name} is {array.dtype} with {array.ndim} dimensions")
-    _require(bool(np.isfinite(array).all()), f"{name} is not finite")
+    if array.nbytes <= _CHECKED_AT_ONCE:
+        _require(bool(np.isfinite(array).all()), f"{name} is not finite")
 
 
 def _check_columns(name: str, columns: npt.NDArray[Any], n_features: int) -> None:
     _check_array(name, columns, "int64", 1)
     if len(columns):
-        increasing = bool((columns[1:] > columns[:-1]).all())
+        increasing = columns.nbytes > _CHECKED_AT_ONCE or bool((columns[1:] > columns[:-1]).all())
         _require(increasing and columns[0] >= 0 and columns[-1] < n_features, "features are out of range")
 
 
@@ -361,29 +375,3 @@ def _read_names(encoded: npt.NDArray[Any], n_features: int) -> npt.NDArray[np.ob
 def _require(condition: bool, message: str) -> None:
     if not condition:
         raise ModelFileError(message)
-
-
-def _write_whole(path: Path, write: Callable[[str], None]) -> None:
-    if not path.name or path.is_dir():
-        raise IsADirectoryError(f"{str(path)!r} was given; allowed: the path of a file.")
-    path = path.resolve()  # onto the target of a link, not onto the link
-    try:
-        handle, temporary = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
-    except OSError as error:
-        raise type(error)(error.errno, f"cannot write into the folder: {error.strerror}", str(path.parent)) from None
-    try:
-        write(temporary)
-        os.fsync(handle)
-        os.chmod(temporary, 0o666 & ~_umask())
-        os.replace(temporary, path)
-    except BaseException:
-        os.unlink(temporary)
-        raise
-    finally:
-        os.close(handle)
-
-
-def _umask() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
+from functools import cached_property
 from itertools import pairwise
 from typing import Any
 
@@ -126,11 +127,10 @@ class SparseLayer:
     seed: int
     limit: float
     slope: float = 0.0
-    _project: kernels.Projection = field(init=False, repr=False, compare=False)
 
-    def __post_init__(self) -> None:
-        project = kernels.Projection(self.columns, self.weights, self.n_features, self.seed, self.limit, self.slope)
-        object.__setattr__(self, "_project", project)
+    @cached_property
+    def _project(self) -> kernels.Projection:
+        return kernels.Projection(self.columns, self.weights, self.n_features, self.seed, self.limit, self.slope)
 
     def __reduce__(self) -> Any:
         return SparseLayer, (self.columns, self.weights, self.n_features, self.seed, self.limit, self.slope)

@@ -69,7 +69,8 @@ class Scan:
 
 def read_svmlight(text: npt.NDArray[np.uint8], n_threads: int) -> tuple[Any, ...]:
     """(error, its byte, labels, lengths of rows, indices, values, largest index, smallest index, ordered)."""
-    return _native.read_svmlight(text, n_threads)
+    found: Any = _native.read_svmlight(text, n_threads)
+    return tuple(found)
 
 
 def count_text(
@@ -81,15 +82,16 @@ def count_text(
     n_threads: int,
 ) -> tuple[Integers, Integers, Floats]:
     """Lengths of rows, columns and counts of the hashed tokens of each document."""
-    lengths, columns, counts = _native.count_text(text, offsets, words, characters, bits, n_threads)
-    return lengths, columns, counts
+    found: Any = _native.count_text(text, offsets, words, characters, bits, n_threads)
+    return found[0], found[1], found[2]
 
 
 def text_tokens(
     text: npt.NDArray[np.uint8], words: tuple[int, int], characters: tuple[int, int], bits: int
 ) -> list[tuple[int, bytes, bool]]:
     """Column, bytes and whether it is a word, of each token of one document."""
-    return _native.text_tokens(text, words, characters, bits)
+    found: Any = _native.text_tokens(text, words, characters, bits)
+    return list(found)
 
 
 class Phi(NamedTuple):

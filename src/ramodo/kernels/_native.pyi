@@ -214,7 +214,7 @@ def count_text(
     characters: tuple[int, int],
     bits: int,
     n_threads: int,
-) -> tuple:
+) -> object:
     """(lengths of rows, columns, counts)"""
 
 def text_tokens(
@@ -222,12 +222,12 @@ def text_tokens(
     words: tuple[int, int],
     characters: tuple[int, int],
     bits: int,
-) -> list:
+) -> object:
     """(column, bytes, is a word) of each token of one document"""
 
 def read_svmlight(
     text: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order="C", device="cpu", writable=False)], n_threads: int
-) -> tuple:
+) -> object:
     """
     (error, its byte, labels, lengths of rows, indices, values, largest index, smallest index, ordered)
     """

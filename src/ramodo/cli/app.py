@@ -1,0 +1,265 @@
+"""The commands, their options and help. What each does is in a module of its own, imported when it runs."""
+
+from __future__ import annotations
+
+from typing import Annotated, Optional
+
+import typer
+
+app = typer.Typer(
+    help="Finds the outliers in data with thousands to billions of features.",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    rich_markup_mode="markdown",
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+Data = Annotated[str, typer.Argument(metavar="DATA", help="File or rows folder; - is standard input.")]
+ModelPath = Annotated[str, typer.Argument(metavar="MODEL", help="A file that fit or detect wrote.")]
+Format = Annotated[
+    Optional[str],  # noqa: UP045 - typer reads it
+    typer.Option(
+        "--format", help="svmlight, numpy, mtx, csv, tsv, parquet, feather, h5ad, text, rows; else by suffix."
+    ),
+]
+Id = Annotated[Optional[str], typer.Option("--id", help="Column of a table that names its rows.")]  # noqa: UP045
+Label = Annotated[Optional[str], typer.Option("--label", help="Column with the truth: no feature, never trained on.")]  # noqa: UP045
+Text = Annotated[Optional[str], typer.Option("--text", help="Column of a table that holds a document.")]  # noqa: UP045
+Ignore = Annotated[Optional[list[str]], typer.Option("--ignore", help="Column to leave out; may be given again.")]  # noqa: UP045
+Missing = Annotated[str, typer.Option("--missing", help="Missing values of a table: error, zero, mean or indicator.")]
+Bits = Annotated[int, typer.Option("--bits", help="Text is hashed to 2^BITS features, up to 40.", min=8, max=40)]
+Words = Annotated[str, typer.Option("--words", help="n-grams of words in text, from-to; 0 for none.")]
+Characters = Annotated[str, typer.Option("--characters", help="n-grams of characters in text, from-to; 0 for none.")]
+ZeroBased = Annotated[
+    Optional[bool],  # noqa: UP045
+    typer.Option("--zero-based/--one-based", help="First index of an svmlight file; else 0 where a 0 occurs."),
+]
+Output = Annotated[
+    Optional[str],  # noqa: UP045
+    typer.Option("-o", "--output", help="Where to write: .csv, .jsonl, .parquet or .npz; - is standard output."),
+]
+Labels = Annotated[Optional[str], typer.Option("--labels", help="Table of id,label: 1 known outlier, -1 known inlier.")]  # noqa: UP045
+Normalize = Annotated[
+    Optional[str],  # noqa: UP045
+    typer.Option("--normalize", help="Rows: none, l2 or max. By default l2 for text, none for all else."),
+]
+Components = Annotated[int, typer.Option("--components", help="Columns of the representation.")]
+Models = Annotated[int, typer.Option("--models", help="Representations to train; their scores are averaged.")]
+Epochs = Annotated[int, typer.Option("--epochs", help="Passes of training.")]
+Share = Annotated[Optional[float], typer.Option("--share", help="Flag this share of the rows.")]  # noqa: UP045
+Fdr = Annotated[Optional[float], typer.Option("--fdr", help="Flag at this false-discovery rate.")]  # noqa: UP045
+Model = Annotated[Optional[str], typer.Option("-m", "--model", help="Write the model to this file.")]  # noqa: UP045
+Seed = Annotated[int, typer.Option("--seed", help="The same seed gives the same scores.")]
+Threads = Annotated[Optional[int], typer.Option("--threads", help="All cores by default.")]  # noqa: UP045
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Say nothing but results and errors.")]
+Json = Annotated[bool, typer.Option("--json", help="The summary as JSON.")]
+Top = Annotated[int, typer.Option("--top", help="Rows to show.", min=0)]
+
+
+@app.callback()
+def ramodo(
+    version: Annotated[bool, typer.Option("--version", help="Print the version.", is_eager=True)] = False,
+) -> None:
+    """Finds the outliers in data with thousands to billions of features."""
+    if version:
+        from .. import __version__
+
+        print(__version__)
+        raise typer.Exit
+
+
+@app.command()
+def detect(
+    data: Data,
+    output: Output = None,
+    model: Model = None,
+    format: Format = None,
+    id: Id = None,
+    label: Label = None,
+    text: Text = None,
+    ignore: Ignore = None,
+    missing: Missing = "error",
+    bits: Bits = 22,
+    words: Words = "1-1",
+    characters: Characters = "3-5",
+    zero_based: ZeroBased = None,
+    labels: Labels = None,
+    normalize: Normalize = None,
+    components: Components = 20,
+    models: Models = 1,
+    epochs: Epochs = 30,
+    share: Share = None,
+    fdr: Fdr = None,
+    top: Top = 10,
+    seed: Seed = 0,
+    threads: Threads = None,
+    quiet: Quiet = False,
+    json: Json = False,
+) -> None:
+    """Fit, rank and flag: the main job.
+
+    `ramodo detect mail.svm -o scores.csv`
+    """
+    from .detect import run_detect
+    from .reading import Source
+    from .training import Training
+
+    source = Source(format, id, label, text, ignore, missing, bits, words, characters, zero_based)
+    training = Training(labels, normalize, components, models, epochs, share, fdr, seed, threads)
+    run_detect(data, source, training, output=output, model=model, top=top, quiet=quiet, as_json=json)
+
+
+@app.command()
+def fit(
+    data: Data,
+    model: Annotated[str, typer.Option("-m", "--model", help="Write the model to this file.")],
+    format: Format = None,
+    id: Id = None,
+    label: Label = None,
+    text: Text = None,
+    ignore: Ignore = None,
+    missing: Missing = "error",
+    bits: Bits = 22,
+    words: Words = "1-1",
+    characters: Characters = "3-5",
+    zero_based: ZeroBased = None,
+    labels: Labels = None,
+    normalize: Normalize = None,
+    components: Components = 20,
+    models: Models = 1,
+    epochs: Epochs = 30,
+    share: Share = None,
+    fdr: Fdr = None,
+    seed: Seed = 0,
+    threads: Threads = None,
+    quiet: Quiet = False,
+    json: Json = False,
+) -> None:
+    """Fit a model and write it to a file.
+
+    `ramodo fit mail.svm -m mail.ramodo`
+    """
+    from .detect import run_detect
+    from .reading import Source
+    from .training import Training
+
+    source = Source(format, id, label, text, ignore, missing, bits, words, characters, zero_based)
+    training = Training(labels, normalize, components, models, epochs, share, fdr, seed, threads)
+    run_detect(data, source, training, output=None, model=model, top=0, quiet=quiet, as_json=json)
+
+
+@app.command()
+def score(
+    model: ModelPath,
+    data: Data,
+    output: Output = "-",
+    format: Format = None,
+    id: Id = None,
+    threads: Threads = None,
+    quiet: Quiet = False,
+) -> None:
+    """Score rows with a model; from - row by row, as they come.
+
+    `ramodo score mail.ramodo new.svm -o scores.csv`
+
+    `tail -f access.log | ramodo score access.ramodo -`
+    """
+    from .score import run_score
+
+    run_score(model, data, output=output or "-", format=format, id=id, threads=threads, quiet=quiet)
+
+
+@app.command()
+def transform(
+    model: ModelPath,
+    data: Data,
+    output: Annotated[str, typer.Option("-o", "--output", help="Where to write: .npy, .npz, .csv or .parquet.")],
+    format: Format = None,
+    id: Id = None,
+    threads: Threads = None,
+    quiet: Quiet = False,
+) -> None:
+    """Write the learned representation of each row.
+
+    `ramodo transform mail.ramodo mail.svm -o mail.npy`
+    """
+    from .score import run_transform
+
+    run_transform(model, data, output=output, format=format, id=id, threads=threads, quiet=quiet)
+
+
+@app.command()
+def evaluate(
+    model: ModelPath,
+    data: Data,
+    format: Format = None,
+    label: Label = None,
+    outlier: Annotated[float, typer.Option("--outlier", help="The label that means outlier.")] = 1.0,
+    threads: Threads = None,
+    seed: Seed = 0,
+    quiet: Quiet = False,
+    json: Json = False,
+) -> None:
+    """Compare a model's scores with labels: AUC-ROC, average precision, precision at n, with bootstrap intervals.
+
+    `ramodo evaluate mail.ramodo labelled.svm`
+    """
+    from .evaluate import run_evaluate
+
+    run_evaluate(
+        model, data, format=format, label=label, outlier=outlier, threads=threads, seed=seed, quiet=quiet, as_json=json
+    )
+
+
+@app.command()
+def convert(
+    data: Data,
+    output: Annotated[str, typer.Argument(metavar="OUTPUT", help="Path ending in .rows, .npz, .svm or .mtx.")],
+    format: Format = None,
+    id: Id = None,
+    label: Label = None,
+    text: Text = None,
+    ignore: Ignore = None,
+    missing: Missing = "error",
+    bits: Bits = 22,
+    words: Words = "1-1",
+    characters: Characters = "3-5",
+    zero_based: ZeroBased = None,
+    threads: Threads = None,
+    quiet: Quiet = False,
+) -> None:
+    """Turn one format into another; an svmlight file into a rows folder in bounded memory.
+
+    `ramodo convert big.svm.gz big.rows`
+    """
+    from .convert import run_convert
+    from .reading import Source
+
+    source = Source(format, id, label, text, ignore, missing, bits, words, characters, zero_based)
+    run_convert(data, source, output, threads=threads, quiet=quiet)
+
+
+@app.command()
+def info(
+    path: Annotated[str, typer.Argument(metavar="PATH", help="A model, or data.")],
+    format: Format = None,
+    json: Json = False,
+) -> None:
+    """Say what a model or a data file holds.
+
+    `ramodo info mail.ramodo`
+    """
+    from .info import run_info
+
+    run_info(path, format=format, as_json=json)
+
+
+@app.command()
+def demo() -> None:
+    """Look for 200 planted outliers among 10,000 rows with a million features.
+
+    `ramodo demo`
+    """
+    from ..demo import main as run_demo
+
+    run_demo()

@@ -1,0 +1,40 @@
+"""What a person sees: tables on standard output, progress and notes on standard error."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from rich.console import Console
+from rich.table import Table
+
+out = Console(highlight=False, markup=False, soft_wrap=True)
+err = Console(stderr=True, highlight=False, markup=False, soft_wrap=True)
+
+
+def note(text: str, quiet: bool) -> None:
+    """A line on standard error."""
+    if not quiet:
+        err.print(text)
+
+
+def print_facts(facts: Mapping[str, Any], as_json: bool, *, to_error: bool = False) -> None:
+    """Names and values, aligned, or as JSON."""
+    if as_json:
+        print(json.dumps(facts, default=str), file=sys.stderr if to_error else sys.stdout)
+        return
+    width = max(map(len, facts), default=0) + 2
+    for name, value in facts.items():
+        (err if to_error else out).print(f"{name:<{width}}{value}")
+
+
+def print_rows(header: list[str], rows: Iterable[Iterable[Any]], *, to_error: bool = False) -> None:
+    """A small table."""
+    table = Table(box=None, header_style="bold", pad_edge=False)
+    for column in header:
+        table.add_column(column, justify="left" if column in ("id", "text") else "right", overflow="ellipsis")
+    for row in rows:
+        table.add_row(*[str(cell) for cell in row])
+    (err if to_error else out).print(table)

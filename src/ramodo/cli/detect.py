@@ -1,0 +1,124 @@
+"""`ramodo detect` and `ramodo fit`."""
+
+from __future__ import annotations
+
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from ..formats import Table
+from ..options import OptionError
+from . import output as files
+from .console import note, print_facts, print_rows
+from .reading import Source, threads_of
+from .training import Training
+
+
+def run_detect(
+    path: str,
+    source: Source,
+    training: Training,
+    *,
+    output: str | None,
+    model: str | None,
+    top: int,
+    quiet: bool,
+    as_json: bool,
+) -> None:
+    """Read, fit, rank, write."""
+    if output not in (None, "-"):
+        files.refuse_suffix(str(output), (".csv", ".jsonl", ".parquet", ".npz"))
+    for target in (output, model):
+        _refuse_folder(target)
+    started = time.perf_counter()
+    table = source.read(path, threads_of(training.threads))
+    reading = time.perf_counter() - started
+    detector, warned = training.fit(table, source.is_text(path), not quiet and sys.stderr.isatty())
+    detector.source_ = source.remembered(path, table)
+    detector.stage_seconds_ = {"read": reading, **detector.stage_seconds_}
+    scores = detector.outlier_scores_
+    if output is not None:
+        rows = files.rows_of(table, scores, scores, detector.threshold_)
+        files.write_scores(output, rows)
+    if model is not None:
+        detector.save(model)
+    for text in warned:
+        note(f"warning: {text}", quiet)
+    if quiet and not as_json:
+        return
+    _summarize(path, table, detector, output, model, top, as_json)
+
+
+def _refuse_folder(target: str | None) -> None:
+    """A path that could not be written must not cost a fit."""
+    if target is None or target == "-":
+        return
+    if not Path(target).resolve().parent.is_dir():
+        raise OptionError(f"{target} was given; allowed: a file in a folder that exists.")
+
+
+def _summarize(
+    path: str, table: Table, detector: Any, output: str | None, model: str | None, top: int, as_json: bool
+) -> None:
+    scores, to_error = detector.outlier_scores_, output == "-"
+    flagged = int((scores >= detector.threshold_).sum())
+    entries = table.X.nnz if sp.issparse(table.X) else int(np.count_nonzero(table.X))
+    facts: dict[str, Any] = {
+        "data": path,
+        "rows": len(scores) if as_json else f"{len(scores):,}",
+        "features": table.X.shape[1] if as_json else f"{table.X.shape[1]:,}",
+        "non-zeros": int(entries) if as_json else f"{entries:,}",
+        "seconds": detector.stage_seconds_ if as_json else _seconds(detector.stage_seconds_),
+        "cut-off": detector.threshold_ if as_json else f"{detector.threshold_:.6g}: {_meaning(detector)}",
+        "flagged": flagged if as_json else f"{flagged:,} rows, {flagged / len(scores):.2%}",
+    }
+    facts |= {name: target for name, target in (("scores", output), ("model", model)) if target is not None}
+    findings = detector.diagnose()
+    if findings.warnings:
+        facts["to check" if not as_json else "warnings"] = list(findings.warnings) if as_json else findings.warnings[0]
+    highest = np.argsort(-scores, kind="stable")[:top]
+    shares = files.percentiles(scores[highest], scores)
+    if as_json:
+        facts["top"] = [
+            {"id": table.id_of(int(r)), "score": float(scores[r]), "percentile": float(p)}
+            for r, p in zip(highest, shares, strict=True)
+        ]
+        print_facts(facts, True, to_error=to_error)
+        return
+    print_facts(facts, False, to_error=to_error)
+    if top:
+        print_rows(
+            ["id", "score", "percentile", *(["text"] if table.texts else [])],
+            [
+                [
+                    table.id_of(int(r)),
+                    f"{scores[r]:.6g}",
+                    f"{p:.2f}",
+                    *([_short(table.texts[r])] if table.texts else []),
+                ]
+                for r, p in zip(highest, shares, strict=True)
+            ],
+            to_error=to_error,
+        )
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= 80 else text[:79] + "…"
+
+
+def _seconds(stages: dict[str, float]) -> str:
+    parts = ", ".join(f"{name} {seconds:.2f}" for name, seconds in stages.items())
+    return f"{sum(stages.values()):.2f} ({parts})"
+
+
+def _meaning(detector: Any) -> str:
+    bound = detector.false_positive_bound_
+    if len(detector.calibration_scores_):
+        return f"Benjamini and Hochberg's rule at a false-discovery rate of {detector.threshold.fdr:g}"
+    if np.isnan(bound):
+        return "the share that was asked for"
+    return f"mean + √3 deviations; at most {bound:.0%} of any scores lie above such a line"

@@ -1,0 +1,79 @@
+"""`ramodo evaluate`: how well do scores agree with labels?"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ..formats import FormatError
+from ..model_file import load
+from .console import print_facts
+from .reading import Source, read_for, source_of, threads_of
+from .score import scores_of
+
+_DRAWS = 1000
+
+
+def run_evaluate(
+    model: str,
+    path: str,
+    *,
+    format: str | None,
+    label: str | None,
+    outlier: float,
+    threads: int | None,
+    seed: int,
+    quiet: bool,
+    as_json: bool,
+) -> None:
+    """Print AUC-ROC, average precision and precision at n."""
+    detector = load(model)
+    detector.n_jobs = threads_of(threads)
+    source = source_of(detector, format, None)
+    if label is not None:
+        source = Source(**{**source.__dict__, "label": label})
+    table = read_for(detector, path, source, detector.n_jobs)
+    if table.classes is None:
+        raise FormatError(f"{path} holds no labels; name their column with --label.")
+    truth = table.classes == outlier
+    if truth.all() or not truth.any():
+        found = ", ".join(f"{value:g}" for value in np.unique(table.classes)[:10])
+        raise FormatError(
+            f"{path}: {int(truth.sum())} of {len(truth)} rows have the label {outlier:g}; allowed: some of them. "
+            f"Labels found: {found}; say which means outlier with --outlier."
+        )
+    scores = scores_of(detector, table.X)
+    facts: dict[str, Any] = {"rows": len(truth), "outliers": int(truth.sum())}
+    for name, (value, low, high) in measures(truth, scores, np.random.default_rng(seed)).items():
+        facts[name] = [value, low, high] if as_json else f"{value:.4f}  (95 %: {low:.4f} to {high:.4f})"
+    print_facts(facts, as_json)
+
+
+def measures(
+    truth: npt.NDArray[np.bool_], scores: npt.NDArray[np.float64], rng: np.random.Generator
+) -> dict[str, tuple[float, float, float]]:
+    """Each measure, and the middle 95 % of it over bootstrap samples of the rows, drawn within each class."""
+    from sklearn.metrics import average_precision_score, roc_auc_score
+
+    def precision_at_n(y: Any, s: Any) -> float:
+        n = int(y.sum())
+        return float(y[np.argsort(-s, kind="stable")[:n]].mean())
+
+    functions = {
+        "AUC-ROC": roc_auc_score,
+        "average precision": average_precision_score,
+        "precision at n": precision_at_n,
+    }
+    outliers, others = np.flatnonzero(truth), np.flatnonzero(~truth)
+    draws = max(20, min(_DRAWS, 20_000_000 // len(truth)))
+    samples = [
+        np.concatenate([rng.choice(outliers, len(outliers)), rng.choice(others, len(others))]) for _ in range(draws)
+    ]
+    found = {}
+    for name, function in functions.items():
+        values = [float(function(truth[s], scores[s])) for s in samples]
+        low, high = np.percentile(values, [2.5, 97.5])
+        found[name] = float(function(truth, scores)), float(low), float(high)
+    return found

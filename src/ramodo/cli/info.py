@@ -1,0 +1,62 @@
+"""`ramodo info`: what is in a file."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from .. import __version__
+from ..formats import read
+from ..model_file import load
+from ..tensor_file import metadata_of
+from .console import print_facts
+from .reading import threads_of
+
+
+def run_info(path: str, *, format: str | None, as_json: bool) -> None:
+    """Facts of a model, or of data."""
+    if format is None and path != "-" and Path(path).is_file() and metadata_of(path).get("format") == "ramodo":
+        print_facts(_of_model(path, as_json), as_json)
+        return
+    table = read(path, format, n_threads=threads_of(None))
+    entries = table.X.nnz if sp.issparse(table.X) else int(np.count_nonzero(table.X))
+    n_rows, n_features = table.X.shape
+    facts: dict[str, Any] = {"rows": n_rows, "features": n_features, "non-zeros": int(entries)}
+    if not as_json:
+        facts = {name: f"{value:,}" for name, value in facts.items()}
+        facts["non-zeros"] += f", {entries / n_rows:.1f} a row"
+    if table.classes is not None:
+        values, counts = np.unique(table.classes, return_counts=True)
+        labels = {f"{v:g}": int(c) for v, c in zip(values[:20], counts[:20], strict=True)}
+        facts["labels"] = labels if as_json else ", ".join(f"{v}: {c:,}" for v, c in labels.items())
+    if table.names is not None:
+        facts["columns"] = list(table.names[:20]) if as_json else ", ".join(table.names[:8])
+    print_facts(facts, as_json)
+
+
+def _of_model(path: str, as_json: bool) -> dict[str, Any]:
+    detector, header = load(path), metadata_of(path)
+    facts: dict[str, Any] = {
+        "class": type(detector).__name__,
+        "written by": f"ramodo {header.get('ramodo', '?')}, format {header.get('version')} (this is {__version__})",
+        "features": detector.n_features_in_,
+        "features with weights": len(detector.feature_indices_),
+        "training rows": len(detector.outlier_scores_),
+        "models": len(detector.model_.members),
+        "normalize": detector.model_.normalize,
+        "labels in the score": detector.model_.direction is not None,
+        "cut-off": detector.threshold_,
+        "data fingerprint": getattr(detector, "fingerprint_", None),
+        "data read as": detector.source_,
+        "options": detector.get_params(deep=False),
+    }
+    if not as_json:
+        changed = {k: v for k, v in facts["options"].items() if v != type(detector)().get_params(deep=False)[k]}
+        facts["options"] = ", ".join(f"{k}={v!r}" for k, v in changed.items()) or "as by default"
+        facts["features"], facts["features with weights"] = (
+            f"{facts[k]:,}" for k in ("features", "features with weights")
+        )
+    return facts

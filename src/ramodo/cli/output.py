@@ -1,0 +1,139 @@
+"""Scores and matrices to files, by suffix; written whole or not at all."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import sys
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ..formats import FormatError, Table
+from ..whole_file import write_whole
+
+Scores = npt.NDArray[np.float64]
+
+COLUMNS = ("id", "score", "percentile", "flag")
+
+
+def percentiles(scores: Scores, known: Scores) -> Scores:
+    """Share of the training rows, in percent, that score lower."""
+    return 100 * np.searchsorted(np.sort(known), scores) / max(1, len(known))
+
+
+def rows_of(table: Table, scores: Scores, known: Scores, threshold: float, first: int = 0) -> Iterable[tuple[Any, ...]]:
+    """id, score, percentile and flag of each row."""
+    shares = percentiles(scores, known)
+    for row, (score, share) in enumerate(zip(scores.tolist(), shares.tolist(), strict=True)):
+        id = str(first + row) if table.ids is None else table.ids[row]
+        yield id, score, round(share, 3), int(score >= threshold)
+
+
+def write_scores(path: str, rows: Iterable[tuple[Any, ...]]) -> None:
+    """Rows of id, score, percentile and flag."""
+    if path == "-":
+        for line in csv_lines(rows):
+            sys.stdout.write(line)
+        return
+    suffix = Path(path).suffix.lower()
+    writers: dict[str, Callable[[str, list[tuple[Any, ...]]], None]] = {
+        ".csv": _write_csv,
+        ".jsonl": _write_jsonl,
+        ".parquet": _write_parquet,
+        ".npz": _write_npz,
+    }
+    refuse_suffix(path, tuple(writers))
+    all_rows = list(rows)
+    write_whole(Path(path), lambda temporary: writers[suffix](temporary, all_rows))
+
+
+def refuse_suffix(path: str, allowed: tuple[str, ...]) -> None:
+    """Raise where a file cannot be written by its suffix: before any work is done."""
+    if Path(path).suffix.lower() not in allowed:
+        raise FormatError(
+            f"{path}: cannot write {Path(path).suffix or 'a file without suffix'}; allowed: {', '.join(allowed)}."
+        )
+
+
+def csv_lines(rows: Iterable[tuple[Any, ...]], header: bool = True) -> Iterable[str]:
+    """Lines of a CSV file."""
+    buffer = io.StringIO()
+    writer = csv.writer(buffer, lineterminator="\n")
+    if header:
+        writer.writerow(COLUMNS)
+    for row in rows:
+        writer.writerow(row)
+        yield buffer.getvalue()
+        buffer.seek(0)
+        buffer.truncate()
+    yield buffer.getvalue()
+
+
+def _write_csv(path: str, rows: list[tuple[Any, ...]]) -> None:
+    with open(path, "w", encoding="utf-8", newline="") as file:
+        file.writelines(csv_lines(rows))
+
+
+def _write_jsonl(path: str, rows: list[tuple[Any, ...]]) -> None:
+    with open(path, "w", encoding="utf-8") as file:
+        for row in rows:
+            file.write(json.dumps(dict(zip(COLUMNS, row, strict=True))) + "\n")
+
+
+def _write_parquet(path: str, rows: list[tuple[Any, ...]]) -> None:
+    pyarrow, parquet = _arrow(path)
+    columns = list(zip(*rows, strict=True)) or [(), (), (), ()]
+    parquet.write_table(pyarrow.table(dict(zip(COLUMNS, map(list, columns), strict=True))), path)
+
+
+def _write_npz(path: str, rows: list[tuple[Any, ...]]) -> None:
+    ids, scores, shares, flags = list(zip(*rows, strict=True)) or [(), (), (), ()]
+    with open(path, "wb") as file:
+        np.savez(
+            file, id=np.array(ids, dtype=str), score=np.array(scores), percentile=np.array(shares), flag=np.array(flags)
+        )
+
+
+def write_matrix(path: str, matrix: npt.NDArray[np.float32], table: Table) -> None:
+    """The representation, a row for each row of the data."""
+    writers: dict[str, Callable[[str], None]] = {
+        ".npy": lambda temporary: _save(temporary, np.save, matrix),
+        ".npz": lambda temporary: _save(temporary, np.savez, matrix),
+        ".csv": lambda temporary: _matrix_csv(temporary, matrix, table),
+        ".parquet": lambda temporary: _matrix_parquet(temporary, matrix, table),
+    }
+    refuse_suffix(path, tuple(writers))
+    write_whole(Path(path), writers[Path(path).suffix.lower()])
+
+
+def _save(path: str, save: Callable[..., None], matrix: npt.NDArray[np.float32]) -> None:
+    with open(path, "wb") as file:
+        save(file, matrix)
+
+
+def _matrix_csv(path: str, matrix: npt.NDArray[np.float32], table: Table) -> None:
+    with open(path, "w", encoding="utf-8", newline="") as file:
+        writer = csv.writer(file, lineterminator="\n")
+        writer.writerow(["id", *[f"c{i}" for i in range(matrix.shape[1])]])
+        for row, values in enumerate(matrix):
+            writer.writerow([table.id_of(row), *[float(v) for v in values]])
+
+
+def _matrix_parquet(path: str, matrix: npt.NDArray[np.float32], table: Table) -> None:
+    pyarrow, parquet = _arrow(path)
+    columns = {"id": [table.id_of(row) for row in range(len(matrix))]}
+    parquet.write_table(pyarrow.table({**columns, **{f"c{i}": matrix[:, i] for i in range(matrix.shape[1])}}), path)
+
+
+def _arrow(path: str) -> tuple[Any, Any]:
+    try:
+        import pyarrow
+        import pyarrow.parquet
+    except ImportError:
+        raise FormatError(f"{path}: .parquet files need the package pyarrow: pip install 'ramodo[files]'.") from None
+    return pyarrow, pyarrow.parquet

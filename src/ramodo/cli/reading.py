@@ -1,0 +1,135 @@
+"""From the options of a command to a matrix, and from a model to the same columns in other data."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from ..formats import FormatError, Table, TableOptions, TextOptions, format_of, read
+from ..options import OptionError
+
+
+@dataclass(frozen=True)
+class Source:
+    """How to read data, as the command line says it."""
+
+    format: str | None = None
+    id: str | None = None
+    label: str | None = None
+    text: str | None = None
+    ignore: list[str] | None = None
+    missing: str = "error"
+    bits: int = 22
+    words: str = "1-1"
+    characters: str = "3-5"
+    zero_based: bool | None = None
+
+    def table_options(self) -> TableOptions:
+        """Of a table."""
+        return TableOptions(self.id, self.label, self.text, tuple(self.ignore or ()), self.missing)
+
+    def text_options(self) -> TextOptions:
+        """Of text."""
+        return TextOptions(_range("--words", self.words), _range("--characters", self.characters), self.bits)
+
+    def is_text(self, path: str) -> bool:
+        """Whether rows are documents."""
+        return self.text is not None or format_of(path, self.format) == "text"
+
+    def read(self, path: str, n_threads: int) -> Table:
+        """The whole file."""
+        return read(
+            path,
+            self.format,
+            table=self.table_options(),
+            texts=self.text_options(),
+            zero_based=self.zero_based,
+            n_threads=n_threads,
+        )
+
+    def remembered(self, path: str, table: Table) -> dict[str, Any]:
+        """What a model keeps of it, so that other data of the kind are read the same way."""
+        kind = format_of(path, self.format)
+        kept: dict[str, Any] = {"format": kind, "id": self.id, "label": self.label, "text": self.text}
+        kept |= {"ignore": list(self.ignore or ()), "missing": self.missing, "zero_based": self.zero_based}
+        if kind == "svmlight" and self.zero_based is None:
+            kept["zero_based"] = bool(sp.issparse(table.X) and table.X[:, [0]].nnz > 0)
+        if self.is_text(path):
+            kept |= {"bits": self.bits, "words": self.words, "characters": self.characters}
+        return kept
+
+
+def _range(name: str, given: str) -> tuple[int, int]:
+    first, _, last = given.partition("-")
+    try:
+        low, high = int(first), int(last or first)
+    except ValueError:
+        low, high = 1, 0
+    if not (0 <= low <= high <= 16) or (low == 0) != (high == 0):
+        raise OptionError(f"{name} {given!r} was given; allowed: from-to, as 1-2, up to 16, or 0 for none.")
+    return low, high
+
+
+def threads_of(given: int | None) -> int:
+    """The number that was asked for, or all cores."""
+    if given is not None:
+        if given < 1:
+            raise OptionError(f"--threads {given} was given; allowed: 1 or more.")
+        return given
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def source_of(detector: Any, format: str | None, id: str | None) -> Source:
+    """How a model's data were read, for other data of the kind."""
+    kept = dict(getattr(detector, "source_", None) or {})
+    kept.pop("format", None)
+    known = {name: kept[name] for name in kept if name in Source.__dataclass_fields__ and kept[name] is not None}
+    known["format"] = format
+    if id is not None:
+        known["id"] = id
+    return Source(**known)
+
+
+def read_for(detector: Any, path: str, source: Source, n_threads: int) -> Table:
+    """Data with the columns that the model knows."""
+    if path == "-" and source.format is None:
+        source = Source(**{**source.__dict__, "format": (detector.source_ or {}).get("format")})
+    if format_of(path, source.format) == "svmlight":
+        return read(
+            path, source.format, zero_based=source.zero_based, n_features=detector.n_features_in_, n_threads=n_threads
+        )
+    table = source.read(path, n_threads)
+    return aligned(path, table, detector)
+
+
+def aligned(path: str, table: Table, detector: Any) -> Table:
+    """The columns of the model, by name where it has names."""
+    names = getattr(detector, "feature_names_in_", None)
+    if names is None or table.names is None:
+        if table.X.shape[1] != detector.n_features_in_:
+            raise FormatError(
+                f"{path} has {table.X.shape[1]:,} features; allowed: the {detector.n_features_in_:,} of the model."
+            )
+        return table
+    place = {name: i for i, name in enumerate(table.names)}
+    categories = {name.partition("=")[0] for name in table.names if "=" in name}
+    absent = [
+        n for n in names if n not in place and n.partition("=")[0] not in categories and not n.endswith(" is missing")
+    ]
+    if absent:
+        raise FormatError(
+            f"{path} lacks the column {absent[0]!r}, which the model was fitted with ({len(absent)} in all)."
+        )
+    columns = sp.csc_array(table.X) if sp.issparse(table.X) else table.X
+    known = [i for i, name in enumerate(names) if name in place]
+    taken = columns[:, [place[names[i]] for i in known]]
+    if len(known) == len(names):
+        return Table(
+            sp.csr_array(taken) if sp.issparse(taken) else taken, table.ids, list(names), table.classes, table.texts
+        )
+    spread = sp.csr_array((np.ones(len(known)), (np.arange(len(known)), known)), shape=(len(known), len(names)))
+    return Table(sp.csr_array(sp.csr_array(taken) @ spread), table.ids, list(names), table.classes, table.texts)

@@ -1,0 +1,105 @@
+"""`ramodo score` and `ramodo transform`."""
+
+from __future__ import annotations
+
+import sys
+import warnings
+from typing import Any
+
+import numpy as np
+
+from ..formats import FormatError, Table, format_of, svmlight, text
+from ..model_file import load
+from . import output as files
+from .console import note
+from .reading import read_for, source_of, threads_of
+
+
+def run_score(
+    model: str, path: str, *, output: str, format: str | None, id: str | None, threads: int | None, quiet: bool
+) -> None:
+    """A file at once, standard input as it comes."""
+    detector = load(model)
+    detector.n_jobs = threads_of(threads)
+    source = source_of(detector, format, id)
+    if path == "-" and _kind(detector, source.format) in ("svmlight", "text"):
+        _score_stream(detector, source)
+        return
+    if output != "-":
+        files.refuse_suffix(output, (".csv", ".jsonl", ".parquet", ".npz"))
+    table = read_for(detector, path, source, detector.n_jobs)
+    scores = scores_of(detector, table.X)
+    files.write_scores(output, files.rows_of(table, scores, detector.outlier_scores_, detector.threshold_))
+    note(f"{len(scores):,} rows, {int((scores >= detector.threshold_).sum()):,} flagged", quiet or output == "-")
+
+
+def run_transform(
+    model: str, path: str, *, output: str, format: str | None, id: str | None, threads: int | None, quiet: bool
+) -> None:
+    """The representation of each row."""
+    files.refuse_suffix(output, (".npy", ".npz", ".csv", ".parquet"))
+    detector = load(model)
+    detector.n_jobs = threads_of(threads)
+    table = read_for(detector, path, source_of(detector, format, id), detector.n_jobs)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)  # names were compared when the file was read
+        matrix = detector.transform(table.X)
+    files.write_matrix(output, matrix, table)
+    note(f"{matrix.shape[0]:,} rows, {matrix.shape[1]} columns", quiet)
+
+
+def scores_of(detector: Any, X: Any) -> Any:
+    """Scores of a matrix whose columns were compared already."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)
+        return detector.outlier_score(X)
+
+
+def _kind(detector: Any, format: str | None) -> str:
+    remembered = (detector.source_ or {}).get("format")
+    if format is None and remembered is None:
+        raise FormatError("standard input: the model does not say what its data were; give --format.")
+    return format_of("-", format or remembered)
+
+
+def _score_stream(detector: Any, source: Any) -> None:
+    """Whole lines as they arrive; memory does not grow with the stream."""
+    kind = _kind(detector, source.format)
+    options, known = source.text_options(), np.sort(detector.outlier_scores_)
+    done, line, rest = 0, 0, b""
+    stream: Any = sys.stdin.buffer
+    sys.stdout.write(",".join(files.COLUMNS) + "\n")
+    sys.stdout.flush()
+    while True:
+        arrived = stream.read1(1 << 20)
+        cut = arrived.rfind(b"\n") + 1
+        block, rest = (rest + arrived[:cut], arrived[cut:]) if cut else (b"", rest + arrived)
+        if not arrived:
+            block, rest = rest, b""
+        if len(rest) > 1 << 30:
+            raise FormatError("standard input: a line is longer than 1 GB.")
+        if block.strip(b"\n") or (block and kind == "text"):
+            table = _table(block, kind, options, detector, source, line)
+            if table.X.shape[0]:
+                scores = scores_of(detector, table.X)
+                rows = files.rows_of(table, scores, known, detector.threshold_, done)
+                sys.stdout.writelines(files.csv_lines(rows, header=False))
+                sys.stdout.flush()
+                done += len(scores)
+        line += block.count(b"\n")
+        if not arrived:
+            return
+
+
+def _table(block: bytes, kind: str, options: Any, detector: Any, source: Any, line: int) -> Table:
+    if kind == "text":
+        lines = block.decode("utf-8", "replace").removesuffix("\n").split("\n")
+        return Table(text.vectorize(lines, options, n_threads=detector.n_jobs))
+    return svmlight.parse(
+        "standard input",
+        np.frombuffer(block, dtype=np.uint8),
+        line,
+        zero_based=bool(source.zero_based),
+        n_features=detector.n_features_in_,
+        n_threads=detector.n_jobs,
+    )

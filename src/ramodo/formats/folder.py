@@ -1,0 +1,142 @@
+"""Rows on disk: a folder of memory-mapped arrays, for data larger than memory.
+
+    big.rows/  meta.json  indptr.npy  indices.npy  data.npy  [classes.npy]
+
+A folder is written beside its place and renamed, so that it is whole or absent. Fitting and scoring from it read what
+they need when they need it.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, Self
+
+import numpy as np
+import numpy.typing as npt
+import scipy.sparse as sp
+
+from .table import FormatError, Table
+
+SUFFIXES = (".rows",)
+VERSION = 1
+
+
+class FolderWriter:
+    """Appends rows; `finish` writes what completes the folder."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._types = {"indices": np.dtype(np.int64), "data": np.dtype(np.float64)}
+        self._single = True
+        self._files = {name: open(folder / f"{name}.raw", "wb") for name in self._types}  # noqa: SIM115
+        self._lengths: list[npt.NDArray[np.int64]] = []
+        self._classes: list[npt.NDArray[np.float64]] = []
+
+    def add(self, indptr: Any, indices: Any, data: Any, classes: Any = None) -> None:
+        """Rows of a block in CSR form."""
+        self._lengths.append(np.diff(indptr))
+        self._single &= np.asarray(data).dtype.itemsize <= 4
+        for name, values in (("indices", indices), ("data", data)):
+            np.ascontiguousarray(values, dtype=self._types[name]).tofile(self._files[name])
+        if classes is not None:
+            self._classes.append(np.asarray(classes, dtype=np.float64))
+
+    def finish(self, n_features: int) -> None:
+        """Close the arrays and describe them."""
+        lengths = np.concatenate(self._lengths) if self._lengths else np.empty(0, dtype=np.int64)
+        indptr = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
+        narrow = {
+            "indices": np.int32 if n_features < 2**31 else np.int64,
+            "data": np.float32 if self._single else np.float64,
+        }
+        for name, file in self._files.items():
+            file.close()
+            _narrowed(self._folder, name, self._types[name], np.dtype(narrow[name]), int(indptr[-1]))
+        np.save(self._folder / "indptr.npy", indptr)
+        if self._classes:
+            np.save(self._folder / "classes.npy", np.concatenate(self._classes))
+        meta = {"format": "ramodo rows", "version": VERSION, "n_rows": len(lengths), "n_features": int(n_features)}
+        (self._folder / "meta.json").write_text(json.dumps(meta), encoding="utf-8")
+
+    def close(self) -> None:
+        """Without finishing."""
+        for file in self._files.values():
+            file.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+def _narrowed(folder: Path, name: str, given: np.dtype[Any], wanted: np.dtype[Any], n: int) -> None:
+    """The values of a raw file as an npy file, in the type that holds all of them."""
+    raw = folder / f"{name}.raw"
+    with open(folder / f"{name}.npy", "wb") as out, open(raw, "rb") as source:
+        np.lib.format.write_array_header_1_0(out, {"descr": wanted.str, "fortran_order": False, "shape": (n,)})
+        while len(values := np.fromfile(source, given, 1 << 21)):
+            values.astype(wanted).tofile(out)
+    raw.unlink()
+
+
+@contextmanager
+def writing(path: str | os.PathLike[str]) -> Iterator[Path]:
+    """A new folder that takes the place of `path` when all went well, and is gone when not."""
+    target = Path(path).resolve()
+    if target.exists() and not (target.is_dir() and (target / "meta.json").exists()):
+        raise FileExistsError(f"{target} exists and is not a rows folder; give another path.")
+    temporary = Path(tempfile.mkdtemp(prefix=f".{target.name}.", dir=target.parent))
+    try:
+        yield temporary
+        os.chmod(temporary, 0o755)
+        old = None
+        if target.exists():
+            old = temporary.with_name(temporary.name + ".old")
+            os.replace(target, old)
+        os.replace(temporary, target)
+        if old is not None:
+            shutil.rmtree(old)
+    except BaseException:
+        shutil.rmtree(temporary, ignore_errors=True)
+        raise
+
+
+def write(path: str | os.PathLike[str], table: Table) -> None:
+    """A matrix in memory as a folder."""
+    matrix = sp.csr_array(table.X)
+    if not matrix.has_sorted_indices:
+        matrix = matrix.sorted_indices()
+    with writing(path) as folder, FolderWriter(folder) as writer:
+        writer.add(matrix.indptr, matrix.indices, matrix.data, table.classes)
+        writer.finish(matrix.shape[1])
+
+
+def read(path: str) -> Table:
+    """The folder as a sparse matrix over mapped arrays."""
+    folder = Path(path)
+    try:
+        meta = json.loads((folder / "meta.json").read_text(encoding="utf-8"))
+        if meta.get("format") != "ramodo rows" or meta.get("version") != VERSION:
+            raise ValueError("meta.json does not say so")
+        n_rows, n_features = int(meta["n_rows"]), int(meta["n_features"])
+        arrays = {
+            name: np.load(folder / f"{name}.npy", mmap_mode="r", allow_pickle=False)
+            for name in ("indptr", "indices", "data")
+        }
+        classes = folder / "classes.npy"
+        labels = np.load(classes, allow_pickle=False) if classes.exists() else None
+        if n_rows < 1 or n_features < 1 or arrays["indptr"].shape != (n_rows + 1,):
+            raise ValueError("its arrays do not fit together")
+        matrix = sp.csr_array((n_rows, n_features), dtype=arrays["data"].dtype)
+        matrix.indptr = np.array(arrays["indptr"])
+        matrix.indices, matrix.data = arrays["indices"], arrays["data"]
+    except (ValueError, KeyError, TypeError, AttributeError, OverflowError, NotADirectoryError, EOFError) as error:
+        raise FormatError(f"{path} is not a rows folder: {str(error).rstrip('.')}.") from None
+    return Table(matrix, classes=labels)

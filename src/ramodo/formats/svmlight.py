@@ -1,0 +1,147 @@
+"""svmlight and libsvm: `label index:value index:value ... # comment`, plain or compressed.
+
+Read natively on all cores. Indices begin at 0 or at 1: a file without an index 0 begins at 1, as scikit-learn has it,
+unless the caller knows better.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+import scipy.sparse as sp
+
+from .. import kernels
+from .opening import is_compressed, line_blocks, whole
+from .table import FormatError, Table
+
+SUFFIXES = (".svm", ".svmlight", ".libsvm")
+
+_ERRORS = (
+    "",
+    "a label was expected, a finite number",
+    "an index was expected, digits alone",
+    "index:value was expected",
+    "a number was expected",
+    "the value is not finite; allowed: finite numbers",
+    "the index is too large; allowed: 0 to 2^48",
+    "the index is given twice",
+)
+
+
+class Block(NamedTuple):
+    """Consecutive lines."""
+
+    labels: npt.NDArray[np.float64]
+    indptr: npt.NDArray[np.int64]
+    indices: npt.NDArray[np.signedinteger]
+    data: npt.NDArray[np.floating]
+    largest: int
+    smallest: int
+    ordered: bool
+
+
+def read(path: str, *, zero_based: bool | None = None, n_features: int | None = None, n_threads: int = 1) -> Table:
+    """The whole file; values are single precision where that holds every one of them."""
+    if path == "-" or is_compressed(path):
+        block = _joined(list(blocks(path, n_threads=n_threads)))
+    else:
+        block = _parse(path, whole(path), 0, n_threads)
+    if len(block.labels) == 0:
+        raise FormatError(f"{path} has no rows.")
+    shift = shift_of(path, block.smallest, zero_based)
+    return Table(_matrix(path, block, shift, n_features), classes=block.labels)
+
+
+def parse(
+    path: str,
+    text: npt.NDArray[np.uint8],
+    line: int,
+    *,
+    zero_based: bool | None = None,
+    n_features: int | None = None,
+    n_threads: int = 1,
+) -> Table:
+    """Whole lines, of which the first is number `line` + 1 of `path`."""
+    block = _parse(path, text, line, n_threads)
+    shift = shift_of(path, block.smallest, zero_based)
+    return Table(_matrix(path, block, shift, n_features), classes=block.labels)
+
+
+def blocks(path: str, *, n_threads: int = 1) -> Iterator[Block]:
+    """The file in pieces, with indices as they stand in it: for files larger than memory."""
+    line = 0
+    for text in line_blocks(path):
+        yield _parse(path, text, line, n_threads)
+        line += int(np.count_nonzero(text == ord("\n")))
+
+
+def shift_of(path: str, smallest: int, zero_based: bool | None) -> int:
+    """What is subtracted from indices."""
+    if zero_based is None:
+        return int(smallest != 0)
+    if not zero_based and smallest == 0:
+        raise FormatError(f"{path} has an index 0; allowed in a file that begins at 1: 1 and above.")
+    return int(not zero_based)
+
+
+def _parse(path: str, text: npt.NDArray[np.uint8], line: int, n_threads: int) -> Block:
+    error, at, labels, lengths, indices, data, largest, smallest, ordered = kernels.read_svmlight(text, n_threads)
+    if error:
+        before = text[:at]
+        line += int(np.count_nonzero(before == ord("\n"))) + 1
+        start = int(at - 1 - np.argmax(before[::-1] == ord("\n"))) + 1 if (before == ord("\n")).any() else 0
+        shown = bytes(text[at : at + 20]).split(b"\n")[0].decode("utf-8", "replace")
+        raise FormatError(f"{path}, line {line}, column {at - start + 1}: {_ERRORS[error]}; found {shown!r}.")
+    indptr = np.concatenate([[0], np.cumsum(lengths)])
+    return Block(labels, indptr, indices, data, largest, smallest, ordered)
+
+
+def _joined(parts: list[Block]) -> Block:
+    if not parts:
+        return Block(np.empty(0), np.zeros(1, dtype=np.int64), np.empty(0, dtype=np.int32), np.empty(0), -1, -1, True)
+    starts = np.cumsum([0] + [len(part.data) for part in parts])
+    return Block(
+        np.concatenate([part.labels for part in parts]),
+        np.concatenate([[0]] + [part.indptr[1:] + start for part, start in zip(parts, starts, strict=False)]),
+        np.concatenate([part.indices for part in parts]),
+        np.concatenate([part.data for part in parts]),
+        max(part.largest for part in parts),
+        min((part.smallest for part in parts if part.smallest >= 0), default=-1),
+        all(part.ordered for part in parts),
+    )
+
+
+def _matrix(path: str, block: Block, shift: int, n_features: int | None) -> sp.csr_array:
+    width = max(block.largest + 1 - shift, 1)
+    if n_features is not None and width > n_features:
+        raise FormatError(f"{path} has the feature {width - 1}; allowed: 0 to {n_features - 1}, as in the model.")
+    if shift:
+        np.subtract(block.indices, shift, out=block.indices)
+    matrix = sp.csr_array((len(block.labels), n_features or width), dtype=block.data.dtype)
+    matrix.data, matrix.indices, matrix.indptr = block.data, block.indices, block.indptr
+    if not block.ordered:
+        matrix.sort_indices()
+        _refuse_repeats(path, matrix)
+    return matrix
+
+
+def sorted_block(path: str, block: Block, first: int) -> tuple[Any, Any, Any]:
+    """indptr, indices and values with increasing indices in each row."""
+    if block.ordered:
+        return block.indptr, block.indices, block.data
+    matrix = sp.csr_array((len(block.labels), block.largest + 1), dtype=block.data.dtype)
+    matrix.data, matrix.indices, matrix.indptr = block.data, block.indices, block.indptr
+    matrix.sort_indices()
+    _refuse_repeats(path, matrix, first)
+    return matrix.indptr, matrix.indices, matrix.data
+
+
+def _refuse_repeats(path: str, matrix: sp.csr_array, first: int = 0) -> None:
+    same = np.flatnonzero(matrix.indices[1:] == matrix.indices[:-1]) + 1
+    inside = same[~np.isin(same, matrix.indptr)]
+    if len(inside):
+        row = int(np.searchsorted(matrix.indptr, inside[0], side="right")) - 1
+        raise FormatError(f"{path}, row {first + row + 1}: an index is given twice.")

@@ -1,0 +1,35 @@
+"""Files are written whole or not at all: beside their place, then renamed onto it."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+
+
+def write_whole(path: Path, write: Callable[[str], None]) -> None:
+    """`write` a temporary file, and put it in the place of `path` when that went well."""
+    if not path.name or path.is_dir():
+        raise IsADirectoryError(f"{str(path)!r} was given; allowed: the path of a file.")
+    path = path.resolve()  # onto the target of a link, not onto the link
+    try:
+        handle, temporary = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
+    except OSError as error:
+        raise type(error)(error.errno, f"cannot write into the folder: {error.strerror}", str(path.parent)) from None
+    try:
+        write(temporary)
+        os.fsync(handle)
+        os.chmod(temporary, 0o666 & ~_umask())
+        os.replace(temporary, path)
+    except BaseException:
+        os.unlink(temporary)
+        raise
+    finally:
+        os.close(handle)
+
+
+def _umask() -> int:
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask
