@@ -4,7 +4,7 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 NATIVE := $(wildcard native/*) CMakeLists.txt pyproject.toml
 
-.PHONY: demo test lint bench bench-all stubs clean
+.PHONY: demo test lint bench bench-all fuzz stubs clean
 
 demo: $(VENV)/installed
 	$(BIN)/python -m ramodo.demo
@@ -18,11 +18,15 @@ lint: $(VENV)/lint
 	$(BIN)/mypy
 
 # One table each; the run at Webspam's shape needs 16 GB and several minutes, so it is asked for by name.
-BENCHMARKS := accuracy instances labels framework peers kernels news20 growth dense imports
+BENCHMARKS := accuracy instances labels framework files peers kernels news20 growth dense imports
 bench: $(addprefix bench-,$(BENCHMARKS))
 bench-all: bench bench-webspam
 bench-%: $(VENV)/installed
 	$(BIN)/python -m benchmarks.$*
+
+# Damaged svmlight files for the native reader.
+fuzz: $(VENV)/tests
+	$(BIN)/python tests/fuzz/fuzz_svmlight.py --seconds 600
 
 # The type stub of the native module; a test compares it with the module.
 stubs: $(VENV)/lint
@@ -33,7 +37,7 @@ $(BIN)/python:
 	$(BIN)/python -m pip install --quiet --upgrade pip
 
 $(VENV)/installed: $(NATIVE) | $(BIN)/python
-	$(BIN)/python -m pip install --quiet --editable .
+	$(BIN)/python -m pip install --quiet --editable '.[cli,files]'
 	touch $@
 
 $(VENV)/tests: $(VENV)/installed pyproject.toml

@@ -1,23 +1,48 @@
-"""Each example of each page in docs/ runs."""
+"""Each example of each page in docs/ runs, in order: Python here, commands in a shell."""
 
+import os
+import re
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
-from test_docs import python_blocks
+DOCS = Path(__file__).parent.parent / "docs"
+WITH_EXAMPLES = {"command-line.md", "cutoffs.md", "labels.md", "normalization.md", "stages.md", "theory.md"}
 
-PAGES = sorted(path.name for path in (Path(__file__).parent.parent / "docs").glob("*.md"))
-WITH_EXAMPLES = {"cutoffs.md", "labels.md", "normalization.md", "stages.md", "theory.md"}
+
+def blocks(page):
+    """Language and text of each example."""
+    return re.findall(r"```(python|sh)\n(.*?)```", (DOCS / page).read_text(encoding="utf-8"), flags=re.DOTALL)
+
+
+@pytest.fixture
+def shell(tmp_path):
+    """Runs lines of shell, `ramodo` being the one that is tested."""
+    command = tmp_path / "bin" / "ramodo"
+    command.parent.mkdir()
+    command.write_text(f'#!/bin/sh\nexec "{sys.executable}" -c "from ramodo.cli import main; main()" "$@"\n')
+    command.chmod(0o755)
+    path = os.pathsep.join([str(command.parent), os.environ["PATH"]])
+
+    def run(lines):
+        subprocess.run(["sh", "-e", "-c", lines], check=True, env={**os.environ, "PATH": path}, cwd=tmp_path)
+
+    return run
 
 
 def test_the_pages_that_show_code_are_known():
-    assert {page for page in PAGES if python_blocks(f"docs/{page}")} == WITH_EXAMPLES
+    assert {page.name for page in DOCS.glob("*.md") if blocks(page.name)} == WITH_EXAMPLES
 
 
 @pytest.mark.parametrize("page", sorted(WITH_EXAMPLES))
 @pytest.mark.filterwarnings("ignore:All rows have")
-def test_the_page_runs(page, tmp_path, monkeypatch):
+def test_the_page_runs(page, tmp_path, monkeypatch, shell):
     monkeypatch.chdir(tmp_path)
     names = {}
-    for number, block in enumerate(python_blocks(f"docs/{page}")):
-        exec(compile(block, f"{page}, block {number}", "exec"), names)
+    for number, (language, text) in enumerate(blocks(page)):
+        if language == "sh":
+            shell(text)
+        else:
+            exec(compile(text, f"{page}, block {number}", "exec"), names)
