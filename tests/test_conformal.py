@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from ramodo import RAMODO, REPEN, Conformal, TripletSampler, load
+from ramodo import RAMODO, REPEN, Conformal, TripletSampler, direction, load
 from ramodo.conformal import benjamini_hochberg, p_values
 from ramodo.options import OptionError
 from ramodo.scoring import RandomDistance
@@ -67,8 +67,6 @@ def test_held_out_rows_are_in_no_triplet_and_no_reference(quick, data, spied, la
 
 
 def test_held_out_rows_are_no_background_of_labelled_outliers(quick, data, spied, record):
-    from ramodo import direction
-
     backgrounds = record(direction, "_background")
     X, truth = data
     y = np.where(truth == 1, np.arange(120) % 2, 0)
@@ -115,8 +113,8 @@ def _batch(rng):
 def test_the_false_discovery_rate_holds(contamination):
     """Over ten fits and twenty batches of each.
 
-    The standard error of the mean has two parts. Between batches the proportion deviates by about 0.14, 0.010 for 200 of
-    them. Between fits, some 20 of 500 held-out rows decide, a fifth more or less: 0.035 for one fit, 0.011 for ten.
+    The standard error of the mean has two parts. Between batches the proportion deviates by about 0.14, 0.010 for 200
+    of them. Between fits, some 20 of 500 held-out rows decide, a fifth more or less: 0.035 for one fit, 0.011 for ten.
     Together 0.015; three of them are the slack.
     """
     rng, proportions, found = np.random.default_rng(0), [], []

@@ -234,7 +234,7 @@ def test_unusable_options_are_refused(data, options, message):
 
 @pytest.mark.parametrize("n_jobs", [0, "2"])
 def test_unusable_threads_are_refused(data, n_jobs):
-    with pytest.raises(OptionError, match="n_jobs=.* was given"):
+    with pytest.raises(OptionError, match=r"n_jobs=.* was given"):
         Ensemble([Sp()], n_jobs=n_jobs).fit(data[0])
 
 
@@ -244,7 +244,9 @@ def test_unusable_threads_are_refused(data, n_jobs):
     ids=["nan", "short", "wide"],
 )
 def test_a_member_that_gives_no_scores_is_named(data, function):
-    with pytest.raises(OptionError, match=r"the detector Fixed of an Ensemble gave scores .*allowed: 120 finite numbers"):
+    with pytest.raises(
+        OptionError, match=r"the detector Fixed of an Ensemble gave scores .*allowed: 120 finite numbers"
+    ):
         Ensemble([Sp(), Fixed(function)]).fit(data[0])
 
 

@@ -35,7 +35,9 @@ def _copy(X, how):
 def test_the_formula_is_scikit_learn_s():
     X = _uneven()[0]
     for how in ("l2", "max"):
-        np.testing.assert_allclose(_copy(X, how), np.abs(scaled_by(X, how).toarray()) * np.sign(X.toarray()), rtol=1e-12)
+        np.testing.assert_allclose(
+            _copy(X, how), np.abs(scaled_by(X, how).toarray()) * np.sign(X.toarray()), rtol=1e-12
+        )
 
 
 @hows
@@ -44,7 +46,9 @@ def test_the_formula_is_scikit_learn_s():
     "detector",
     [
         REPEN(**OPTIONS),
-        RAMODO(AverageNN(2, 10), representation=Layers((6, 4), "leaky_relu"), n_epochs=4, batch_size=32, random_state=0),
+        RAMODO(
+            AverageNN(2, 10), representation=Layers((6, 4), "leaky_relu"), n_epochs=4, batch_size=32, random_state=0
+        ),
     ],
     ids=["one layer", "two layers"],
 )
@@ -86,6 +90,10 @@ def test_extra_labelled_rows_are_normalised_too(make, how):
         for size in (1024.0, 1.0)
     )
     np.testing.assert_allclose(long, short, rtol=1e-6)
+    copies = [make(sp.csr_array(_copy(part, how))) for part in (X[:100], X[114:], X[100:110])]
+    by_copies = REPEN(labeled_fraction=0.5, **OPTIONS)
+    by_copies.fit(copies[0], labeled_outliers=copies[1], labeled_inliers=copies[2])
+    np.testing.assert_allclose(by_copies.outlier_scores_, short, rtol=1e-3)
     as_sparse = REPEN(normalize=how, labeled_fraction=0.5, **OPTIONS)
     as_sparse.fit(rows, labeled_outliers=X[114:], labeled_inliers=X[100:110].toarray())
     np.testing.assert_allclose(as_sparse.outlier_scores_, short, rtol=1e-6)

@@ -196,8 +196,8 @@ def _check_training(rows, triplets, phi, slope, margin):
 @pytest.mark.parametrize("rows", [PLAIN.rows, DenseRows], ids=["sparse", "dense"])
 @pytest.mark.parametrize("margin", [50.0, 0.3])
 def test_training_equals_reference(rows, phi, slope, margin):
-    triplets = random_triplets(9, 30 * BATCH + 3, 24, SIZE)
-    assert _check_training(rows(X), triplets, phi, slope, margin) > 0.01
+    triplets = random_triplets(9, 15 * BATCH + 3, 24, SIZE)
+    assert _check_training(rows(X), triplets, phi, slope, margin) > 2e-3
 
 
 @pytest.mark.parametrize("phi", [Phi(3), Phi(3, True)], ids=["k", "average"])
@@ -342,4 +342,6 @@ def test_a_clone_is_unfitted_and_fits_the_same(scorer, data):
 
 @scorers
 def test_k_of_one_fits_as_sp(make, data):
-    assert np.array_equal(make(1, random_state=0).fit(data[0]).outlier_scores_, Sp(random_state=0).fit(data[0]).outlier_scores_)
+    assert np.array_equal(
+        make(1, random_state=0).fit(data[0]).outlier_scores_, Sp(random_state=0).fit(data[0]).outlier_scores_
+    )

@@ -2,6 +2,7 @@
 
 import math
 import pickle
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -52,7 +53,14 @@ either = pytest.mark.parametrize("make", [sp.csr_array, lambda X: X.toarray()], 
 
 
 def _same(left, right):
-    names = ["outlier_scores_", "initial_scores_", "candidate_outliers_", "loss_curve_", "feature_weights_", "references_"]
+    names = [
+        "outlier_scores_",
+        "initial_scores_",
+        "candidate_outliers_",
+        "loss_curve_",
+        "feature_weights_",
+        "references_",
+    ]
     assert left.threshold_ == right.threshold_
     assert left.false_positive_bound_ == right.false_positive_bound_
     return all(np.array_equal(getattr(left, name), getattr(right, name)) for name in names)
@@ -296,7 +304,7 @@ def test_activations_of_a_single_layer_differ(data):
 def test_gradients_of_upper_layers_equal_finite_differences(widths, slope):
     """With respect to what comes in, and to every weight; the loss is a weighted sum of what goes out."""
     rng = np.random.default_rng(1)
-    weights = [rng.normal(size=pair) for pair in zip(widths, widths[1:], strict=False)]
+    weights = [rng.normal(size=pair) for pair in pairwise(widths)]
     hidden, wanted = rng.normal(size=(7, widths[0])), rng.normal(size=(7, widths[-1]))
 
     def loss(hidden, weights):
@@ -364,7 +372,9 @@ def _plain_training(X, epochs, batch_size, layers, margin, phi, slope):
 
 @pytest.mark.parametrize("rows", [PLAIN.rows, DenseRows], ids=["sparse", "dense"])
 @pytest.mark.parametrize("slope", [0.0, 0.01, 1.0])
-@pytest.mark.parametrize(("widths", "phi"), [((6, 4), Phi()), ((6, 4), Phi(2)), ((7, 5, 3), Phi(3, True)), ((6,), Phi(2))])
+@pytest.mark.parametrize(
+    ("widths", "phi"), [((6, 4), Phi()), ((6, 4), Phi(2)), ((7, 5, 3), Phi(3, True)), ((6,), Phi(2))]
+)
 def test_training_of_layers_equals_a_plain_one(rows, slope, widths, phi):
     """Batch by batch, its first layer native, all of it against NumPy in double precision."""
     X, seed, limit = scattered(1, (24, 30)), 11, 0.3
@@ -537,7 +547,9 @@ def test_an_own_representation(data, make):
 
 
 @either
-@pytest.mark.parametrize("scorer", [IsolationForest(n_estimators=20), LocalOutlierFactor(novelty=True)], ids=lambda s: type(s).__name__)
+@pytest.mark.parametrize(
+    "scorer", [IsolationForest(n_estimators=20), LocalOutlierFactor(novelty=True)], ids=lambda s: type(s).__name__
+)
 def test_another_library_s_scorer(data, make, scorer):
     """It ranks the rows, and detects in the representation; what was given stays unfitted."""
     X = make(data[0])

@@ -60,7 +60,9 @@ def test_members_are_independent(data):
     for i, left in enumerate(members):
         for right in members[:i]:
             assert left.representation.first.seed != right.representation.first.seed
-            assert not np.isclose(left.representation.first.weights, right.representation.first.weights, rtol=1e-6).any()
+            assert not np.isclose(
+                left.representation.first.weights, right.representation.first.weights, rtol=1e-6
+            ).any()
             assert not np.array_equal(left.detection.rows, right.detection.rows)
 
 
@@ -111,12 +113,13 @@ def test_what_several_models_leave_behind(data):
 def test_means_of_what_members_found(data, record):
     """Initial scores and losses are averaged; candidates are those of any member."""
     fits = record(fitting, "_fit_member")
-    detector = _three(n_jobs=1).fit(data[0])
+    detector = _three(n_jobs=1, alpha=0.5).fit(data[0])
     assert len(fits) == 3
+    assert len({tuple(f.candidates.outliers) for f in fits}) == 3
     np.testing.assert_allclose(detector.initial_scores_, sum(f.initial for f in fits) / 3, rtol=1e-12)
     np.testing.assert_allclose(detector.loss_curve_, sum(f.loss_curve for f in fits) / 3, rtol=1e-12)
     assert set(detector.candidate_outliers_) == {row for f in fits for row in f.candidates.outliers}
-    assert np.array_equal(fits[0].initial, REPEN(**OPTIONS).fit(data[0]).initial_scores_)
+    assert np.array_equal(fits[0].initial, REPEN(alpha=0.5, **OPTIONS).fit(data[0]).initial_scores_)
 
 
 @pytest.mark.parametrize("labeled", [False, True])

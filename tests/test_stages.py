@@ -125,6 +125,11 @@ def test_unusable_candidates(data, outliers, inliers, message):
     _refused(data[0], StageError, f"the thresholder Thresholder gave {message}", thresholder=stage)
 
 
+def test_labels_do_not_stand_in_for_inlier_candidates(data):
+    message = "the thresholder Thresholder gave an empty set of candidate inliers"
+    _refused(data[0], StageError, message, data[1], thresholder=Thresholder(range(N), []))
+
+
 def test_candidates_of_another_type(data):
     class Pair:
         def split(self, scores, labels):
@@ -158,7 +163,10 @@ class Sampler:
 @pytest.mark.parametrize(
     ("give", "message"),
     [
-        (lambda shape: np.zeros(shape[1:], int), r"triplets of shape \(120, 3\) and dtype int64; allowed: .*\(2, 120, 3\)"),
+        (
+            lambda shape: np.zeros(shape[1:], int),
+            r"triplets of shape \(120, 3\) and dtype int64; allowed: .*\(2, 120, 3\)",
+        ),
         (lambda shape: np.zeros((2, 119, 3), int), r"triplets of shape \(2, 119, 3\)"),
         (lambda shape: np.zeros((2, 120, 2), int), r"triplets of shape \(2, 120, 2\)"),
         (np.zeros, r"triplets of shape \(2, 120, 3\) and dtype float64"),
@@ -245,7 +253,10 @@ def test_the_plainest_head_is_a_linear_layer(data):
         ({"forward": lambda hidden: hidden / 0}, "or with NaN or infinity"),
         ({"forward": lambda hidden: None}, r"an array of shape \(\)"),
         ({"forward": lambda hidden: hidden.astype(str)}, "allowed: .* finite numbers"),
-        ({"backward": lambda gradient: gradient[:-1]}, r"a gradient of shape \(\d+, 5\), .*; allowed: finite numbers of"),
+        (
+            {"backward": lambda gradient: gradient[:-1]},
+            r"a gradient of shape \(\d+, 5\), .*; allowed: finite numbers of",
+        ),
         ({"backward": lambda gradient: gradient[:, :4]}, r"a gradient of shape \(\d+, 4\), .*; allowed: .*\(\d+, 5\)"),
         ({"backward": lambda gradient: gradient * np.inf}, "a gradient of shape"),
         ({"backward": lambda gradient: None}, r"a gradient of shape \(\)"),
@@ -439,7 +450,12 @@ def test_equal_rows_of_x_may_have_different_labels(data):
         ({}, np.ones(N), OptionError, "no inlier candidates are left: y says that every row of X is a known outlier"),
         ({}, -np.ones(N), OptionError, r"no outlier candidates are left.*unlabelled \(0\)"),
         ({}, np.r_[0, np.ones(N - 1)], OptionError, r"1 inlier candidates are left.* needs at least 2"),
-        ({"thresholder": TopK(6)}, np.r_[np.zeros(114), -np.ones(6)], StageError, "TopK gave an empty set of candidate out"),
+        (
+            {"thresholder": TopK(6)},
+            np.r_[np.zeros(114), -np.ones(6)],
+            StageError,
+            "TopK gave an empty set of candidate out",
+        ),
         ({"thresholder": GivenSet([3])}, np.r_[0, 0, 0, -1, np.zeros(116)], StageError, "GivenSet gave an empty set"),
         ({"thresholder": GivenSet()}, None, StageError, "GivenSet gave an empty set of candidate outliers"),
         ({"thresholder": TopFraction(1.0)}, None, StageError, "TopFraction gave an empty set of candidate inliers"),

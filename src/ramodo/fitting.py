@@ -33,7 +33,7 @@ from .stages import (
     checked_scores,
     checked_triplets,
 )
-from .thresholding import Candidates
+from .thresholding import Candidates, Cantelli
 from .training import Start, train
 from .triplets import Pools
 
@@ -198,7 +198,8 @@ def _fit_member(
     with progress.stage("ranking") as bar:
         initial, extra = _rank(stages.ranker, data, seeds[0], n_threads, bar.show)
     with progress.stage("sampling"):
-        candidates = stages.thresholder.split(initial, data.labels_of_candidates)
+        beside = {"n_beside": len(extra["outliers"])} if isinstance(stages.thresholder, Cantelli) else {}
+        candidates = stages.thresholder.split(initial, data.labels_of_candidates, **beside)
         candidates = checked_candidates(
             stages.thresholder, candidates, data.rows.n_rows, data.n_labeled_outliers > 0 or (data.labels == -1).all()
         )

@@ -94,11 +94,14 @@ class Cantelli(Line):
             return float(np.nextafter(np.max(scores, initial=0.0), np.inf))
         return mean + self._alpha() * deviation
 
-    def split(self, scores: Scores, labels: Labels) -> Candidates:
-        """Candidates by score, or the highest where too few reach the line; known rows by label."""
+    def split(self, scores: Scores, labels: Labels, n_beside: int = 0) -> Candidates:
+        """Candidates by score, or the highest where too few reach the line; known rows by label.
+
+        `n_beside` outliers are known that are no rows of the data: so many fewer have to be found among them.
+        """
         unknown = labels == 0
         outliers = ((scores >= self.cutoff(scores)) & unknown) | (labels == 1)
-        fewest = max(0 if outliers.any() else FALLBACK, int(SMALLEST_SHARE * len(scores)))
+        fewest = max(0 if outliers.any() else FALLBACK, int(SMALLEST_SHARE * len(scores)) - n_beside)
         missing = min(fewest, int(unknown.sum()) // 2) - int(outliers.sum())
         fallback = missing > 0
         if fallback:
