@@ -13,6 +13,7 @@
 #include "norms.hpp"
 #include "projection.hpp"
 #include "scan.hpp"
+#include "sp_dense.hpp"
 #include "sp_small.hpp"
 #include "sp_sparse.hpp"
 #include "sparse_training.hpp"
@@ -430,11 +431,11 @@ static nb::object read_svmlight_text(const Array<uint8_t>& text, int n_threads) 
         }
     }
     if (found.error != SvmError::none)
-        return nb::make_tuple(static_cast<int>(found.error), found.error_at, nb::none(), nb::none(), nb::none(), nb::none(), -1, -1, true);
+        return nb::make_tuple(static_cast<int>(found.error), found.error_at, nb::none(), nb::none(), nb::none(), nb::none(), -1, -1);
     const nb::object indices = wide ? nb::cast(give(std::move(wide), n_entries)) : nb::cast(give(std::move(narrow), n_entries));
     const nb::object data = single ? nb::cast(give(std::move(single), n_entries)) : nb::cast(give(std::move(values), n_entries));
     return nb::make_tuple(0, -1, give(std::move(labels), n_rows), give(std::move(lengths), n_rows), indices, data, found.largest,
-                          n_entries ? found.smallest : -1, found.ordered);
+                          n_entries ? found.smallest : -1);
 }
 
 static TextOptions text_options(std::pair<int, int> words, std::pair<int, int> characters, int bits) {
@@ -502,7 +503,24 @@ static void bind_sparse(nb::module_& m, nb::class_<SparseTrainer, Trainer>& trai
 }
 
 template <class V>
-static void bind_dense(nb::class_<DenseTrainer, Trainer>& trainer, nb::class_<BoundProjection>& projection) {
+static void score_dense(const DenseReferences& references, const Matrix<V>& x, const Factors& factors,
+                        const Out<double>& scores, int n_threads) {
+    const int64_t n = static_cast<int64_t>(x.shape(0));
+    need(static_cast<int64_t>(x.shape(1)) == references.width() && static_cast<int64_t>(scores.size()) == n,
+         "arrays of the wrong size");
+    need(!factors || static_cast<int64_t>(factors->size()) == n, "one factor per row");
+    nb::gil_scoped_release release;
+    ThreadPool pool(std::max(1, n_threads));
+    parallel_ranges(pool, n, 8, [&](int64_t begin, int64_t end) {
+        references.score(x.data(), factors ? factors->data() : nullptr, begin, end, scores.data());
+    });
+}
+
+template <class V>
+static void bind_dense(nb::class_<DenseTrainer, Trainer>& trainer, nb::class_<BoundProjection>& projection,
+                       nb::class_<DenseReferences>& references) {
+    references.def("score", &score_dense<V>, "x"_a.noconvert(), "factors"_a.noconvert().none(), "scores"_a.noconvert(),
+                   "n_threads"_a);
     trainer.def(
         "__init__",
         [](DenseTrainer* self, Matrix<V> x, Factors factors, Array<int64_t> rows, const TrainingOptions& options) {
@@ -574,7 +592,18 @@ NB_MODULE(_native, m) {
     m.def("text_tokens", &text_tokens, "text"_a.noconvert(), "words"_a, "characters"_a, "bits"_a,
           "(column, bytes, is a word) of each token of one document");
     m.def("read_svmlight", &read_svmlight_text, "text"_a.noconvert(), "n_threads"_a,
-          "(error, its byte, labels, lengths of rows, indices, values, largest index, smallest index, ordered)");
+          "(error, its byte, labels, lengths of rows, indices, values, largest index, smallest index)");
+
+    auto dense_references = nb::class_<DenseReferences>(m, "DenseReferences");
+    dense_references.def(
+        "__init__",
+        [](DenseReferences* self, Matrix<double> rows, int64_t subsample_size, int k, bool average) {
+            need(subsample_size > 0 && rows.shape(0) > 0 && rows.shape(0) % subsample_size == 0,
+                 "references must fill subsamples");
+            new (self) DenseReferences(rows.data(), static_cast<int64_t>(rows.shape(0)), static_cast<int64_t>(rows.shape(1)),
+                                       subsample_size, make_phi(k, average, subsample_size));
+        },
+        "rows"_a.noconvert(), "subsample_size"_a, "k"_a, "average"_a);
 
     auto projection = nb::class_<BoundProjection>(m, "Projection");
     projection.def(nb::init<Array<int64_t>, Matrix<float>, int64_t, uint64_t, float, float>(), "columns"_a.noconvert(),
@@ -584,6 +613,6 @@ NB_MODULE(_native, m) {
     bind_sparse<int32_t, double>(m, sparse_trainer, references, projection);
     bind_sparse<int64_t, float>(m, sparse_trainer, references, projection);
     bind_sparse<int64_t, double>(m, sparse_trainer, references, projection);
-    bind_dense<float>(dense_trainer, projection);
-    bind_dense<double>(dense_trainer, projection);
+    bind_dense<float>(dense_trainer, projection, dense_references);
+    bind_dense<double>(dense_trainer, projection, dense_references);
 }

@@ -95,6 +95,8 @@ struct InnerLoops {
                                 float decay, float* scratch);
     // The squared distances of a row of m floats to one subsample of those below.
     void (*distances_small)(const float* row, int m, const double* references, int64_t lanes, double* squared);
+    // Products of four rows of m doubles with one subsample of references laid out [m][lanes]: products[row][lanes].
+    void (*products_wide)(const double* rows, int64_t m, const double* references, int64_t lanes, double* products);
     // Sp in the representation: rows of m floats against references laid out [subsample][m][lanes], lanes a multiple
     // of 4; `scratch` holds `lanes` doubles.
     void (*score_small)(const float* rows, int64_t n_rows, int m, const double* references, int64_t n_subsamples,

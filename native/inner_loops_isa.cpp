@@ -281,6 +281,26 @@ RAMODO_INLINE double nearest_of_eight(const float* row, int m, const double* ref
     return a < b ? a : b;
 }
 
+// Products of four rows of doubles, m apart, with four or eight references at a time. A row's products do not depend on
+// the rows beside it.
+template <int G>
+RAMODO_INLINE void products_of_four(const double* rows, int64_t m, const double* references, int64_t lanes, double* products) {
+    d4 sums[4][G] = {};
+    for (int64_t i = 0; i < m; ++i, references += lanes)
+        for (int g = 0; g < G; ++g) {
+            const d4 s = *reinterpret_cast<const d4*>(references + 4 * g);
+            for (int r = 0; r < 4; ++r) sums[r][g] += rows[r * m + i] * s;
+        }
+    for (int r = 0; r < 4; ++r)
+        for (int g = 0; g < G; ++g) *reinterpret_cast<d4*>(products + r * lanes + 4 * g) = sums[r][g];
+}
+
+void products_wide(const double* rows, int64_t m, const double* references, int64_t lanes, double* products) {
+    int64_t first = 0;
+    for (; first + 8 <= lanes; first += 8) products_of_four<2>(rows, m, references + first, lanes, products + first);
+    if (first < lanes) products_of_four<1>(rows, m, references + first, lanes, products + first);
+}
+
 void distances_small(const float* row, int m, const double* references, int64_t lanes, double* __restrict squared) {
     for (int64_t l = 0; l < lanes; ++l) squared[l] = 0;
     for (int i = 0; i < m; ++i, references += lanes) {
@@ -316,7 +336,7 @@ void score_small(const float* rows, int64_t n_rows, int m, const double* referen
 extern const InnerLoops table;
 const InnerLoops table = {
     RAMODO_STRING(RAMODO_ISA), add_scaled, squared_norm<float>, squared_norm<double>, gather<float>, gather<double>, gather_initial, initial_row, update_sparse,
-    forward_dense<float>, forward_dense<double>, update_dense<float>, update_dense<double>, distances_small, score_small,
+    forward_dense<float>, forward_dense<double>, update_dense<float>, update_dense<double>, distances_small, products_wide, score_small,
 };
 
 }  // namespace RAMODO_ISA

@@ -3,16 +3,36 @@
 
 #include <charconv>
 #include <cstdint>
+#include <limits>
 
 namespace ramodo {
 
 inline bool is_digit(char c) { return static_cast<unsigned char>(c - '0') < 10; }
 
+// Whether a decimal number without a sign is 1 or more, from its digits and its exponent.
+inline bool is_large(const char* p, const char* end) {
+    int64_t magnitude = 0;
+    bool seen = false, fraction = false;
+    for (; p < end && *p != 'e' && *p != 'E'; ++p) {
+        if (*p == '.') {
+            fraction = true;
+            continue;
+        }
+        seen |= *p != '0';
+        magnitude += fraction ? -!seen : seen;
+    }
+    if (p < end) ++p;
+    const bool negative = p < end && *p == '-';
+    int64_t exponent = 0;
+    for (; p < end; ++p)
+        if (is_digit(*p) && exponent < int64_t{1} << 50) exponent = 10 * exponent + (*p - '0');
+    return magnitude + (negative ? -exponent : exponent) > 0;
+}
+
 // Reads a number at p (before end) into `value`; returns the place behind it, or null where there is none.
 inline const char* read_number(const char* p, const char* end, double& value) {
     static constexpr double kPowers[] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,  1e8,  1e9,  1e10, 1e11,
                                          1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
-    const char* start = p;
     const bool plus = p < end && *p == '+';
     const bool negative = p < end && *p == '-';
     p += plus || negative;
@@ -33,8 +53,14 @@ inline const char* read_number(const char* p, const char* end, double& value) {
         value = negative ? -magnitude : magnitude;
         return p;
     }
-    const auto result = std::from_chars(start + plus, end, value);      // also "inf" and "nan", which callers refuse
-    return result.ec == std::errc() ? result.ptr : nullptr;
+    if (first < end && *first == '-') return nullptr;            // from_chars would take a second sign
+    const auto result = std::from_chars(first, end, value);      // also "inf" and "nan", which callers refuse
+    if (result.ec == std::errc::result_out_of_range)
+        value = is_large(first, result.ptr) ? std::numeric_limits<double>::infinity() : 0.0;
+    else if (result.ec != std::errc())
+        return nullptr;
+    if (negative) value = -value;
+    return result.ptr;
 }
 
 }  // namespace ramodo

@@ -4,6 +4,7 @@
 // result can be made at their final size; a second pass reads every part into its own place.
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <cstring>
@@ -25,7 +26,6 @@ struct SvmFound {
     SvmError error = SvmError::none;
     int64_t error_at = -1;                   // byte
     int64_t largest = -1, smallest = INT64_MAX;
-    bool ordered = true;                     // indices increase within each row
     bool single = true;                      // float32 holds every value
 };
 
@@ -96,6 +96,37 @@ inline std::vector<SvmPart> count_svmlight(ThreadPool& pool, const char* text, i
 
 constexpr int64_t kMostIndex = int64_t{1} << 48;
 
+// Digits from p on, no more than 18; p is moved behind them.
+inline int64_t read_index(const char*& p, const char* end) {
+    const char* start = p;
+    int64_t index = 0;
+    while (p < end && is_digit(*p) && p - start < 18) index = 10 * index + (*p++ - '0');
+    return index;
+}
+
+// Brings the pairs of a row into the order of their indices; `p` is where their text begins. Returns the place of an
+// index that was given before, or null.
+template <class I>
+const char* sort_row(const char* p, const char* end, int64_t n, I* indices, double* values) {
+    struct Entry {
+        int64_t column;
+        const char* at;
+        double value;
+    };
+    std::vector<Entry> entries(static_cast<size_t>(n));
+    for (int64_t k = 0; k < n; ++k) {
+        const char* at = p;
+        entries[k] = {read_index(p, end), at, values[k]};
+        p = skip_blanks(skip_token(p, end), end);
+    }
+    std::stable_sort(entries.begin(), entries.end(), [](const Entry& a, const Entry& b) { return a.column < b.column; });
+    const char* repeated = nullptr;
+    for (int64_t k = 1; k < n; ++k)
+        if (entries[k].column == entries[k - 1].column && (!repeated || entries[k].at < repeated)) repeated = entries[k].at;
+    for (int64_t k = 0; k < n; ++k) indices[k] = static_cast<I>(entries[k].column), values[k] = entries[k].value;
+    return repeated;
+}
+
 // Reads one part; lengths[row] is the number of pairs of each row.
 template <class I>
 SvmFound read_part(const char* text, const SvmPart& part, double* labels, int64_t* lengths, I* indices, double* values) {
@@ -116,20 +147,19 @@ SvmFound read_part(const char* text, const SvmPart& part, double* labels, int64_
                 if (*c == ':') return fail(SvmError::colon, c);
             p = skip_blanks(behind, end);
         }
+        const char* pairs = p;
         int64_t previous = -1, n = 0;
+        bool ordered = true;
         while (p < end) {
             const char* start = p;
-            uint64_t index = 0;
-            while (p < end && is_digit(*p) && p - start < 18) index = 10 * index + static_cast<uint64_t>(*p++ - '0');
+            const int64_t column = read_index(p, end);
             if (p == start) return fail(SvmError::index, start);
-            if (index > static_cast<uint64_t>(kMostIndex) || (p < end && is_digit(*p))) return fail(SvmError::too_large, start);
+            if (column > kMostIndex || (p < end && is_digit(*p))) return fail(SvmError::too_large, start);
             if (p == end || *p != ':') return fail(SvmError::colon, p);
-            const int64_t column = static_cast<int64_t>(index);
             const char* after = read_number(++p, end, *values);
             if (!after || (after < end && !is_blank(*after))) return fail(SvmError::value, p);
             if (!std::isfinite(*values)) return fail(SvmError::not_finite, p);
-            if (column == previous) return fail(SvmError::repeated, start);
-            found.ordered &= column > previous;
+            ordered &= column > previous;
             found.single &= static_cast<double>(static_cast<float>(*values)) == *values;
             found.largest = std::max(found.largest, column);
             found.smallest = std::min(found.smallest, column);
@@ -138,6 +168,8 @@ SvmFound read_part(const char* text, const SvmPart& part, double* labels, int64_
             ++values, ++n;
             p = skip_blanks(after, end);
         }
+        if (!ordered)
+            if (const char* repeated = sort_row(pairs, end, n, indices - n, values - n)) return fail(SvmError::repeated, repeated);
         *lengths++ = n;
         return true;
     });
@@ -162,7 +194,6 @@ SvmFound read_svmlight(ThreadPool& pool, const char* text, const std::vector<Svm
         if (all.error == SvmError::none && part.error != SvmError::none) all.error = part.error, all.error_at = part.error_at;
         all.largest = std::max(all.largest, part.largest);
         all.smallest = std::min(all.smallest, part.smallest);
-        all.ordered &= part.ordered;
         all.single &= part.single;
     }
     return all;

@@ -21,13 +21,10 @@ from .detector import Detector, seed_of
 from .kernels import Phi
 from .labels import read_labels
 from .options import OptionError, check
-from .rows import DenseRows, Rows, SparseRows, map_blocks, open_rows
+from .rows import Rows, map_blocks, open_rows
 
 Scores = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int64]
-
-_CANCELLED = 1e-6
-"""Below this share of |x|² + |s|² a squared distance has lost too many digits and is taken again, directly."""
 
 
 class RandomDistance(Detector):
@@ -58,19 +55,15 @@ class RandomDistance(Detector):
             )
         return np.stack([eligible[rng.choice(len(eligible), size, replace=False)] for _ in range(self.n_subsamples)])
 
-    def against(self, references: Rows, subsample_size: int, n_threads: int) -> SparseReferences | DenseReferences:
+    def against(self, references: Rows, subsample_size: int, n_threads: int) -> FixedReferences:
         """What scores blocks of rows against `references`, consecutive rows of which form the subsamples."""
-        if isinstance(references, SparseRows):
-            return SparseReferences(references, subsample_size, self.phi, n_threads)
-        return DenseReferences(references, subsample_size, self.phi)
+        return FixedReferences(references, subsample_size, self.phi, n_threads)
 
     def in_representation(self, references: npt.NDArray[np.float32], subsample_size: int) -> kernels.SmallSp:
         """The same for rows of the learned representation."""
         return kernels.SmallSp(references, subsample_size, self.phi)
 
-    def ranking(
-        self, rows: Rows, eligible: Integers, rng: np.random.Generator, n_threads: int
-    ) -> SparseReferences | DenseReferences:
+    def ranking(self, rows: Rows, eligible: Integers, rng: np.random.Generator, n_threads: int) -> FixedReferences:
         """What scores blocks of rows, against references drawn from the eligible ones."""
         drawn = self.draw(eligible, rng)
         if drawn.shape[1] < self.subsample_size:
@@ -166,57 +159,15 @@ class AverageNN(KthNN):
         return Phi(self.k, average=True)
 
 
-class SparseReferences:
-    """Scores of sparse rows: a native pass over their non-zeros."""
+class FixedReferences:
+    """Scores of rows against drawn references, sparse or dense: native, each row by itself."""
 
-    def __init__(self, references: SparseRows, subsample_size: int, phi: Phi, n_threads: int) -> None:
+    def __init__(self, references: Rows, subsample_size: int, phi: Phi, n_threads: int) -> None:
         self._given = references, subsample_size, phi, n_threads
-        self._sp, self._n_threads = kernels.SparseSp(references, subsample_size, phi), n_threads
+        self._score = kernels.references(references, subsample_size, phi)
 
     def __reduce__(self) -> Any:
-        return SparseReferences, self._given
+        return FixedReferences, self._given
 
     def __call__(self, block: Rows) -> Scores:
-        assert isinstance(block, SparseRows)
-        return self._sp.score(block, self._n_threads)
-
-
-class DenseReferences:
-    """Scores of dense rows: a matrix product, in double precision, and direct differences where norms cancel."""
-
-    _ROWS_AT_ONCE = 512
-    _VALUES_AT_ONCE = 1 << 22
-
-    def __init__(self, references: DenseRows, subsample_size: int, phi: Phi) -> None:
-        self._references = _doubles(references)
-        self._norms = np.einsum("ij,ij->i", self._references, self._references)
-        self._size, self._phi = subsample_size, phi
-
-    def __call__(self, block: Rows) -> Scores:
-        assert isinstance(block, DenseRows)
-        pieces = range(0, block.n_rows, self._ROWS_AT_ONCE)
-        return np.concatenate([self._score(block.part(i, i + self._ROWS_AT_ONCE)) for i in pieces])
-
-    def _score(self, piece: DenseRows) -> Scores:
-        x = _doubles(piece)
-        both = np.einsum("ij,ij->i", x, x)[:, None] + self._norms
-        squared = both - 2 * (x @ self._references.T)
-        rows, references = np.nonzero(squared < _CANCELLED * both)
-        at_once = max(1, self._VALUES_AT_ONCE // x.shape[1])
-        for i in range(0, len(rows), at_once):
-            pair = rows[i : i + at_once], references[i : i + at_once]
-            difference = x[pair[0]] - self._references[pair[1]]
-            squared[pair] = np.einsum("ij,ij->i", difference, difference)
-        return self._of_squares(np.maximum(squared, 0).reshape(len(x), -1, self._size)).mean(axis=1)
-
-    def _of_squares(self, squared: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
-        """φ of each row and subsample."""
-        if self._phi.k == 1:
-            return np.sqrt(squared.min(axis=2))
-        nearest = np.sort(squared, axis=2)[:, :, : self._phi.k]
-        return np.sqrt(nearest).mean(axis=2) if self._phi.average else np.sqrt(nearest[:, :, -1])
-
-
-def _doubles(rows: DenseRows) -> npt.NDArray[np.float64]:
-    values = rows.values.astype(np.float64)
-    return values if rows.factors is None else values * rows.factors[:, None]
+        return self._score(block, self._given[-1])

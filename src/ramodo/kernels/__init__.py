@@ -3,7 +3,8 @@
 Scan               is the data usable, and which features occur            native/scan.hpp
 squared_norms, ... lengths of rows, for normalisation                      native/norms.hpp
 moments            mean and mean square of each feature that occurs        native/moments.hpp
-SparseSp, SmallSp  φ on sparse rows, and in the representation             native/sp_sparse.hpp, sp_small.hpp
+SparseSp, DenseSp  φ on sparse and on dense rows                           native/sp_sparse.hpp, sp_dense.hpp
+SmallSp            φ in the representation                                 native/sp_small.hpp
 Trainer            the training loop over drawn triplets                   native/*_training.hpp
 hinge              the ranking loss alone                                  native/hinge.hpp
 read_svmlight      lines of text to CSR arrays                             native/svmlight.hpp
@@ -13,6 +14,7 @@ Projection         ψ(x W) of sparse and dense rows                         nati
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -23,7 +25,7 @@ from . import _native
 if TYPE_CHECKING:
     from typing_extensions import TypeIs
 
-    from ..rows import Rows, SparseRows
+    from ..rows import DenseRows, Rows, SparseRows
 
 Floats = npt.NDArray[np.float32]
 Doubles = npt.NDArray[np.float64]
@@ -68,7 +70,7 @@ class Scan:
 
 
 def read_svmlight(text: npt.NDArray[np.uint8], n_threads: int) -> tuple[Any, ...]:
-    """(error, its byte, labels, lengths of rows, indices, values, largest index, smallest index, ordered)."""
+    """(error, its byte, labels, lengths of rows, indices, values, largest index, smallest index)."""
     found: Any = _native.read_svmlight(text, n_threads)
     return tuple(found)
 
@@ -148,6 +150,27 @@ class SparseSp:
         scores = np.empty(block.n_rows)
         self._native.score(block.indptr, block.indices, block.data, block.n_features, block.factors, scores, n_threads)
         return scores
+
+
+class DenseSp:
+    """The same for dense rows and references."""
+
+    def __init__(self, references: DenseRows, subsample_size: int, phi: Phi) -> None:
+        values = references.values.astype(np.float64)
+        if references.factors is not None:
+            values *= references.factors[:, None]
+        self._native = _native.DenseReferences(values, subsample_size, phi.k, phi.average)
+
+    def score(self, block: DenseRows, n_threads: int) -> Doubles:
+        """One score per row."""
+        scores = np.empty(block.n_rows)
+        self._native.score(block.values, block.factors, scores, n_threads)
+        return scores
+
+
+def references(rows: Rows, subsample_size: int, phi: Phi) -> Callable[[Any, int], Doubles]:
+    """What scores blocks of rows of the same kind, on a number of threads."""
+    return SparseSp(rows, subsample_size, phi).score if _is_sparse(rows) else DenseSp(rows, subsample_size, phi).score
 
 
 class SmallSp:

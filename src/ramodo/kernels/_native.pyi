@@ -229,8 +229,33 @@ def read_svmlight(
     text: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order="C", device="cpu", writable=False)], n_threads: int
 ) -> object:
     """
-    (error, its byte, labels, lengths of rows, indices, values, largest index, smallest index, ordered)
+    (error, its byte, labels, lengths of rows, indices, values, largest index, smallest index)
     """
+
+class DenseReferences:
+    def __init__(
+        self,
+        rows: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)],
+        subsample_size: int,
+        k: int,
+        average: bool,
+    ) -> None: ...
+    @overload
+    def score(
+        self,
+        x: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order="C", device="cpu", writable=False)],
+        factors: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)] | None,
+        scores: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu")],
+        n_threads: int,
+    ) -> None: ...
+    @overload
+    def score(
+        self,
+        x: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)],
+        factors: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)] | None,
+        scores: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu")],
+        n_threads: int,
+    ) -> None: ...
 
 class Projection:
     def __init__(
