@@ -8,6 +8,7 @@
 
 #include <memory>
 
+#include "contributions.hpp"
 #include "dense_training.hpp"
 #include "moments.hpp"
 #include "norms.hpp"
@@ -296,6 +297,8 @@ public:
         });
     }
 
+    const Projection& native() const { return *projection_; }
+
 private:
     void check(int64_t n_rows, const OutMatrix<float>& out) const {
         need(static_cast<int64_t>(out.shape(0)) == n_rows && static_cast<int>(out.shape(1)) == projection_->width(),
@@ -387,6 +390,52 @@ static double hinge(const Matrix<float>& hidden, const Matrix<int32_t>& triplets
     Hinge loss(m, m, n_queries, make_phi(k, average, n_queries), margin, 1.0);
     nb::gil_scoped_release release;
     return loss(hidden.data(), n_rows, triplets.data(), n_triplets, gradient.data());
+}
+
+// ---- contributions -----------------------------------------------------------------------------------------------
+
+template <class I, class V>
+static void add_row(Contributions& self, const BoundProjection& projection, const Array<I>& columns, const Array<V>& values,
+                    double factor, const Array<double>& p) {
+    need(columns.size() == values.size() && static_cast<int>(p.size()) == projection.native().width(),
+         "arrays of the wrong size");
+    for (size_t k = 0; k < columns.size(); ++k)
+        need(columns.data()[k] >= 0 && columns.data()[k] < projection.native().n_columns(), "feature out of range");
+    nb::gil_scoped_release release;
+    self.add(projection.native(), columns.data(), values.data(), static_cast<int64_t>(columns.size()), factor, p.data());
+}
+
+// Row pairs[i] of a CSR matrix with the vector q[i], for all i.
+template <class I, class V>
+static void add_rows(Contributions& self, const BoundProjection& projection, const Array<int64_t>& indptr,
+                     const Array<I>& columns, const Array<V>& values, const Array<int64_t>& pairs, const Matrix<double>& q) {
+    const Csr<I, V> rows = view<I, V>(indptr, columns, values, projection.native().n_columns());
+    need_rows(pairs, rows.n_rows);
+    need(q.shape(0) == pairs.size() && static_cast<int>(q.shape(1)) == projection.native().width(), "arrays of the wrong size");
+    for (size_t i = 0; i < pairs.size(); ++i)
+        for (int64_t k = rows.begin(pairs.data()[i]); k < rows.end(pairs.data()[i]); ++k)
+            need(columns.data()[k] >= 0 && columns.data()[k] < rows.n_columns, "feature out of range");
+    nb::gil_scoped_release release;
+    for (size_t i = 0; i < pairs.size(); ++i) {
+        const int64_t row = pairs.data()[i], at = rows.begin(row);
+        self.add(projection.native(), rows.indices + at, rows.data + at, rows.length(row), 1.0, q.data() + i * q.shape(1));
+    }
+}
+
+static nb::object top_contributions(const Contributions& self, int64_t n) {
+    std::vector<int64_t> columns;
+    std::vector<double> sums;
+    self.top(n, columns, sums);
+    return nb::make_tuple(give(std::move(columns)), give(std::move(sums)));
+}
+
+template <class I, class V>
+static void bind_contributions(nb::class_<Contributions>& contributions) {
+    contributions
+        .def("add_row", &add_row<I, V>, "projection"_a, "columns"_a.noconvert(), "values"_a.noconvert(), "factor"_a,
+             "p"_a.noconvert())
+        .def("add_rows", &add_rows<I, V>, "projection"_a, "indptr"_a.noconvert(), "columns"_a.noconvert(),
+             "values"_a.noconvert(), "pairs"_a.noconvert(), "q"_a.noconvert());
 }
 
 // ---- text --------------------------------------------------------------------------------------------------------
@@ -608,6 +657,17 @@ NB_MODULE(_native, m) {
     auto projection = nb::class_<BoundProjection>(m, "Projection");
     projection.def(nb::init<Array<int64_t>, Matrix<float>, int64_t, uint64_t, float, float>(), "columns"_a.noconvert(),
                    "weights"_a.noconvert(), "n_columns"_a, "seed"_a, "limit"_a, "slope"_a);
+
+    auto contributions = nb::class_<Contributions>(m, "Contributions");
+    contributions.def(nb::init<>())
+        .def("clear", &Contributions::clear)
+        .def("total", &Contributions::total)
+        .def("size", &Contributions::size)
+        .def("top", &top_contributions, "n"_a);
+    bind_contributions<int32_t, float>(contributions);
+    bind_contributions<int32_t, double>(contributions);
+    bind_contributions<int64_t, float>(contributions);
+    bind_contributions<int64_t, double>(contributions);
 
     bind_sparse<int32_t, float>(m, sparse_trainer, references, projection);
     bind_sparse<int32_t, double>(m, sparse_trainer, references, projection);

@@ -103,6 +103,14 @@ public:
         return room.data();
     }
 
+    // The weights of one feature; `room` holds them where they follow from the seed.
+    const float* weights_of(int64_t column, float* room) const {
+        const int32_t slot = lookup_.find(column);
+        if (slot >= 0) return reinterpret_cast<const float*>(table_ + sizeof(float) * width_ * static_cast<size_t>(slot));
+        inner_loops().initial_row(init_, column, m_, width_, room);
+        return room;
+    }
+
 private:
     static constexpr int64_t kTranslated = 8192;
 

@@ -56,7 +56,8 @@ class Axes:
     n_features: int
 
     @cached_property
-    def _project(self) -> kernels.Projection:
+    def projection(self) -> kernels.Projection:
+        """Its kernel, made when first used."""
         return kernels.Projection(self.columns, self.weights, self.n_features, seed=0, limit=0.0, slope=1.0)
 
     def __reduce__(self) -> Any:
@@ -64,7 +65,7 @@ class Axes:
 
     def along(self, rows: Rows, n_threads: int) -> Doubles:
         """w·x/|x| of each row and axis."""
-        project = self._project
+        project = self.projection
         return map_blocks(rows, lambda block: project(normalized(block, "l2", n_threads), n_threads)).astype(np.float64)
 
 

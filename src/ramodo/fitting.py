@@ -18,7 +18,7 @@ import numpy.typing as npt
 from .conformal import Conformal
 from .direction import known_rows, learn_direction
 from .labels import Labels
-from .model import Fitted, Member, Model, References
+from .model import Fitted, Member, Model, Origin, References
 from .progress import Progress
 from .ranking import BoundHinge
 from .representation import DenseLayer, Layers, Representation, SparseLayer, UpperLayers, initial_limit
@@ -210,11 +210,11 @@ def _fit_member(
     with progress.stage("transform") as bar:
         mapped = map_blocks(data.rows, lambda block: representation.transform(block, n_threads), bar.show)
     with progress.stage("scoring"):
-        detection = _detect(stages.scorer, mapped, data.eligible, seeds[3], n_threads)
+        detection, origin = _detect(stages.scorer, mapped, data, seeds[3], n_threads)
         scores = checked_scores("scorer", stages.scorer, detection.score(mapped, n_threads), len(mapped))
     alive = _warn_if_collapsed(mapped)
     sample = mapped[np.unique(np.linspace(0, len(mapped) - 1, min(_SAMPLE, len(mapped))).astype(np.int64))]
-    member = Member(representation, detection, float(np.std(scores)))
+    member = Member(representation, detection, float(np.std(scores)), origin)
     return MemberFit(member, initial, extra, candidates, curve, scores, sample, alive)
 
 
@@ -321,18 +321,22 @@ def _with_extra(rows: Rows, extra: list[Rows], epochs: Integers) -> tuple[Rows, 
         return rows, epochs
     drawn = np.unique(epochs)
     own = drawn[drawn < rows.n_rows]
+    if 2 * len(own) > rows.n_rows:  # most of them: one copy is cheaper than two
+        return stack([rows, *extra]), epochs
     renumbered = np.where(epochs < rows.n_rows, np.searchsorted(own, epochs), epochs - rows.n_rows + len(own))
     return stack([rows.take(own), *extra]), renumbered
 
 
 def _detect(
-    scorer: Any, mapped: npt.NDArray[np.float32], eligible: Integers, seed: np.random.SeedSequence, n_threads: int
-) -> References | Fitted:
+    scorer: Any, mapped: npt.NDArray[np.float32], data: TrainingData, seed: np.random.SeedSequence, n_threads: int
+) -> tuple[References | Fitted, Origin | None]:
     rng = np.random.default_rng(seed)
     if not isinstance(scorer, RandomDistance):
-        return Fitted(scorer.ranking(DenseRows(mapped), eligible, rng, n_threads))
-    drawn = scorer.draw(eligible, rng)
-    return References(np.ascontiguousarray(mapped[drawn.ravel()]), drawn.shape[1], scorer.phi)
+        return Fitted(scorer.ranking(DenseRows(mapped), data.eligible, rng, n_threads)), None
+    drawn = scorer.draw(data.eligible, rng)
+    numbers = drawn.ravel()
+    references = References(np.ascontiguousarray(mapped[numbers]), drawn.shape[1], scorer.phi)
+    return references, Origin.of(data.rows.take(numbers), numbers)
 
 
 def _add_direction(

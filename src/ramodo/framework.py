@@ -7,6 +7,7 @@ stages; `RAMODO` takes them from the user.
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Self
 
@@ -19,9 +20,10 @@ from sklearn.utils.validation import _get_feature_names, check_is_fitted
 from . import conformal, fitting, model_file
 from .detector import Detector, offset_of, seed_of
 from .diagnosis import Diagnosis, compare_normalizations, diagnose
+from .explanation import Explanation, explain
 from .labels import read_labels, refuse_contradictions
 from .model import Model, References
-from .options import OptionError, check, describe
+from .options import TOP, OptionError, check, describe
 from .progress import Progress
 from .representation import Layers
 from .rows import DataError, Rows, fingerprint, lengths, like, normalized, open_rows, squared_norms
@@ -214,6 +216,33 @@ class RandomDistanceDetector(ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
         if X is None:
             return findings
         return findings.with_normalizations(compare_normalizations(self, X, y, labeled_outliers))
+
+    def explain(self, X: Any, top: int = 10, *, names: Any = None) -> Explanation:
+        """Why each row of `X` has the score that it has.
+
+        Parameters
+        ----------
+        X : rows, of the training data or new
+        top : reasons per row; all other features are one number, `rest`, and the sum of all is the score
+        names : name of each feature: a sequence, or a function of a feature's index; by default those of the training
+            data where it had some, else the index
+        """
+        TOP.refuse_unless_allowed(top)
+        rows = self._open(X)
+        scores = self.model_.score(rows, self._n_threads())
+        return explain(self.model_, rows, scores, self.outlier_scores_, self._name_of(names), top, self._n_threads())
+
+    def _name_of(self, names: Any) -> Callable[[int], str]:
+        if callable(names):
+            return names
+        known = getattr(self, "feature_names_in_", None) if names is None else names
+        if known is None:
+            return lambda column: f"feature {column}"
+        if len(known) != self.n_features_in_:
+            raise OptionError(
+                f"{len(known)} names were given; allowed: one for each of {self.n_features_in_} features."
+            )
+        return lambda column: str(known[column])
 
     @property
     def components_(self) -> sp.coo_array:

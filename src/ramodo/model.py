@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -12,7 +12,7 @@ from . import kernels
 from .direction import LabelDirection
 from .kernels import Phi
 from .representation import Representation
-from .rows import DenseRows, Rows, map_blocks, normalized
+from .rows import DenseRows, Rows, SparseRows, map_blocks, normalized, plain
 
 Scores = npt.NDArray[np.float64]
 Floats = npt.NDArray[np.float32]
@@ -39,6 +39,22 @@ class References:
 
 
 @dataclass(frozen=True)
+class Origin:
+    """The references as rows of the original features, normalised, and their numbers among the training rows."""
+
+    rows: Rows
+    numbers: npt.NDArray[np.int64]
+
+    @classmethod
+    def of(cls, rows: Rows, numbers: npt.NDArray[np.int64]) -> Origin:
+        """Rows as they came, perhaps with factors."""
+        rows = plain(rows)
+        if isinstance(rows, SparseRows):
+            rows = replace(rows, indices=rows.indices.astype(np.int64))
+        return cls(rows, numbers)
+
+
+@dataclass(frozen=True)
 class Fitted:
     """A scorer of the user's, fitted to the representation."""
 
@@ -57,6 +73,8 @@ class Member:
     detection: References | Fitted
     deviation: float
     """Standard deviation of its scores of the training rows."""
+    origin: Origin | None = None
+    """For explanations."""
 
     def score(self, block: Rows, n_threads: int) -> Scores:
         """One score per row."""

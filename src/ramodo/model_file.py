@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
+import scipy.sparse as sp
 from safetensors import SafetensorError
 from safetensors.numpy import save_file
 
@@ -24,9 +25,10 @@ from . import __version__, tensor_file
 from .detector import offset_of
 from .direction import Axes, LabelDirection
 from .kernels import Phi
-from .model import Member, Model, References
+from .model import Member, Model, Origin, References
 from .options import OptionError, check
 from .representation import DenseLayer, Representation, SparseLayer
+from .rows import DenseRows, open_rows
 from .stage_file import decode, encode
 from .whole_file import write_whole
 
@@ -111,7 +113,14 @@ def save(detector: RandomDistanceDetector, path: Path) -> Path:
         "fingerprint": detector.fingerprint_,
         "ramodo": __version__,
     }
-    write_whole(path, lambda temporary: save_file(tensors, temporary, header))
+
+    def write(temporary: str) -> None:
+        try:
+            save_file(tensors, temporary, header)
+        except SafetensorError as error:  # a full disk, in its words
+            raise OSError(f"{path}: {error}") from None
+
+    write_whole(path, write)
     return path
 
 
@@ -129,7 +138,43 @@ def _member_tensors(i: int, member: Member, sample: npt.NDArray[np.float32]) -> 
         "sample": sample,
         **{f"upper.{j}": layer.weights for j, layer in enumerate(representation.upper)},
     }
+    tensors |= _origin_tensors(member.origin)
     return {f"model.{i}.{name}": np.ascontiguousarray(value) for name, value in tensors.items()}
+
+
+def _origin_tensors(origin: Origin | None) -> dict[str, npt.NDArray[Any]]:
+    """The reference rows in the original features."""
+    if origin is None:
+        return {}
+    numbers = {"origin.numbers": origin.numbers}
+    if isinstance(origin.rows, DenseRows):
+        return {**numbers, "origin.values": origin.rows.values}
+    indices = origin.rows.indices.astype(np.int64)
+    return {
+        **numbers,
+        "origin.indptr": origin.rows.indptr,
+        "origin.indices": indices,
+        "origin.data": origin.rows.data,
+    }
+
+
+def _read_origin(
+    prefix: str, tensors: dict[str, npt.NDArray[Any]], n_references: int, n_features: int
+) -> Origin | None:
+    """The reference rows, where the file holds them; past the door for data like any other rows."""
+    if f"{prefix}origin.numbers" not in tensors:
+        return None
+    numbers = tensors.pop(f"{prefix}origin.numbers")
+    _check_array(f"{prefix}origin.numbers", numbers, "int64", 1)
+    if f"{prefix}origin.values" in tensors:
+        given: Any = tensors.pop(f"{prefix}origin.values")
+    else:
+        given = sp.csr_array((n_references, n_features))
+        given.indptr = np.array(tensors.pop(f"{prefix}origin.indptr"))
+        given.indices, given.data = tensors.pop(f"{prefix}origin.indices"), tensors.pop(f"{prefix}origin.data")
+    rows, _ = open_rows(given, name=f"{prefix}origin")
+    _require(rows.n_rows == len(numbers) == n_references and rows.n_features == n_features, "its references do not fit")
+    return Origin(rows, numbers)
 
 
 def _member_facts(member: Member, n_alive: int) -> dict[str, Any]:
@@ -301,6 +346,7 @@ def _read_member(prefix: str, facts: dict[str, Any], tensors: dict[str, npt.NDAr
         Representation(first, tuple(upper)),
         References(references, size, Phi(facts["k"], facts["average"])),
         facts["deviation"],
+        _read_origin(prefix, tensors, len(references), n_features),
     )
 
 

@@ -210,6 +210,9 @@ OPTIONS: tuple[Option, ...] = (
 )
 
 
+TOP = Option("top", 10, (Integer(1),), "-", "Reasons for each row, of `explain`.")
+
+
 def check(given: Mapping[str, Any]) -> None:
     """Raise `OptionError` for the first option in `given` that is not allowed."""
     for option in OPTIONS:

@@ -129,7 +129,8 @@ class SparseLayer:
     slope: float = 0.0
 
     @cached_property
-    def _project(self) -> kernels.Projection:
+    def projection(self) -> kernels.Projection:
+        """Its kernel, made when first used."""
         return kernels.Projection(self.columns, self.weights, self.n_features, self.seed, self.limit, self.slope)
 
     def __reduce__(self) -> Any:
@@ -137,7 +138,7 @@ class SparseLayer:
 
     def transform(self, block: Rows, n_threads: int) -> Floats:
         """ψ(x W) of each row."""
-        return self._project(block, n_threads)
+        return self.projection(block, n_threads)
 
 
 @dataclass(frozen=True)

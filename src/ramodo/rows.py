@@ -131,6 +131,16 @@ def stack(parts: list[Rows]) -> Rows:
     return replace(_from_csr(sp.vstack(matrices, format="csr")), factors=factors)
 
 
+def plain(rows: Rows) -> Rows:
+    """The same rows with their factors multiplied in."""
+    if rows.factors is None:
+        return rows
+    if isinstance(rows, DenseRows):
+        return DenseRows((rows.values * rows.factors[:, None]).astype(rows.values.dtype))
+    factors = np.repeat(rows.factors, rows.indptr[1:] - rows.indptr[:-1])
+    return replace(rows, data=(rows.data * factors).astype(rows.data.dtype), factors=None)
+
+
 def to_matrix(rows: Rows) -> Any:
     """The rows as a scipy or numpy matrix, each times its factor: for code that knows no `Rows`."""
     if isinstance(rows, DenseRows):
@@ -341,7 +351,7 @@ def _open_sparse(X: Any, name: str, n_threads: int) -> tuple[Rows, Facts]:
         raise DataError(f"Expected 2D array, got {X.ndim}D array instead: {name} is sparse with shape {X.shape}.")
     _refuse_dtype(X.dtype, name)
     _refuse_shape(X.shape, name)
-    _refuse_structure(X, name)
+    refuse_structure(X, name)
     matrix = X.tocsr()
     rows = _from_csr(matrix)
     facts, ordered = _scan(rows, name, n_threads)
@@ -353,11 +363,11 @@ def _open_sparse(X: Any, name: str, n_threads: int) -> tuple[Rows, Facts]:
     return rows, facts
 
 
-def _refuse_structure(X: Any, name: str) -> None:
+def refuse_structure(X: Any, name: str) -> None:
     """Index arrays that do not fit together: scipy trusts them, and a conversion would read or write out of bounds."""
     if X.format == "coo":
         for axis, index in enumerate(X.coords):
-            _refuse_indices(index, X.shape[axis], name)
+            refuse_indices(index, X.shape[axis], name)
     if X.format not in ("csr", "csc", "bsr"):
         return
     height, width = getattr(X, "blocksize", (1, 1)) if X.format == "bsr" else (1, 1)
@@ -378,10 +388,11 @@ def _refuse_structure(X: Any, name: str) -> None:
             f"at most {min(len(X.indices), len(X.data)):,}, the number of its entries."
         )
     if X.format != "csr":  # those of CSR are looked at anyway, in one pass with its values
-        _refuse_indices(X.indices, minor, name)
+        refuse_indices(X.indices, minor, name)
 
 
-def _refuse_indices(index: npt.NDArray[Any], size: int, name: str) -> None:
+def refuse_indices(index: npt.NDArray[Any], size: int, name: str) -> None:
+    """Indices beyond the columns (or rows) of a sparse matrix."""
     if index.dtype.kind not in "iu" or (len(index) and not (index.min() >= 0 and index.max() < size)):
         raise DataError(
             f"{name} is a damaged sparse matrix: an index lies outside of 0 to {size - 1:,}, or is no integer."

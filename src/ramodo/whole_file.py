@@ -13,6 +13,8 @@ def write_whole(path: Path, write: Callable[[str], None]) -> None:
     if not path.name or path.is_dir():
         raise IsADirectoryError(f"{str(path)!r} was given; allowed: the path of a file.")
     path = path.resolve()  # onto the target of a link, not onto the link
+    if path.exists() and not path.is_file():  # a device or a pipe would be replaced by a file
+        raise FileExistsError(f"{str(path)!r} was given, which is no file; allowed: the path of a file.")
     try:
         handle, temporary = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
     except OSError as error:
@@ -20,16 +22,19 @@ def write_whole(path: Path, write: Callable[[str], None]) -> None:
     try:
         write(temporary)
         os.fsync(handle)
-        os.chmod(temporary, 0o666 & ~_umask())
+        os.chmod(temporary, 0o666 & ~umask())
         os.replace(temporary, path)
-    except BaseException:
-        os.unlink(temporary)
+    except BaseException as error:
+        Path(temporary).unlink(missing_ok=True)  # some writers remove it themselves
+        if isinstance(error, OSError) and error.errno is not None and error.filename is None:
+            error.filename = str(path)
         raise
     finally:
         os.close(handle)
 
 
-def _umask() -> int:
+def umask() -> int:
+    """Permissions that new files do not get."""
     mask = os.umask(0)
     os.umask(mask)
     return mask

@@ -9,6 +9,7 @@ Trainer            the training loop over drawn triplets                   nativ
 hinge              the ranking loss alone                                  native/hinge.hpp
 read_svmlight      lines of text to CSR arrays                             native/svmlight.hpp
 count_text         documents to counts of hashed tokens                    native/text.hpp
+Contributions      what each feature adds to a score                       native/contributions.hpp
 Projection         ψ(x W) of sparse and dense rows                         native/projection.hpp
 """
 
@@ -187,6 +188,39 @@ class SmallSp:
         return scores
 
 
+class Contributions:
+    """Sums by feature: what each adds to a score."""
+
+    def __init__(self) -> None:
+        self._native = _native.Contributions()
+
+    def clear(self) -> None:
+        """Begin with another row."""
+        self._native.clear()
+
+    def add_row(self, projection: Projection, columns: Any, values: Any, factor: float, p: Doubles) -> None:
+        """factor · x_j (W_j · p) for the non-zeros of a row."""
+        self._native.add_row(projection.native, columns, values, factor, p)
+
+    def add_rows(self, projection: Projection, rows: Rows, numbers: Integers, q: Doubles) -> None:
+        """The same for rows of a matrix by number, each with a vector of its own."""
+        if _is_sparse(rows):
+            self._native.add_rows(projection.native, rows.indptr, rows.indices, rows.data, numbers, q)
+            return
+        columns = np.arange(rows.n_features)
+        for number, vector in zip(numbers, q, strict=True):
+            self._native.add_row(projection.native, columns, rows.values[number], 1.0, vector)
+
+    def top(self, n: int) -> tuple[Integers, Doubles]:
+        """The features of the largest sums, and those."""
+        found: Any = self._native.top(n)
+        return found[0], found[1]
+
+    def total(self) -> float:
+        """The sum of all."""
+        return self._native.total()
+
+
 class Projection:
     """ψ(x W): the weights of the features that training changed; all others follow from the seed.
 
@@ -197,15 +231,15 @@ class Projection:
         self, columns: Integers, weights: Floats, n_features: int, seed: int, limit: float, slope: float = 0.0
     ) -> None:
         self.width = weights.shape[1]
-        self._native = _native.Projection(columns, weights, n_features, seed, limit, slope)
+        self.native = _native.Projection(columns, weights, n_features, seed, limit, slope)
 
     def __call__(self, block: Rows, n_threads: int) -> Floats:
         """One row of the representation per row of the block."""
         out = np.empty((block.n_rows, self.width), dtype=np.float32)
         if _is_sparse(block):
-            self._native.sparse(block.indptr, block.indices, block.data, block.factors, out, n_threads)
+            self.native.sparse(block.indptr, block.indices, block.data, block.factors, out, n_threads)
         else:
-            self._native.dense(block.values, block.factors, out, n_threads)
+            self.native.dense(block.values, block.factors, out, n_threads)
         return out
 
 

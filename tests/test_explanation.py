@@ -1,0 +1,154 @@
+"""Reasons add up to scores, and name what was planted."""
+
+import json
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+from examples import with_outliers
+from ramodo import RAMODO, REPEN, AverageNN, KthNN, Layers, load
+from ramodo.datasets import make_ultrahigh
+from ramodo.options import OptionError
+
+QUICK = {"n_epochs": 3, "random_state": 0}
+DETECTORS = {
+    "REPEN": REPEN(n_components=6, **QUICK),
+    "several models, L2": REPEN(n_components=6, n_estimators=3, normalize="l2", **QUICK),
+    "k-th neighbour, two leaky layers": RAMODO(KthNN(3), representation=Layers((7, 4), "leaky_relu"), **QUICK),
+    "average neighbour, linear, max": RAMODO(
+        AverageNN(3), representation=Layers((5,), "linear"), normalize="max", **QUICK
+    ),
+    "three layers": RAMODO(representation=Layers((8, 6, 4)), **QUICK),
+}
+every = pytest.mark.parametrize("detector", DETECTORS.values(), ids=DETECTORS)
+either = pytest.mark.parametrize("kind", [sp.csr_array, lambda X: X.toarray()], ids=["sparse", "dense"])
+
+
+def contributions(detector, X):
+    """All of them, row by feature."""
+    full = np.zeros(X.shape)
+    for row in detector.explain(X, top=X.shape[1]):
+        for reason in row.reasons:
+            full[row.row, reason.column] = reason.contribution
+    return full
+
+
+@every
+@either
+@pytest.mark.parametrize("labels", [False, True], ids=["without labels", "with labels"])
+def test_all_contributions_sum_to_the_score(detector, kind, labels):
+    X, truth = with_outliers()
+    X, y = kind(X), np.where(np.arange(len(truth)) >= 116, 1, 0) if labels else None
+    detector = detector.fit(X, y)
+    scores = detector.outlier_score(X)
+    found = detector.explain(X, top=X.shape[1])
+    for row in found:
+        assert row.score == scores[row.row]
+        assert sum(reason.contribution for reason in row.reasons) + row.rest == pytest.approx(row.score, abs=1e-9)
+    scale = np.abs(scores).max()
+    np.testing.assert_allclose(contributions(detector, X).sum(axis=1), scores, atol=2e-6 * scale)
+    few = detector.explain(X, top=2)
+    assert all(len(row.reasons) == 2 for row in few)
+    assert [row.reasons[0] for row in few] == [row.reasons[0] for row in found]
+
+
+@every
+def test_a_contribution_is_what_the_formula_says(detector):
+    """Removing a feature that no unit and no nearest reference needs changes the score by its contribution, to first
+    order: a tiny change of a value moves the score by that change times contribution / value."""
+    X = with_outliers()[0].toarray().astype(np.float64)
+    detector = detector.fit(X)
+    if detector.normalize is not None:
+        pytest.skip("a change of one value changes the factor of all")
+    row, step = X[-1:], 1e-3
+    for reason in detector.explain(row, top=6)[0].reasons:
+        if reason.value == 0 or reason.share > 0:
+            continue
+        up, down = row.copy(), row.copy()
+        up[0, reason.column] += step
+        down[0, reason.column] -= step
+        slope = (detector.outlier_score(up)[0] - detector.outlier_score(down)[0]) / (2 * step)
+        assert slope == pytest.approx(reason.contribution / reason.value, rel=0.02, abs=1e-3)
+
+
+def test_what_a_row_lacks_counts():
+    """Inliers all have feature 0; the outlier is the row without it."""
+    rng = np.random.default_rng(0)
+    X = (rng.random((200, 30)) < 0.2) * 1.0
+    X[:, 0] = 5.0
+    X[-3:, 0] = 0.0
+    detector = REPEN(random_state=0).fit(X)
+    reason = detector.explain(X[-1:], top=1)[0].reasons[0]
+    assert (reason.column, reason.value) == (0, 0.0)
+    assert reason.contribution > 0
+    assert reason.share > 0.9
+    assert reason.mean == pytest.approx(5.0)
+
+
+def test_planted_features_are_the_strongest_reasons():
+    X, y = make_ultrahigh(n_rows=3000, n_features=1_000_000, random_state=1)
+    detector = REPEN(random_state=0).fit(X, y)
+    marked = X[y == 1]
+    common = set(np.flatnonzero(np.bincount(X[y == 0].indices, minlength=X.shape[1]) > 2).tolist())
+    hits = 0
+    for row, reasons in enumerate(detector.explain(marked, top=5)):
+        own = set(marked[[row]].indices.tolist()) - common
+        hits += any(reason.column in own for reason in reasons.reasons)
+    assert hits >= 0.95 * marked.shape[0]
+
+
+def test_threads_and_batches_change_nothing(data):
+    X = data[0]
+    detector = REPEN(**QUICK).fit(X)
+    whole = detector.explain(X).to_dict()
+    detector.n_jobs = 1
+    assert detector.explain(X).to_dict() == whole
+    alone = [{**detector.explain(X[[i]])[0].__dict__} for i in range(5)]
+    for i, row in enumerate(alone):
+        assert [r.contribution for r in row["reasons"]] == [r["contribution"] for r in whole[i]["reasons"]]
+
+
+def test_names_and_forms(data):
+    pandas = pytest.importorskip("pandas")
+    X = data[0].toarray()
+    frame = pandas.DataFrame(X, columns=[f"<b>{i}</b>" for i in range(X.shape[1])])
+    detector = REPEN(**QUICK).fit(frame)
+    found = detector.explain(frame[:3], top=2)
+    assert found[0].reasons[0].feature.startswith("<b>")
+    assert "<b>" not in found._repr_html_().replace("<b>row", "")
+    assert len(found.to_frame()) == 6
+    assert set(found.to_frame().columns) >= {"row", "feature", "value", "contribution"}
+    assert json.loads(json.dumps(found.to_dict()))[1]["row"] == 1
+    assert "all other features" in repr(found)
+    assert detector.explain(frame[:1], names=lambda j: f"f{j}")[0].reasons[0].feature.startswith("f")
+    assert REPEN(**QUICK).fit(X).explain(X[:1])[0].reasons[0].feature.startswith("feature ")
+
+
+def test_nearest_are_training_rows_at_no_greater_distance_than_others(data):
+    X = data[0]
+    detector = REPEN(**QUICK).fit(X)
+    nearest = detector.explain(X[[7]])[0].nearest
+    Z = detector.transform(X)
+    distances = [np.linalg.norm(Z[7] - Z[i]) for i in nearest]
+    assert distances == sorted(distances)
+    assert set(nearest) <= set(range(X.shape[0]))
+
+
+def test_a_loaded_model_explains_the_same(tmp_path, data):
+    for X in (data[0], data[0].toarray()):
+        detector = REPEN(normalize="l2", **QUICK).fit(X)
+        again = load(detector.save(tmp_path / "m.ramodo"))
+        assert again.explain(X[:4]).to_dict() == detector.explain(X[:4]).to_dict()
+
+
+def test_what_cannot_be_explained_says_so(data):
+    from sklearn.ensemble import IsolationForest
+
+    X = data[0]
+    with pytest.raises(OptionError, match="cannot be explained"):
+        RAMODO(IsolationForest(n_estimators=5), **QUICK).fit(X).explain(X)
+    with pytest.raises(OptionError, match="top=0 was given"):
+        REPEN(**QUICK).fit(X).explain(X, top=0)
+    with pytest.raises(OptionError, match="2 names were given"):
+        REPEN(**QUICK).fit(X).explain(X, names=["a", "b"])
