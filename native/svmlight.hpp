@@ -63,7 +63,9 @@ inline const char* skip_token(const char* p, const char* end) {
 }
 
 // The place of "qid:" behind the label, if there is one.
-inline bool has_qid(const char* p, const char* end) { return end - p > 4 && std::memcmp(p, "qid:", 4) == 0; }
+inline bool has_qid(const char* p, const char* end) {
+    return end - p > 4 && std::memcmp(p, "qid:", 4) == 0 && !is_blank(p[4]);
+}
 
 inline void count_part(const char* text, SvmPart& part) {
     for_lines(text + part.begin, text + part.end, [&](const char* p, const char* end) {

@@ -39,7 +39,7 @@ from ramodo.kernels import Phi
 from ramodo.model_file import ModelFileError
 from ramodo.options import OptionError
 from ramodo.ranking import BoundHinge
-from ramodo.representation import UpperLayers
+from ramodo.layers import UpperLayers
 from ramodo.rows import DenseRows
 from ramodo.training import Adadelta, Start, train
 from reference import Adadelta as PlainAdadelta

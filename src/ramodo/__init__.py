@@ -41,7 +41,7 @@ _HOMES = {
     "Line": "thresholding",
     "Conformal": "conformal",
     "TripletSampler": "triplets",
-    "Layers": "representation",
+    "Layers": "layers",
     "RankingHinge": "ranking",
     "load": "model_file",
 }
@@ -73,10 +73,10 @@ if TYPE_CHECKING:
     from .conformal import Conformal
     from .ensembles import Ensemble
     from .framework import RAMODO
+    from .layers import Layers
     from .model_file import load
     from .ranking import RankingHinge
     from .repen import REPEN, AverageNeighborREPEN, KthNeighborREPEN
-    from .representation import Layers
     from .scoring import AverageNN, KthNN, Sp
     from .thresholding import Candidates, Cantelli, GivenSet, Line, TopFraction, TopK
     from .triplets import TripletSampler

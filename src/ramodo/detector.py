@@ -10,6 +10,7 @@ import numpy.typing as npt
 from sklearn.base import BaseEstimator, OutlierMixin
 from sklearn.utils.validation import _check_feature_names, _check_n_features, _get_feature_names, check_is_fitted
 
+from .model import offset_of
 from .options import check
 from .rows import DataError, Rows, open_rows
 from .thresholding import Cantelli
@@ -87,8 +88,3 @@ def seed_of(random_state: Any) -> int | None:
     if isinstance(random_state, np.random.Generator):
         return int(random_state.integers(2**63))
     return None if random_state is None else int(random_state)
-
-
-def offset_of(threshold: float) -> float:
-    """scikit-learn flags scores below the offset, the paper those at or above the threshold: one step apart."""
-    return float(np.nextafter(-threshold, np.inf))

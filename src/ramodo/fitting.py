@@ -18,10 +18,11 @@ import numpy.typing as npt
 from .conformal import Conformal
 from .direction import known_rows, learn_direction
 from .labels import Labels
+from .layers import Layers, UpperLayers
 from .model import Fitted, Member, Model, Origin, References
 from .progress import Progress
 from .ranking import BoundHinge
-from .representation import DenseLayer, Layers, Representation, SparseLayer, UpperLayers, initial_limit
+from .representation import DenseLayer, Representation, SparseLayer, initial_limit
 from .rows import DenseRows, Rows, map_blocks, stack
 from .scoring import RandomDistance
 from .stages import (

@@ -18,14 +18,14 @@ from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import _get_feature_names, check_is_fitted
 
 from . import conformal, fitting, model_file
-from .detector import Detector, offset_of, seed_of
+from .detector import Detector, seed_of
 from .diagnosis import Diagnosis, compare_normalizations, diagnose
 from .explanation import Explanation, explain
 from .labels import read_labels, refuse_contradictions
-from .model import Model, References
+from .layers import Layers
+from .model import Model, References, offset_of
 from .options import TOP, OptionError, check, describe
 from .progress import Progress
-from .representation import Layers
 from .rows import DataError, Rows, fingerprint, lengths, like, normalized, open_rows, squared_norms
 from .stages import Stages, assemble
 

@@ -116,3 +116,8 @@ class Model:
             return parts[0] if len(parts) == 1 else np.hstack(parts)
 
         return map_blocks(rows, of_block)
+
+
+def offset_of(threshold: float) -> float:
+    """scikit-learn flags scores below the offset, the paper those at or above the threshold: one step apart."""
+    return float(np.nextafter(-threshold, np.inf))

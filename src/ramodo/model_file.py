@@ -13,7 +13,7 @@ import math
 import os
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -22,18 +22,19 @@ from safetensors import SafetensorError
 from safetensors.numpy import save_file
 
 from . import __version__, tensor_file
-from .detector import offset_of
 from .direction import Axes, LabelDirection
 from .kernels import Phi
-from .model import Member, Model, Origin, References
+from .model import Member, Model, Origin, References, offset_of
 from .options import OptionError, check
 from .representation import DenseLayer, Representation, SparseLayer
-from .rows import DenseRows, open_rows
+from .rows import DataError, DenseRows, Rows, open_rows
 from .stage_file import decode, encode
 from .whole_file import write_whole
 
 if TYPE_CHECKING:
     from .framework import RandomDistanceDetector
+
+_T = TypeVar("_T")
 
 FORMAT = "ramodo"
 VERSION = 2
@@ -218,8 +219,46 @@ def _classes() -> dict[str, Callable[..., RandomDistanceDetector]]:
     return {kind.__name__: kind for kind in (REPEN, RAMODO, KthNeighborREPEN, AverageNeighborREPEN)}
 
 
+_CLASSES = ("REPEN", "RAMODO", "KthNeighborREPEN", "AverageNeighborREPEN")
+
+
 def load(path: str | os.PathLike[str]) -> RandomDistanceDetector:
     """Read a detector that `save` wrote. Raises `ModelFileError` for any other file."""
+    return _opened(path, _build)
+
+
+class Opened:
+    """A model that scores and maps rows, without scikit-learn, which takes most of a second to import."""
+
+    n_jobs: int = 1
+
+    def __init__(self, fitted: dict[str, Any]) -> None:
+        self.__dict__.update(fitted)
+
+    def outlier_score(self, X: Any) -> npt.NDArray[np.float64]:
+        """As the detector's."""
+        return self.model_.score(self._open(X), self.n_jobs)
+
+    def transform(self, X: Any) -> npt.NDArray[np.float32]:
+        """As the detector's."""
+        return self.model_.transform(self._open(X), self.n_jobs)
+
+    def _open(self, X: Any) -> Rows:
+        rows, _ = open_rows(X, n_threads=self.n_jobs)
+        if rows.n_features != self.n_features_in_:
+            raise DataError(f"X has {rows.n_features} features; allowed: the {self.n_features_in_} of the model.")
+        return rows
+
+    def __getattr__(self, name: str) -> Any:
+        raise AttributeError(name)
+
+
+def open_model(path: str | os.PathLike[str]) -> Opened:
+    """The model in a file, for scoring alone."""
+    return _opened(path, lambda header, tensors: Opened(_read_fitted(header, tensors)[1]))
+
+
+def _opened(path: str | os.PathLike[str], build: Callable[[dict[str, str], dict[str, Any]], _T]) -> _T:
     path = Path(path)
     with path.open("rb"):  # a missing, unreadable or wrong kind of file: the system's own error says it best
         pass
@@ -228,24 +267,31 @@ def load(path: str | os.PathLike[str]) -> RandomDistanceDetector:
     except (SafetensorError, TypeError, KeyError, AttributeError, ValueError, RecursionError) as error:
         raise ModelFileError(f"{path} is not a ramodo model: {str(error).rstrip('.')}.") from None
     try:
-        return _build(header, tensors)
+        return build(header, tensors)
     except (OptionError, ModelFileError, KeyError, TypeError, ValueError, OverflowError, RecursionError) as error:
         raise ModelFileError(f"{path} is not a ramodo model: {str(error).rstrip('.')}.") from None
 
 
 def _build(header: dict[str, str], tensors: dict[str, npt.NDArray[Any]]) -> RandomDistanceDetector:
-    classes = _classes()
+    options, fitted = _read_fitted(header, tensors)
+    options = decode(options)
+    check(options)
+    detector = _classes()[header["class"]](**options)
+    detector.__dict__.update(fitted)
+    _require(detector.options_ == _shape_of(detector) and _fits(detector), "its options do not fit its model")
+    return detector
+
+
+def _read_fitted(header: dict[str, str], tensors: dict[str, npt.NDArray[Any]]) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Options as JSON, and the attributes of a fitted detector."""
     _require(header.get("format") == FORMAT, "its header does not say so")
     version = header.get("version")
     _require(version in ("1", str(VERSION)), f"version {version} is not 1 or {VERSION}, which are read here")
-    _require(header.get("class") in classes, f"it holds a {header.get('class')}, known are {', '.join(classes)}")
+    _require(header.get("class") in _CLASSES, f"it holds a {header.get('class')}, known are {', '.join(_CLASSES)}")
     if version == "1":
         header, tensors = _from_version_1(header, tensors)
     options = json.loads(header["options"])
     _require(isinstance(options, dict), "its options are not a table")
-    options = decode(options)
-    check(options)
-    detector = classes[header["class"]](**options)
     facts = _read(json.loads(header["facts"]), _FACTS)
     _check_facts(facts)
     names = tensors.pop("feature_names_in_", None)
@@ -259,9 +305,7 @@ def _build(header: dict[str, str], tensors: dict[str, npt.NDArray[Any]]) -> Rand
         fitted["feature_names_in_"] = _read_names(names, facts["n_features_in_"])
     fitted["stage_seconds_"] = json.loads(header["stage_seconds"])
     fitted["source_"], fitted["fingerprint_"] = _read_source(header.get("source")), header.get("fingerprint", "")
-    detector.__dict__.update(fitted)
-    _require(detector.options_ == _shape_of(detector) and _fits(detector), "its options do not fit its model")
-    return detector
+    return options, fitted
 
 
 def _fits(detector: RandomDistanceDetector) -> bool:

@@ -6,9 +6,9 @@ import math
 from typing import Any
 
 from .framework import ATTRIBUTES, COMMON, RandomDistanceDetector
+from .layers import Layers
 from .options import describe
 from .ranking import RankingHinge
-from .representation import Layers
 from .scoring import AverageNN, KthNN, RandomDistance, Sp
 from .stages import Stages, assemble
 from .thresholding import Cantelli, TopFraction

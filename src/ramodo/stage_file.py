@@ -20,7 +20,7 @@ _STAGES = {
     "GivenSet": "thresholding",
     "Conformal": "conformal",
     "TripletSampler": "triplets",
-    "Layers": "representation",
+    "Layers": "layers",
     "RankingHinge": "ranking",
 }
 """Stages that a file may name, and their modules."""

@@ -21,9 +21,9 @@ import numpy.typing as npt
 
 from .foreign import Foreign, as_scorer
 from .kernels import Phi
+from .layers import Layers
 from .options import Integer, OptionError, check
 from .ranking import RankingHinge
-from .representation import Layers
 from .scoring import RandomDistance, Sp
 from .thresholding import Candidates, Cantelli
 from .training import Adadelta

@@ -6,31 +6,48 @@ interrupted.
 
 from __future__ import annotations
 
+import os
 import sys
 
-BAD_DATA, INTERRUPTED = 3, 130
+BAD_USAGE, BAD_DATA, INTERRUPTED = 2, 3, 130
 
 
 def main() -> None:
     """The entry point of the command."""
     try:
-        from .app import app
-    except ImportError as error:
-        if error.name not in ("typer", "rich"):
-            raise
-        sys.exit("The command line needs the packages typer and rich: pip install 'ramodo[cli]'.")
-    try:
-        app()
+        try:
+            from .app import app
+        except ImportError as error:
+            if error.name not in ("typer", "rich"):
+                raise
+            sys.exit("The command line needs the packages typer and rich: pip install 'ramodo[cli]'.")
+        try:
+            app(prog_name="ramodo")
+        finally:
+            sys.stdout.flush()  # what cannot be written is to be known here
     except KeyboardInterrupt:
         sys.exit(INTERRUPTED)
     except BrokenPipeError:  # the reader of our output has seen enough
-        sys.stderr.close()
+        _leave_output()
         sys.exit(0)
+    except SystemExit as end:
+        if isinstance(end.__context__, BrokenPipeError):  # typer has seen it before us, and takes it for a failure
+            end.code = 0
+        raise
     except (ValueError, OSError, MemoryError) as error:
         if not _is_ours(error):
             raise
+        _leave_output()
         print(f"ramodo: {_text(error)}", file=sys.stderr)
-        sys.exit(BAD_DATA)
+        sys.exit(BAD_USAGE if type(error).__name__ == "OptionError" else BAD_DATA)
+
+
+def _leave_output() -> None:
+    """What cannot be written to standard output is dropped: the interpreter would try again as it ends."""
+    try:
+        sys.stdout.flush()
+    except OSError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _is_ours(error: BaseException) -> bool:

@@ -30,6 +30,7 @@ Missing = Annotated[str, typer.Option("--missing", help="Missing values of a tab
 Bits = Annotated[int, typer.Option("--bits", help="Text is hashed to 2^BITS features, up to 40.", min=8, max=40)]
 Words = Annotated[str, typer.Option("--words", help="n-grams of words in text, from-to; 0 for none.")]
 Characters = Annotated[str, typer.Option("--characters", help="n-grams of characters in text, from-to; 0 for none.")]
+Vocabulary = Annotated[bool, typer.Option("--vocabulary", help="Keep the tokens of text as named columns.")]
 ZeroBased = Annotated[
     Optional[bool],  # noqa: UP045
     typer.Option("--zero-based/--one-based", help="First index of an svmlight file; else 0 where a 0 occurs."),
@@ -82,6 +83,7 @@ def detect(
     bits: Bits = 22,
     words: Words = "1-1",
     characters: Characters = "3-5",
+    vocabulary: Vocabulary = False,
     zero_based: ZeroBased = None,
     labels: Labels = None,
     normalize: Normalize = None,
@@ -104,7 +106,7 @@ def detect(
     from .reading import Source
     from .training import Training
 
-    source = Source(format, id, label, text, ignore, missing, bits, words, characters, zero_based)
+    source = Source(format, id, label, text, ignore, missing, bits, words, characters, zero_based, vocabulary)
     training = Training(labels, normalize, components, models, epochs, share, fdr, seed, threads)
     run_detect(data, source, training, output=output, model=model, top=top, quiet=quiet, as_json=json)
 
@@ -122,6 +124,7 @@ def fit(
     bits: Bits = 22,
     words: Words = "1-1",
     characters: Characters = "3-5",
+    vocabulary: Vocabulary = False,
     zero_based: ZeroBased = None,
     labels: Labels = None,
     normalize: Normalize = None,
@@ -143,7 +146,7 @@ def fit(
     from .reading import Source
     from .training import Training
 
-    source = Source(format, id, label, text, ignore, missing, bits, words, characters, zero_based)
+    source = Source(format, id, label, text, ignore, missing, bits, words, characters, zero_based, vocabulary)
     training = Training(labels, normalize, components, models, epochs, share, fdr, seed, threads)
     run_detect(data, source, training, output=None, model=model, top=0, quiet=quiet, as_json=json)
 
@@ -224,6 +227,7 @@ def convert(
     bits: Bits = 22,
     words: Words = "1-1",
     characters: Characters = "3-5",
+    vocabulary: Vocabulary = False,
     zero_based: ZeroBased = None,
     threads: Threads = None,
     quiet: Quiet = False,
@@ -235,7 +239,7 @@ def convert(
     from .convert import run_convert
     from .reading import Source
 
-    source = Source(format, id, label, text, ignore, missing, bits, words, characters, zero_based)
+    source = Source(format, id, label, text, ignore, missing, bits, words, characters, zero_based, vocabulary)
     run_convert(data, source, output, threads=threads, quiet=quiet)
 
 

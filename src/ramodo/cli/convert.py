@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -10,8 +11,9 @@ import scipy.io
 import scipy.sparse as sp
 
 from ..formats import FormatError, Table, folder, format_of, svmlight
-from ..formats.opening import suffixes_of
+from ..rows import SparseRows, open_rows, to_csr
 from ..whole_file import write_whole
+from . import output as files
 from .console import note
 from .reading import Source, threads_of
 
@@ -20,14 +22,12 @@ TARGETS = (".rows", ".npz", ".svm", ".mtx")
 
 def run_convert(path: str, source: Source, output: str, *, threads: int | None, quiet: bool) -> None:
     """Read, write; svmlight to a folder block by block."""
-    suffix = (suffixes_of(output) or [""])[-1]
-    if suffix not in TARGETS:
-        raise FormatError(f"{output}: cannot write {suffix or 'a file without suffix'}; allowed: {', '.join(TARGETS)}.")
+    suffix = files.refuse_target(output, TARGETS)
     n_threads = threads_of(threads)
     if suffix == ".rows" and format_of(path, source.format) == "svmlight":
         n_rows, n_features = stream_to_folder(path, output, source.zero_based, n_threads)
     else:
-        table = source.read(path, n_threads)
+        table = _checked(path, source.read(path, n_threads), n_threads)
         n_rows, n_features = table.X.shape
         _write(output, suffix, table)
     note(f"{output}: {n_rows:,} rows, {n_features:,} features", quiet)
@@ -44,8 +44,7 @@ def stream_to_folder(path: str, output: str, zero_based: bool | None, n_threads:
                 raise FormatError(
                     f"{path} has an index 0 after a first part without; say how its indices begin, with --zero-based."
                 )
-            indptr, indices, data = svmlight.sorted_block(path, block, n_rows)
-            writer.add(indptr, indices - shift, data, block.labels)
+            writer.add(block.indptr, block.indices - shift, block.data, block.labels)
             largest, n_rows = max(largest, block.largest), n_rows + len(block.labels)
         if n_rows == 0:
             raise FormatError(f"{path} has no rows.")
@@ -54,26 +53,31 @@ def stream_to_folder(path: str, output: str, zero_based: bool | None, n_threads:
     return n_rows, n_features
 
 
+def _checked(path: str, table: Table, n_threads: int) -> Table:
+    """The rows in order, each feature of a row once, past the door for data: what has no meaning is not passed on."""
+    rows, _ = open_rows(sp.csr_array(table.X), name=path, n_threads=n_threads)
+    assert isinstance(rows, SparseRows)
+    return replace(table, X=to_csr(rows))
+
+
 def _write(output: str, suffix: str, table: Table) -> None:
     if suffix == ".rows":
         folder.write(output, table)
         return
-    matrix = sp.csr_array(table.X)
-    labels = np.zeros(matrix.shape[0]) if table.classes is None else table.classes
+    matrix: Any = table.X
 
     def write(temporary: str) -> None:
         with open(temporary, "wb") as file:
             if suffix == ".mtx":
                 scipy.io.mmwrite(file, matrix)
             elif suffix == ".svm":
-                from sklearn.datasets import dump_svmlight_file
-
-                dump_svmlight_file(sp.csr_matrix(matrix), labels, file, zero_based=False)
+                svmlight.write(file, matrix, table.classes)
             else:
                 arrays: dict[str, Any] = {"data": matrix.data, "indices": matrix.indices, "indptr": matrix.indptr}
-                arrays |= {"shape": np.array(matrix.shape), "format": np.array(b"csr"), "y": labels}
-                if table.names is not None:
-                    arrays["names"] = np.array(table.names, dtype=str)
+                arrays |= {"shape": np.array(matrix.shape), "format": np.array(b"csr")}
+                for name, values in (("y", table.classes), ("names", table.names), ("ids", table.ids)):
+                    if values is not None:
+                        arrays[name] = np.array(values)
                 np.savez(file, **arrays)
 
     write_whole(Path(output), write)

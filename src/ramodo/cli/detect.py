@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import sys
 import time
-from pathlib import Path
+from concurrent.futures import ThreadPoolExecutor
+from importlib import import_module
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 
 from ..formats import Table
-from ..options import OptionError
 from . import output as files
 from .console import note, print_facts, print_rows
 from .reading import Source, threads_of
@@ -30,12 +30,17 @@ def run_detect(
     as_json: bool,
 ) -> None:
     """Read, fit, rank, write."""
-    if output not in (None, "-"):
-        files.refuse_suffix(str(output), (".csv", ".jsonl", ".parquet", ".npz"))
-    for target in (output, model):
-        _refuse_folder(target)
+    if output is not None and output != "-":
+        files.refuse_target(output, files.SCORES)
+    if model is not None:
+        files.refuse_target(model, None)
     started = time.perf_counter()
-    table = source.read(path, threads_of(training.threads))
+    with ThreadPoolExecutor(1) as pool:
+        importing = pool.submit(
+            import_module, "ramodo.repen"
+        )  # takes a second, which reading can use
+        table = source.read(path, threads_of(training.threads))
+        importing.result()
     reading = time.perf_counter() - started
     detector, warned = training.fit(table, source.is_text(path), not quiet and sys.stderr.isatty())
     detector.source_ = source.remembered(path, table)
@@ -51,14 +56,6 @@ def run_detect(
     if quiet and not as_json:
         return
     _summarize(path, table, detector, output, model, top, as_json)
-
-
-def _refuse_folder(target: str | None) -> None:
-    """A path that could not be written must not cost a fit."""
-    if target is None or target == "-":
-        return
-    if not Path(target).resolve().parent.is_dir():
-        raise OptionError(f"{target} was given; allowed: a file in a folder that exists.")
 
 
 def _summarize(

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from ..formats import FormatError
-from ..model_file import load
+from ..model_file import open_model
 from .console import print_facts
-from .reading import Source, read_for, source_of, threads_of
+from .reading import read_for, source_of, threads_of
 from .score import scores_of
 
 _DRAWS = 1000
@@ -29,11 +30,11 @@ def run_evaluate(
     as_json: bool,
 ) -> None:
     """Print AUC-ROC, average precision and precision at n."""
-    detector = load(model)
+    detector = open_model(model)
     detector.n_jobs = threads_of(threads)
     source = source_of(detector, format, None)
     if label is not None:
-        source = Source(**{**source.__dict__, "label": label})
+        source = replace(source, label=label, optional=source.ignore or ())
     table = read_for(detector, path, source, detector.n_jobs)
     if table.classes is None:
         raise FormatError(f"{path} holds no labels; name their column with --label.")

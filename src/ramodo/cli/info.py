@@ -9,7 +9,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from .. import __version__
-from ..formats import read
+from ..formats import TableOptions, read
 from ..model_file import load
 from ..tensor_file import metadata_of
 from .console import print_facts
@@ -21,7 +21,7 @@ def run_info(path: str, *, format: str | None, as_json: bool) -> None:
     if format is None and path != "-" and Path(path).is_file() and metadata_of(path).get("format") == "ramodo":
         print_facts(_of_model(path, as_json), as_json)
         return
-    table = read(path, format, n_threads=threads_of(None))
+    table = read(path, format, table=TableOptions(missing="zero"), n_threads=threads_of(None))
     entries = table.X.nnz if sp.issparse(table.X) else int(np.count_nonzero(table.X))
     n_rows, n_features = table.X.shape
     facts: dict[str, Any] = {"rows": n_rows, "features": n_features, "non-zeros": int(entries)}

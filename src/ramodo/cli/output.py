@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import os
 import sys
 from collections.abc import Callable, Iterable
 from pathlib import Path
@@ -14,11 +15,15 @@ import numpy as np
 import numpy.typing as npt
 
 from ..formats import FormatError, Table
+from ..options import OptionError
 from ..whole_file import write_whole
 
 Scores = npt.NDArray[np.float64]
 
 COLUMNS = ("id", "score", "percentile", "flag")
+
+SCORES, MATRICES = (".csv", ".jsonl", ".parquet", ".npz"), (".npy", ".npz", ".csv", ".parquet")
+"""Suffixes of files that can be written."""
 
 
 def percentiles(scores: Scores, known: Scores) -> Scores:
@@ -40,24 +45,29 @@ def write_scores(path: str, rows: Iterable[tuple[Any, ...]]) -> None:
         for line in csv_lines(rows):
             sys.stdout.write(line)
         return
-    suffix = Path(path).suffix.lower()
     writers: dict[str, Callable[[str, list[tuple[Any, ...]]], None]] = {
         ".csv": _write_csv,
         ".jsonl": _write_jsonl,
         ".parquet": _write_parquet,
         ".npz": _write_npz,
     }
-    refuse_suffix(path, tuple(writers))
-    all_rows = list(rows)
+    suffix, all_rows = refuse_target(path, SCORES), list(rows)
     write_whole(Path(path), lambda temporary: writers[suffix](temporary, all_rows))
 
 
-def refuse_suffix(path: str, allowed: tuple[str, ...]) -> None:
-    """Raise where a file cannot be written by its suffix: before any work is done."""
-    if Path(path).suffix.lower() not in allowed:
-        raise FormatError(
-            f"{path}: cannot write {Path(path).suffix or 'a file without suffix'}; allowed: {', '.join(allowed)}."
-        )
+def refuse_target(path: str, suffixes: tuple[str, ...] | None) -> str:
+    """The suffix; raises where a file cannot be written, by its suffix or its folder: before any work is done."""
+    suffix, target = Path(path).suffix.lower(), Path(path).resolve()
+    if suffixes is not None and suffix not in suffixes:
+        shown = suffix or "a file without suffix"
+        raise OptionError(f"{path}: cannot write {shown}; allowed: {', '.join(suffixes)}.")
+    if not target.parent.is_dir():
+        raise OptionError(f"{path} was given; allowed: a file in a folder that exists.")
+    if target.exists() and not target.is_file() and suffix != ".rows":
+        raise OptionError(f"{path} was given, which is no file; allowed: a file, or a path where there is nothing.")
+    if not os.access(target.parent, os.W_OK):
+        raise OptionError(f"{path} was given; allowed: a file in a folder that can be written to.")
+    return suffix
 
 
 def csv_lines(rows: Iterable[tuple[Any, ...]], header: bool = True) -> Iterable[str]:
@@ -107,8 +117,7 @@ def write_matrix(path: str, matrix: npt.NDArray[np.float32], table: Table) -> No
         ".csv": lambda temporary: _matrix_csv(temporary, matrix, table),
         ".parquet": lambda temporary: _matrix_parquet(temporary, matrix, table),
     }
-    refuse_suffix(path, tuple(writers))
-    write_whole(Path(path), writers[Path(path).suffix.lower()])
+    write_whole(Path(path), writers[refuse_target(path, MATRICES)])
 
 
 def _save(path: str, save: Callable[..., None], matrix: npt.NDArray[np.float32]) -> None:

@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 
-from ..formats import FormatError, Table, TableOptions, TextOptions, format_of, read
+from ..formats import FORMATS, FormatError, Table, TableOptions, TextOptions, format_of, read
+from ..formats.tabular import MISSING
+from ..formats.text import as_table
 from ..options import OptionError
 
 
 @dataclass(frozen=True)
 class Source:
-    """How to read data, as the command line says it."""
+    """How to read data, as the command line says it; and, of a model's data, what was found in them."""
 
     format: str | None = None
     id: str | None = None
@@ -27,14 +30,28 @@ class Source:
     words: str = "1-1"
     characters: str = "3-5"
     zero_based: bool | None = None
+    vocabulary: bool = False
+    categories: Sequence[str] = ()
+    means: Mapping[str, float] = field(default_factory=dict)
+    optional: Sequence[str] = ()
+
+    def __post_init__(self) -> None:
+        for name, given, allowed in (("format", self.format, (None, *FORMATS)), ("missing", self.missing, MISSING)):
+            if given not in allowed:
+                raise OptionError(f"--{name} {given!r} was given; allowed: {', '.join(filter(None, allowed))}.")
 
     def table_options(self) -> TableOptions:
         """Of a table."""
-        return TableOptions(self.id, self.label, self.text, tuple(self.ignore or ()), self.missing)
+        ignore = tuple(self.ignore or ())
+        return TableOptions(
+            self.id, self.label, self.text, ignore, self.missing, self.categories, self.means, self.optional
+        )
 
     def text_options(self) -> TextOptions:
         """Of text."""
-        return TextOptions(_range("--words", self.words), _range("--characters", self.characters), self.bits)
+        return TextOptions(
+            _range("--words", self.words), _range("--characters", self.characters), self.bits, self.vocabulary
+        )
 
     def is_text(self, path: str) -> bool:
         """Whether rows are documents."""
@@ -56,10 +73,12 @@ class Source:
         kind = format_of(path, self.format)
         kept: dict[str, Any] = {"format": kind, "id": self.id, "label": self.label, "text": self.text}
         kept |= {"ignore": list(self.ignore or ()), "missing": self.missing, "zero_based": self.zero_based}
-        if kind == "svmlight" and self.zero_based is None:
-            kept["zero_based"] = bool(sp.issparse(table.X) and table.X[:, [0]].nnz > 0)
+        if kind == "svmlight":
+            kept["zero_based"] = table.zero_based
+        kept |= {"categories": list(table.categories), "means": dict(table.means or {})}
         if self.is_text(path):
             kept |= {"bits": self.bits, "words": self.words, "characters": self.characters}
+            kept["vocabulary"] = self.vocabulary
         return kept
 
 
@@ -91,18 +110,22 @@ def source_of(detector: Any, format: str | None, id: str | None) -> Source:
     known["format"] = format
     if id is not None:
         known["id"] = id
+    known["optional"] = [name for name in (known.get("label"), *known.get("ignore", ())) if name is not None]
     return Source(**known)
 
 
 def read_for(detector: Any, path: str, source: Source, n_threads: int) -> Table:
     """Data with the columns that the model knows."""
     if path == "-" and source.format is None:
-        source = Source(**{**source.__dict__, "format": (detector.source_ or {}).get("format")})
+        source = replace(source, format=(detector.source_ or {}).get("format"))
     if format_of(path, source.format) == "svmlight":
         return read(
             path, source.format, zero_based=source.zero_based, n_features=detector.n_features_in_, n_threads=n_threads
         )
     table = source.read(path, n_threads)
+    if source.vocabulary and table.texts is not None:
+        made = as_table(table.texts, source.text_options(), names=detector.feature_names_in_)
+        return Table(made.X, table.ids, made.names, table.classes, table.texts)
     return aligned(path, table, detector)
 
 
@@ -116,10 +139,7 @@ def aligned(path: str, table: Table, detector: Any) -> Table:
             )
         return table
     place = {name: i for i, name in enumerate(table.names)}
-    categories = {name.partition("=")[0] for name in table.names if "=" in name}
-    absent = [
-        n for n in names if n not in place and n.partition("=")[0] not in categories and not n.endswith(" is missing")
-    ]
+    absent = [name for name in names if name not in place and not _may_be_absent(name, place, table.categories)]
     if absent:
         raise FormatError(
             f"{path} lacks the column {absent[0]!r}, which the model was fitted with ({len(absent)} in all)."
@@ -133,3 +153,11 @@ def aligned(path: str, table: Table, detector: Any) -> Table:
         )
     spread = sp.csr_array((np.ones(len(known)), (np.arange(len(known)), known)), shape=(len(known), len(names)))
     return Table(sp.csr_array(sp.csr_array(taken) @ spread), table.ids, list(names), table.classes, table.texts)
+
+
+def _may_be_absent(name: str, place: Mapping[str, int], categories: Sequence[str]) -> bool:
+    """Of a column of the model: a value of a category, or a mark of missing values, that these data do not have."""
+    marked = name.removesuffix(" is missing")
+    return (marked != name and (marked in place or marked in categories)) or any(
+        name.startswith(f"{category}=") for category in categories
+    )

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..formats import FormatError, Table, format_of, svmlight, text
-from ..model_file import load
+from ..model_file import open_model
 from . import output as files
 from .console import note
 from .reading import read_for, source_of, threads_of
@@ -19,14 +19,14 @@ def run_score(
     model: str, path: str, *, output: str, format: str | None, id: str | None, threads: int | None, quiet: bool
 ) -> None:
     """A file at once, standard input as it comes."""
-    detector = load(model)
+    if output != "-":
+        files.refuse_target(output, files.SCORES)
+    detector = open_model(model)
     detector.n_jobs = threads_of(threads)
     source = source_of(detector, format, id)
-    if path == "-" and _kind(detector, source.format) in ("svmlight", "text"):
+    if path == output == "-" and _kind(detector, source.format) in ("svmlight", "text"):
         _score_stream(detector, source)
         return
-    if output != "-":
-        files.refuse_suffix(output, (".csv", ".jsonl", ".parquet", ".npz"))
     table = read_for(detector, path, source, detector.n_jobs)
     scores = scores_of(detector, table.X)
     files.write_scores(output, files.rows_of(table, scores, detector.outlier_scores_, detector.threshold_))
@@ -37,8 +37,8 @@ def run_transform(
     model: str, path: str, *, output: str, format: str | None, id: str | None, threads: int | None, quiet: bool
 ) -> None:
     """The representation of each row."""
-    files.refuse_suffix(output, (".npy", ".npz", ".csv", ".parquet"))
-    detector = load(model)
+    files.refuse_target(output, files.MATRICES)
+    detector = open_model(model)
     detector.n_jobs = threads_of(threads)
     table = read_for(detector, path, source_of(detector, format, id), detector.n_jobs)
     with warnings.catch_warnings():
@@ -94,7 +94,8 @@ def _score_stream(detector: Any, source: Any) -> None:
 def _table(block: bytes, kind: str, options: Any, detector: Any, source: Any, line: int) -> Table:
     if kind == "text":
         lines = block.decode("utf-8", "replace").removesuffix("\n").split("\n")
-        return Table(text.vectorize(lines, options, n_threads=detector.n_jobs))
+        names = detector.feature_names_in_ if options.vocabulary else None
+        return text.as_table(lines, options, names=names, n_threads=detector.n_jobs)
     return svmlight.parse(
         "standard input",
         np.frombuffer(block, dtype=np.uint8),

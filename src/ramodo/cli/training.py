@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..conformal import Conformal
 from ..formats import FormatError, Table, tabular
 from ..options import OptionError
-from ..repen import REPEN
 from .reading import threads_of
+
+if TYPE_CHECKING:
+    from ..repen import REPEN
 
 
 @dataclass(frozen=True)
@@ -31,6 +32,9 @@ class Training:
 
     def detector(self, is_text: bool, verbose: bool) -> REPEN:
         """The detector, not fitted yet."""
+        from ..conformal import Conformal
+        from ..repen import REPEN
+
         if self.share is not None and self.fdr is not None:
             raise OptionError("--share and --fdr were given; allowed: one of them.")
         threshold: Any = "cantelli"

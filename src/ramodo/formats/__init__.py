@@ -64,6 +64,6 @@ def read(
         found = tabular.read(path, table, suffix=f".{name}")
         if found.texts is None:
             return found
-        matrix = text.vectorize(found.texts, texts or TextOptions(), n_threads=n_threads)
-        return Table(matrix, found.ids, None, found.classes, found.texts)
+        made = text.as_table(found.texts, texts or TextOptions(), n_threads=n_threads)
+        return Table(made.X, found.ids, made.names, found.classes, found.texts)
     return {"numpy": arrays, "mtx": matrix_market, "h5ad": h5ad, "rows": folder}[name].read(path)

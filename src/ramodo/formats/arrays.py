@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import zipfile
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 
+from ..rows import refuse_indices, refuse_structure
 from .table import FormatError, Table
 
 SUFFIXES = (".npz", ".npy")
@@ -15,33 +16,52 @@ SUFFIXES = (".npz", ".npy")
 
 def read(path: str) -> Table:
     """scipy.sparse.save_npz's files, plain arrays, and CSR arrays under their own names with labels `y`."""
-    try:
-        if path.lower().endswith(".npy"):
-            return Table(_matrix(path, np.load(path, allow_pickle=False, mmap_mode="r")))
-        with np.load(path, allow_pickle=False) as file:
-            return _from_archive(path, {name: file[name] for name in file.files if not name.startswith("pool_")})
-    except (ValueError, KeyError, EOFError, zipfile.BadZipFile, OSError, TypeError) as error:
-        if isinstance(error, FileNotFoundError | PermissionError | IsADirectoryError | FormatError):
+    with open(path, "rb") as file:
+        is_archive = file.read(2) == b"PK"
+        file.seek(0)
+        try:
+            if not is_archive:
+                return Table(_matrix(path, np.load(path, allow_pickle=False, mmap_mode="r")))
+            with np.load(file, allow_pickle=False) as archive:
+                names = [name for name in archive.files if not name.startswith("pool_")]
+                return _from_archive(path, {name: archive[name] for name in names})
+        except FormatError:
             raise
-        raise FormatError(f"{path} is not a matrix that numpy or scipy saved: {str(error).rstrip('.')}.") from None
+        except Exception as error:  # numpy and zipfile raise many kinds
+            reason = str(error).rstrip(".") or type(error).__name__
+            raise FormatError(f"{path} is not a matrix that numpy or scipy saved: {reason}.") from None
 
 
 def _from_archive(path: str, arrays: dict[str, Any]) -> Table:
     classes = arrays.pop("y").astype(np.float64) if "y" in arrays else None
     names = [str(name) for name in arrays.pop("names")] if "names" in arrays else None
     ids = [str(i) for i in arrays.pop("ids")] if "ids" in arrays else None
-    if {"data", "indices", "indptr", "shape"} <= set(arrays):
-        kind = arrays.get("format", np.array(b"csr")).item()
-        build = {b"csr": sp.csr_array, b"csc": sp.csc_array, "csr": sp.csr_array, "csc": sp.csc_array}.get(kind)
-        if build is None:
-            raise FormatError(f"{path} holds a sparse matrix of format {kind!r}; allowed: csr and csc.")
-        matrix = build(tuple(int(n) for n in arrays["shape"]), dtype=arrays["data"].dtype)
-        matrix.data, matrix.indices, matrix.indptr = arrays["data"], arrays["indices"], arrays["indptr"]
-        return Table(matrix, ids, names, classes)
-    matrices = {name: array for name, array in arrays.items() if array.ndim == 2}
+    X = _sparse(path, arrays) if {"data", "indices", "indptr", "shape"} <= set(arrays) else _dense(path, arrays)
+    _refuse_length(path, "y", classes, X.shape[0])
+    _refuse_length(path, "ids", ids, X.shape[0])
+    _refuse_length(path, "names", names, X.shape[1])
+    return Table(X, ids, names, classes)
+
+
+def _sparse(path: str, arrays: dict[str, Any]) -> Any:
+    kind = arrays.get("format", np.array(b"csr")).item()
+    build = {b"csr": sp.csr_array, b"csc": sp.csc_array, "csr": sp.csr_array, "csc": sp.csc_array}.get(kind)
+    if build is None:
+        raise FormatError(f"{path} holds a sparse matrix of format {kind!r}; allowed: csr and csc.")
+    matrix = build(tuple(int(n) for n in arrays["shape"]))
+    matrix.data, matrix.indices, matrix.indptr = arrays["data"], arrays["indices"], arrays["indptr"]
+    if matrix.data.dtype.kind not in "biuf":
+        raise FormatError(f"{path} holds a matrix of dtype {matrix.data.dtype}; allowed: numbers.")
+    refuse_structure(matrix, "it")  # scipy trusts such arrays
+    refuse_indices(matrix.indices, matrix.shape[matrix.format == "csr"], "it")
+    return matrix
+
+
+def _dense(path: str, arrays: dict[str, Any]) -> Any:
+    matrices = [array for array in arrays.values() if array.ndim == 2]
     if len(matrices) != 1:
         raise FormatError(f"{path} holds {len(matrices)} matrices ({', '.join(arrays) or 'nothing'}); allowed: one.")
-    return Table(_matrix(path, next(iter(matrices.values()))), ids, names, classes)
+    return _matrix(path, matrices[0])
 
 
 def _matrix(path: str, array: Any) -> Any:
@@ -50,3 +70,8 @@ def _matrix(path: str, array: Any) -> Any:
             f"{path} holds an array of shape {array.shape} and dtype {array.dtype}; allowed: a matrix of numbers."
         )
     return array
+
+
+def _refuse_length(path: str, name: str, values: Sequence[Any] | None, n: int) -> None:
+    if values is not None and np.shape(values) != (n,):
+        raise FormatError(f"{path}: {name} has shape {np.shape(values)}; allowed: {n:,} values, as the matrix has.")

@@ -21,6 +21,8 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
+from ..rows import refuse_structure
+from ..whole_file import umask
 from .table import FormatError, Table
 
 SUFFIXES = (".rows",)
@@ -41,7 +43,7 @@ class FolderWriter:
     def add(self, indptr: Any, indices: Any, data: Any, classes: Any = None) -> None:
         """Rows of a block in CSR form."""
         self._lengths.append(np.diff(indptr))
-        self._single &= np.asarray(data).dtype.itemsize <= 4
+        self._single &= bool(np.can_cast(np.asarray(data).dtype, np.float32))
         for name, values in (("indices", indices), ("data", data)):
             np.ascontiguousarray(values, dtype=self._types[name]).tofile(self._files[name])
         if classes is not None:
@@ -95,7 +97,7 @@ def writing(path: str | os.PathLike[str]) -> Iterator[Path]:
     temporary = Path(tempfile.mkdtemp(prefix=f".{target.name}.", dir=target.parent))
     try:
         yield temporary
-        os.chmod(temporary, 0o755)
+        os.chmod(temporary, 0o777 & ~umask())
         old = None
         if target.exists():
             old = temporary.with_name(temporary.name + ".old")
@@ -119,24 +121,36 @@ def write(path: str | os.PathLike[str], table: Table) -> None:
 
 
 def read(path: str) -> Table:
-    """The folder as a sparse matrix over mapped arrays."""
+    """The folder as a sparse matrix over mapped arrays. Indices are looked at when they are used, in one pass."""
     folder = Path(path)
+    os.listdir(folder)  # where there is no folder, the system's own error says it best
     try:
         meta = json.loads((folder / "meta.json").read_text(encoding="utf-8"))
         if meta.get("format") != "ramodo rows" or meta.get("version") != VERSION:
             raise ValueError("meta.json does not say so")
         n_rows, n_features = int(meta["n_rows"]), int(meta["n_features"])
-        arrays = {
-            name: np.load(folder / f"{name}.npy", mmap_mode="r", allow_pickle=False)
-            for name in ("indptr", "indices", "data")
-        }
+        if not 1 <= n_features < 2**63:
+            raise ValueError(f"it has {n_features} features")
+        arrays = {name: _load(folder / f"{name}.npy") for name in ("indptr", "indices", "data")}
         classes = folder / "classes.npy"
-        labels = np.load(classes, allow_pickle=False) if classes.exists() else None
-        if n_rows < 1 or n_features < 1 or arrays["indptr"].shape != (n_rows + 1,):
+        labels = np.array(_load(classes)) if classes.exists() else None
+        if arrays["indptr"].shape != (n_rows + 1,) or (labels is not None and labels.shape != (n_rows,)):
             raise ValueError("its arrays do not fit together")
         matrix = sp.csr_array((n_rows, n_features), dtype=arrays["data"].dtype)
         matrix.indptr = np.array(arrays["indptr"])
         matrix.indices, matrix.data = arrays["indices"], arrays["data"]
-    except (ValueError, KeyError, TypeError, AttributeError, OverflowError, NotADirectoryError, EOFError) as error:
-        raise FormatError(f"{path} is not a rows folder: {str(error).rstrip('.')}.") from None
+        refuse_structure(matrix, "it")
+    except Exception as error:  # json and numpy raise many kinds
+        reason = str(error).rstrip(".") or type(error).__name__
+        raise FormatError(f"{path} is not a rows folder: {reason}.") from None
     return Table(matrix, classes=labels)
+
+
+def _load(path: Path) -> npt.NDArray[Any]:
+    with open(path, "rb") as file:
+        if file.read(6) != b"\x93NUMPY":  # numpy reads other kinds of files too
+            raise ValueError(f"{path.name} is not an array")
+    array: npt.NDArray[Any] = np.load(path, mmap_mode="r", allow_pickle=False)
+    if array.ndim != 1 or array.dtype.kind not in "iuf":
+        raise ValueError(f"{path.name} holds {array.ndim} dimensions of {array.dtype}")
+    return array

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import bz2
 import gzip
+import io
 import lzma
 import mmap
 import os
+import stat
 import sys
+import zlib
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any
 
@@ -52,14 +56,49 @@ def _open_zstandard(path: str) -> Any:
         import zstandard
     except ImportError:
         raise FormatError(f"{path}: .zst files need the package zstandard: pip install 'ramodo[files]'.") from None
-    return zstandard.open(path, "rb")
+    return io.BufferedReader(_Frames(path, zstandard.ZstdDecompressor()), 1 << 20)
+
+
+class _Frames(io.RawIOBase):
+    """The frames of a .zst file; one that breaks off is an error, where zstandard's own reader ends without a word."""
+
+    def __init__(self, path: str, decompressor: Any) -> None:
+        self._file = open(path, "rb")  # noqa: SIM115
+        self._decompressor = decompressor
+        self._frame: Any = None
+        self._packed, self._ready = b"", memoryview(b"")
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        while not self._ready:
+            packed = self._packed or self._file.read(1 << 16)
+            if not packed:
+                if self._frame is not None:
+                    raise EOFError("Compressed file ended before the end of a frame was reached")
+                return 0
+            self._frame = self._frame or self._decompressor.decompressobj()
+            self._ready, self._packed = memoryview(self._frame.decompress(packed)), b""
+            if self._frame.eof:
+                self._packed, self._frame = self._frame.unused_data, None
+        n = min(len(buffer), len(self._ready))
+        buffer[:n], self._ready = self._ready[:n], self._ready[n:]
+        return n
+
+    def close(self) -> None:
+        self._file.close()
+        super().close()
 
 
 def whole(path: str) -> npt.NDArray[np.uint8]:
     """All bytes: mapped from a plain file, read from anything else."""
     if path != "-" and not is_compressed(path):
         with open(path, "rb") as file:
-            if os.fstat(file.fileno()).st_size == 0:
+            found = os.fstat(file.fileno())
+            if not stat.S_ISREG(found.st_mode):  # a pipe has no size, and cannot be mapped
+                return np.frombuffer(file.read(), dtype=np.uint8)
+            if found.st_size == 0:
                 return np.empty(0, dtype=np.uint8)
             return np.frombuffer(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ), dtype=np.uint8)
     with open_binary(path) as stream:
@@ -88,11 +127,18 @@ def line_blocks(path: str, size: int = _BLOCK) -> Iterator[npt.NDArray[np.uint8]
 
 def read_safely(path: str, stream: IO[bytes], size: int) -> bytes:
     """`stream.read`, with what compression libraries raise turned into a `FormatError`."""
-    try:
+    with damage_refused(path):
         return stream.read(size)
-    except (EOFError, lzma.LZMAError, gzip.BadGzipFile, OSError, ValueError) as error:
-        raise FormatError(f"{path} ends in the middle or is damaged: {error}.") from None
-    except Exception as error:  # zstandard's own, which need not be installed
-        if type(error).__module__.split(".")[0] == "zstandard":
-            raise FormatError(f"{path} ends in the middle or is damaged: {error}.") from None
+
+
+@contextmanager
+def damage_refused(path: str) -> Iterator[None]:
+    """Turns what compression libraries raise into a `FormatError`; the system's own errors have a number, and stay."""
+    try:
+        yield
+    except Exception as error:
+        ours = isinstance(error, EOFError | lzma.LZMAError | zlib.error)
+        nameless = isinstance(error, OSError) and error.errno is None
+        if ours or nameless or type(error).__module__.split(".")[0] == "zstandard":  # which need not be installed
+            raise FormatError(f"{path} ends in the middle or is damaged: {str(error).rstrip('.')}.") from None
         raise

@@ -7,7 +7,7 @@ unless the caller knows better.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import IO, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -40,7 +40,6 @@ class Block(NamedTuple):
     data: npt.NDArray[np.floating]
     largest: int
     smallest: int
-    ordered: bool
 
 
 def read(path: str, *, zero_based: bool | None = None, n_features: int | None = None, n_threads: int = 1) -> Table:
@@ -52,7 +51,7 @@ def read(path: str, *, zero_based: bool | None = None, n_features: int | None = 
     if len(block.labels) == 0:
         raise FormatError(f"{path} has no rows.")
     shift = shift_of(path, block.smallest, zero_based)
-    return Table(_matrix(path, block, shift, n_features), classes=block.labels)
+    return Table(_matrix(path, block, shift, n_features), classes=block.labels, zero_based=shift == 0)
 
 
 def parse(
@@ -67,7 +66,7 @@ def parse(
     """Whole lines, of which the first is number `line` + 1 of `path`."""
     block = _parse(path, text, line, n_threads)
     shift = shift_of(path, block.smallest, zero_based)
-    return Table(_matrix(path, block, shift, n_features), classes=block.labels)
+    return Table(_matrix(path, block, shift, n_features), classes=block.labels, zero_based=shift == 0)
 
 
 def blocks(path: str, *, n_threads: int = 1) -> Iterator[Block]:
@@ -88,7 +87,7 @@ def shift_of(path: str, smallest: int, zero_based: bool | None) -> int:
 
 
 def _parse(path: str, text: npt.NDArray[np.uint8], line: int, n_threads: int) -> Block:
-    error, at, labels, lengths, indices, data, largest, smallest, ordered = kernels.read_svmlight(text, n_threads)
+    error, at, labels, lengths, indices, data, largest, smallest = kernels.read_svmlight(text, n_threads)
     if error:
         before = text[:at]
         line += int(np.count_nonzero(before == ord("\n"))) + 1
@@ -96,12 +95,12 @@ def _parse(path: str, text: npt.NDArray[np.uint8], line: int, n_threads: int) ->
         shown = bytes(text[at : at + 20]).split(b"\n")[0].decode("utf-8", "replace")
         raise FormatError(f"{path}, line {line}, column {at - start + 1}: {_ERRORS[error]}; found {shown!r}.")
     indptr = np.concatenate([[0], np.cumsum(lengths)])
-    return Block(labels, indptr, indices, data, largest, smallest, ordered)
+    return Block(labels, indptr, indices, data, largest, smallest)
 
 
 def _joined(parts: list[Block]) -> Block:
     if not parts:
-        return Block(np.empty(0), np.zeros(1, dtype=np.int64), np.empty(0, dtype=np.int32), np.empty(0), -1, -1, True)
+        return Block(np.empty(0), np.zeros(1, dtype=np.int64), np.empty(0, dtype=np.int32), np.empty(0), -1, -1)
     starts = np.cumsum([0] + [len(part.data) for part in parts])
     return Block(
         np.concatenate([part.labels for part in parts]),
@@ -110,7 +109,6 @@ def _joined(parts: list[Block]) -> Block:
         np.concatenate([part.data for part in parts]),
         max(part.largest for part in parts),
         min((part.smallest for part in parts if part.smallest >= 0), default=-1),
-        all(part.ordered for part in parts),
     )
 
 
@@ -122,26 +120,18 @@ def _matrix(path: str, block: Block, shift: int, n_features: int | None) -> sp.c
         np.subtract(block.indices, shift, out=block.indices)
     matrix = sp.csr_array((len(block.labels), n_features or width), dtype=block.data.dtype)
     matrix.data, matrix.indices, matrix.indptr = block.data, block.indices, block.indptr
-    if not block.ordered:
-        matrix.sort_indices()
-        _refuse_repeats(path, matrix)
     return matrix
 
 
-def sorted_block(path: str, block: Block, first: int) -> tuple[Any, Any, Any]:
-    """indptr, indices and values with increasing indices in each row."""
-    if block.ordered:
-        return block.indptr, block.indices, block.data
-    matrix = sp.csr_array((len(block.labels), block.largest + 1), dtype=block.data.dtype)
-    matrix.data, matrix.indices, matrix.indptr = block.data, block.indices, block.indptr
-    matrix.sort_indices()
-    _refuse_repeats(path, matrix, first)
-    return matrix.indptr, matrix.indices, matrix.data
+def write(file: IO[bytes], matrix: sp.csr_array, labels: npt.NDArray[np.float64] | None) -> None:
+    """Rows of CSR form as text, indices from 1 on, with the digits that give the same double again."""
+    for row in range(matrix.shape[0]):
+        entries = slice(matrix.indptr[row], matrix.indptr[row + 1])
+        pairs = zip(matrix.indices[entries].tolist(), matrix.data[entries].astype(np.float64).tolist(), strict=True)
+        label = 0.0 if labels is None else float(labels[row])
+        file.write(" ".join([_shown(label), *[f"{index + 1}:{_shown(value)}" for index, value in pairs]]).encode())
+        file.write(b"\n")
 
 
-def _refuse_repeats(path: str, matrix: sp.csr_array, first: int = 0) -> None:
-    same = np.flatnonzero(matrix.indices[1:] == matrix.indices[:-1]) + 1
-    inside = same[~np.isin(same, matrix.indptr)]
-    if len(inside):
-        row = int(np.searchsorted(matrix.indptr, inside[0], side="right")) - 1
-        raise FormatError(f"{path}, row {first + row + 1}: an index is given twice.")
+def _shown(value: float) -> str:
+    return repr(value).removesuffix(".0")

@@ -6,15 +6,15 @@ Numbers stay numbers, booleans become 0 and 1, dates seconds since 1970. Text be
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
-from .opening import open_binary, suffixes_of
+from .opening import damage_refused, open_binary, suffixes_of
 from .table import FormatError, Table
 
 SUFFIXES = (".csv", ".tsv", ".parquet", ".feather", ".arrow")
@@ -27,6 +27,9 @@ class TableOptions:
     """Columns with a meaning of their own, and what missing values become.
 
     missing : "error"; "zero"; "mean" of the column; "indicator", zero and a column `name is missing`
+    categories : columns of text, even where all of their values look like numbers or dates
+    means : what `missing="mean"` puts into columns, where that is known already
+    optional : columns of the above that need not be there
     """
 
     id: str | None = None
@@ -34,6 +37,9 @@ class TableOptions:
     text: str | None = None
     ignore: Sequence[str] = ()
     missing: str = "error"
+    categories: Sequence[str] = ()
+    means: Mapping[str, float] = field(default_factory=dict)
+    optional: Sequence[str] = ()
 
 
 def read(path: str, options: TableOptions | None = None, *, suffix: str | None = None) -> Table:
@@ -41,35 +47,37 @@ def read(path: str, options: TableOptions | None = None, *, suffix: str | None =
     options = options or TableOptions()
     if options.missing not in MISSING:
         raise FormatError(f"missing={options.missing!r} was given; allowed: {', '.join(MISSING)}.")
-    table = _load(path, suffix or (suffixes_of(path) or [".csv"])[-1])
+    texts_given = (options.id, options.text, *options.categories)
+    table = _load(path, suffix or (suffixes_of(path) or [".csv"])[-1], texts_given)
     if table.num_rows == 0:
         raise FormatError(f"{path} has no rows.")
     _refuse_unknown(path, table, options)
     special = {options.id, options.label, options.text, *options.ignore}
-    texts = None if options.text is None else [str(t or "") for t in table.column(options.text).to_pylist()]
-    columns = [
-        _Column(path, name, table.column(name), options.missing) for name in table.column_names if name not in special
-    ]
+    ids = None if options.id is None else _ids(path, options.id, table)
+    has_labels = options.label is not None and options.label in table.column_names
+    classes = _labels(path, str(options.label), table) if has_labels else None
+    if options.text is not None:
+        texts = ["" if text is None else str(text) for text in table.column(options.text).to_pylist()]
+        return Table(None, ids, None, classes, texts)
+    columns = [_Column(path, name, table.column(name), options) for name in table.column_names if name not in special]
     parts = [part for column in columns for part in column.parts()]
-    if not parts and texts is None:
+    if not parts:
         raise FormatError(f"{path} has no columns besides {', '.join(sorted(filter(None, special)))}.")
-    return Table(
-        X=None if texts is not None else _matrix(parts),
-        ids=None if options.id is None else _ids(path, options.id, table),
-        names=None if texts is not None else [name for _, names in parts for name in names],
-        classes=None if options.label is None else _labels(path, options.label, table),
-        texts=texts,
-    )
+    means = {column.name: column.mean for column in columns if column.mean is not None}
+    categories = [column.name for column in columns if column.is_category]
+    names = [name for _, names in parts for name in names]
+    return Table(_matrix(parts), ids, names, classes, means=means, categories=categories)
 
 
 def read_pairs(path: str, id: str, label: str) -> list[tuple[str, float]]:
     """Two columns of a table: ids, each once, and numbers."""
-    table = _load(path, (suffixes_of(path) or [".csv"])[-1])
+    table = _load(path, (suffixes_of(path) or [".csv"])[-1], (id,))
     _refuse_unknown(path, table, TableOptions(id=id, label=label))
     return list(zip(_ids(path, id, table), _labels(path, label, table).tolist(), strict=True))
 
 
-def _load(path: str, suffix: str) -> Any:
+def _load(path: str, suffix: str, texts: Sequence[str | None]) -> Any:
+    """The file as pyarrow has it; `texts` are columns to leave as text where the file has no types of its own."""
     try:
         import pyarrow
         import pyarrow.csv
@@ -81,15 +89,19 @@ def _load(path: str, suffix: str) -> Any:
         if suffix in (".csv", ".tsv"):
             parse = pyarrow.csv.ParseOptions(delimiter="\t" if suffix == ".tsv" else ",", newlines_in_values=True)
             read_options = pyarrow.csv.ReadOptions(block_size=1 << 24)
-            with open_binary(path) as stream:
-                return pyarrow.csv.read_csv(stream, read_options=read_options, parse_options=parse)
-        if suffix == ".parquet":
-            return pyarrow.parquet.read_table(path)
-        return pyarrow.feather.read_table(path)
-    except (pyarrow.ArrowException, UnicodeDecodeError, EOFError, OSError) as error:
+            types = pyarrow.csv.ConvertOptions(column_types={name: pyarrow.string() for name in texts if name})
+            with damage_refused(path), open_binary(path) as stream:
+                table = pyarrow.csv.read_csv(stream, read_options, parse, types)
+        else:
+            read_table = pyarrow.parquet.read_table if suffix == ".parquet" else pyarrow.feather.read_table
+            table = read_table(path)
+        assert table.column_names is not None  # which are decoded here
+        return table
+    except (pyarrow.ArrowException, UnicodeDecodeError, OSError) as error:
         if isinstance(error, FileNotFoundError | PermissionError | IsADirectoryError):
             raise
-        raise FormatError(f"{path} is not a {suffix[1:]} file: {str(error).splitlines()[0].rstrip('.')}.") from None
+        reason = (str(error) or type(error).__name__).splitlines()[0].rstrip(".")
+        raise FormatError(f"{path} is not a {suffix[1:]} file: {reason}.") from None
 
 
 def _refuse_unknown(path: str, table: Any, options: TableOptions) -> None:
@@ -98,7 +110,7 @@ def _refuse_unknown(path: str, table: Any, options: TableOptions) -> None:
     if repeated:
         raise FormatError(f"{path} has several columns named {repeated[0]!r}; allowed: one of each name.")
     for name in filter(None, (options.id, options.label, options.text, *options.ignore)):
-        if name not in names:
+        if name not in names and name not in options.optional:
             shown = ", ".join(names[:10]) + (", ..." if len(names) > 10 else "")
             raise FormatError(f"{path} has no column {name!r}; it has {shown}.")
 
@@ -106,66 +118,89 @@ def _refuse_unknown(path: str, table: Any, options: TableOptions) -> None:
 class _Column:
     """One column of a table, on its way to columns of a matrix."""
 
-    def __init__(self, path: str, name: str, values: Any, missing: str) -> None:
-        self._path, self._name, self._values, self._missing = path, name, values, missing
+    def __init__(self, path: str, name: str, values: Any, options: TableOptions) -> None:
+        self._path, self.name, self._values, self._options = path, name, values, options
+        self.mean: float | None = None
+        self.is_category = False
 
     def parts(self) -> list[tuple[Any, list[str]]]:
         """Matrices and the names of their columns."""
+        import pyarrow
+
+        try:
+            return self._parts()
+        except (pyarrow.ArrowException, UnicodeDecodeError, OverflowError) as error:
+            raise FormatError(f"{self._path}, column {self.name!r}: {str(error).rstrip('.')}.") from None
+
+    def _parts(self) -> list[tuple[Any, list[str]]]:
         import pyarrow as pa
         import pyarrow.compute as pc
+        import pyarrow.types as t
 
         kind = self._values.type
-        if pa.types.is_null(kind):
+        if t.is_null(kind) and self.name not in self._options.categories:
             return self._numbers(np.full(len(self._values), np.nan))
-        if pa.types.is_dictionary(kind) or pa.types.is_string(kind) or pa.types.is_large_string(kind):
+        if any(test(kind) for test in (t.is_null, t.is_dictionary, t.is_string, t.is_large_string)):
+            self.is_category = True
             return self._categories()
-        if pa.types.is_timestamp(kind) or pa.types.is_date(kind):
-            stamps = pc.cast(pc.cast(self._values, pa.timestamp("us")), pa.int64())
-            return self._numbers(stamps.to_numpy(zero_copy_only=False).astype(np.float64) / 1e6)
-        if (
-            pa.types.is_boolean(kind)
-            or pa.types.is_integer(kind)
-            or pa.types.is_floating(kind)
-            or pa.types.is_decimal(kind)
-        ):
+        if t.is_timestamp(kind) or t.is_date(kind):
+            return self._numbers(_seconds(self._values))
+        if any(test(kind) for test in (t.is_boolean, t.is_integer, t.is_floating, t.is_decimal)):
             numbers = pc.cast(self._values, pa.float64(), safe=False)
             return self._numbers(numbers.to_numpy(zero_copy_only=False).astype(np.float64))
         raise FormatError(
-            f"{self._path}, column {self._name!r} holds {kind}; allowed: numbers, booleans, dates and text. Leave it "
+            f"{self._path}, column {self.name!r} holds {kind}; allowed: numbers, booleans, dates and text. Leave it "
             "out with --ignore."
         )
 
     def _numbers(self, numbers: npt.NDArray[np.float64]) -> list[tuple[Any, list[str]]]:
-        gaps = np.isnan(numbers)
+        gaps, missing = np.isnan(numbers), self._options.missing
+        if missing == "mean":
+            own = 0.0 if gaps.all() else float(np.nanmean(numbers))
+            self.mean = self._options.means.get(self.name, own)
         if not gaps.any():
-            return [(numbers[:, None], [self._name])]
-        if self._missing == "error":
-            raise FormatError(
-                f"{self._path}, row {int(np.argmax(gaps)) + 1}, column {self._name!r}: the value is missing; say what "
-                "to do with --missing zero, mean or indicator."
-            )
-        filling = float(np.nanmean(numbers)) if self._missing == "mean" and not gaps.all() else 0.0
-        parts: list[tuple[Any, list[str]]] = [(np.where(gaps, filling, numbers)[:, None], [self._name])]
-        if self._missing == "indicator":
-            parts.append((gaps.astype(np.float64)[:, None], [f"{self._name} is missing"]))
+            return [(numbers[:, None], [self.name])]
+        if missing == "error":
+            self._refuse_gap(gaps)
+        filling = 0.0 if self.mean is None else self.mean
+        parts: list[tuple[Any, list[str]]] = [(np.where(gaps, filling, numbers)[:, None], [self.name])]
+        if missing == "indicator":
+            parts.append((gaps.astype(np.float64)[:, None], [f"{self.name} is missing"]))
         return parts
 
+    def _refuse_gap(self, gaps: npt.NDArray[np.bool_]) -> None:
+        raise FormatError(
+            f"{self._path}, row {int(np.argmax(gaps)) + 1}, column {self.name!r}: the value is missing; say what to do "
+            "with --missing zero, mean or indicator."
+        )
+
     def _categories(self) -> list[tuple[Any, list[str]]]:
-        """One column per value; a missing value has none of them, or one of its own for an indicator."""
-        values = np.array([None if v is None else str(v) for v in self._values.to_pylist()], dtype=object)
+        """One column per value; a missing value has none of them, or one of its own for an indicator.
+
+        Empty text is missing: CSV files cannot tell the two apart.
+        """
+        values = np.array([None if v is None or v == "" else str(v) for v in self._values.to_pylist()], dtype=object)
         gaps = np.array([v is None for v in values])
-        if gaps.any() and self._missing == "error":
-            raise FormatError(
-                f"{self._path}, row {int(np.argmax(gaps)) + 1}, column {self._name!r}: the value is missing; say what "
-                "to do with --missing zero, mean or indicator."
-            )
+        if gaps.any() and self._options.missing == "error":
+            self._refuse_gap(gaps)
         rows = np.flatnonzero(~gaps)
-        kinds, codes = np.unique(values[rows].astype(str), return_inverse=True) if len(rows) else (np.array([]), rows)
+        kinds, codes = np.unique(values[rows], return_inverse=True) if len(rows) else (np.array([]), rows)
         matrix = sp.csr_array((np.ones(len(rows)), (rows, codes)), shape=(len(values), len(kinds)))
-        parts: list[tuple[Any, list[str]]] = [(matrix, [f"{self._name}={kind}" for kind in kinds])]
-        if gaps.any() and self._missing == "indicator":
-            parts.append((gaps.astype(np.float64)[:, None], [f"{self._name} is missing"]))
+        parts: list[tuple[Any, list[str]]] = [(matrix, [f"{self.name}={kind}" for kind in kinds])]
+        if gaps.any() and self._options.missing == "indicator":
+            parts.append((gaps.astype(np.float64)[:, None], [f"{self.name} is missing"]))
         return parts
+
+
+def _seconds(dates: Any) -> npt.NDArray[np.float64]:
+    """Dates and times as seconds since 1970."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    if dates.type == pa.date32():
+        return pc.cast(dates, pa.int32()).to_numpy(zero_copy_only=False).astype(np.float64) * 86400
+    a_second = {"s": 1e0, "ms": 1e3, "us": 1e6, "ns": 1e9}["ms" if dates.type == pa.date64() else dates.type.unit]
+    return pc.cast(dates, pa.int64()).to_numpy(zero_copy_only=False).astype(np.float64) / a_second
 
 
 def _matrix(parts: list[tuple[Any, list[str]]]) -> Any:
@@ -189,6 +224,6 @@ def _labels(path: str, name: str, table: Any) -> npt.NDArray[np.float64]:
 
     try:
         numbers = pc.cast(pc.cast(table.column(name), pa.string()), pa.float64())
-    except pa.ArrowInvalid as error:
-        raise FormatError(f"{path}, column {name!r}: {error}; allowed as labels: numbers.") from None
+    except pa.ArrowException as error:
+        raise FormatError(f"{path}, column {name!r}: {str(error).rstrip('.')}; allowed as labels: numbers.") from None
     return np.nan_to_num(numbers.to_numpy(zero_copy_only=False).astype(np.float64))

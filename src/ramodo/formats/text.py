@@ -2,6 +2,9 @@
 
 The feature of a token is a hash of it, cut to `bits` bits: no vocabulary, any number of documents, and memory that
 follows the features seen however many bits there are. Names are found again by tokenising a document once more.
+
+A kept vocabulary, scikit-learn's, is the other way: every token of the training documents has a column and a name. It
+is several times slower (benchmarks/files.py) and grows with the documents.
 """
 
 from __future__ import annotations
@@ -28,6 +31,7 @@ class TextOptions:
     words: tuple[int, int] = (1, 1)
     characters: tuple[int, int] = (3, 5)
     bits: int = 22
+    vocabulary: bool = False
 
     @property
     def n_features(self) -> int:
@@ -41,7 +45,44 @@ def read(path: str, options: TextOptions | None = None, *, n_threads: int = 1) -
     texts = list(lines(path))
     if not texts:
         raise FormatError(f"{path} has no lines.")
-    return Table(vectorize(texts, options, n_threads=n_threads), texts=texts)
+    return as_table(texts, options, n_threads=n_threads)
+
+
+def as_table(
+    texts: Sequence[str], options: TextOptions, *, names: Sequence[str] | None = None, n_threads: int = 1
+) -> Table:
+    """Documents as a matrix; over the given names, where a vocabulary was kept before."""
+    if not options.vocabulary:
+        return Table(vectorize(texts, options, n_threads=n_threads), texts=texts)
+    matrix, found = _over_vocabulary(texts, options, names)
+    return Table(matrix, names=found, texts=texts)
+
+
+def _over_vocabulary(
+    texts: Sequence[str], options: TextOptions, names: Sequence[str] | None
+) -> tuple[sp.csr_array, list[str]]:
+    """Counts of words and quoted character n-grams, and their names."""
+    from sklearn.feature_extraction.text import CountVectorizer
+
+    parts, found = [], list[str]()
+    for analyzer, quoted, n_grams in (("word", False, options.words), ("char", True, options.characters)):
+        if n_grams[1] == 0:
+            continue
+        known = None if names is None else [n[1:-1] if quoted else n for n in names if _is_quoted(n) == quoted]
+        counter = CountVectorizer(analyzer=analyzer, ngram_range=n_grams, vocabulary=known, dtype=np.float32)
+        try:
+            parts.append(counter.fit_transform(texts) if known is None else counter.transform(texts))
+        except ValueError:  # no document has a token of this kind
+            continue
+        tokens = counter.get_feature_names_out() if known is None else known
+        found += [f"'{token}'" if quoted else str(token) for token in tokens]
+    if not parts:
+        raise FormatError("the documents hold no token of the kinds that were asked for.")
+    return sp.csr_array(sp.hstack(parts, format="csr")), found
+
+
+def _is_quoted(name: str) -> bool:
+    return len(name) > 2 and name[0] == name[-1] == "'"
 
 
 def lines(path: str) -> Iterator[str]:

@@ -1,0 +1,115 @@
+"""Which format a path has, and that one door reads them all."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+from ramodo.formats import FORMATS, FormatError, Table, TableOptions, TextOptions, format_of, read
+
+SUFFIXES = {
+    ".svm": "svmlight",
+    ".svmlight": "svmlight",
+    ".libsvm": "svmlight",
+    ".npz": "numpy",
+    ".npy": "numpy",
+    ".mtx": "mtx",
+    ".mm": "mtx",
+    ".csv": "csv",
+    ".tsv": "tsv",
+    ".parquet": "parquet",
+    ".feather": "feather",
+    ".arrow": "feather",
+    ".h5ad": "h5ad",
+    ".txt": "text",
+    ".text": "text",
+    ".log": "text",
+    ".urls": "text",
+    ".rows": "rows",
+}
+
+
+@pytest.mark.parametrize(("suffix", "format"), SUFFIXES.items())
+def test_the_suffix_says_what_a_file_is(suffix, format):
+    assert format_of(f"data{suffix}") == format
+    assert format_of(f"some.dir/DATA.v2{suffix.upper()}") == format
+    assert format in FORMATS
+
+
+def test_every_format_has_a_suffix():
+    assert set(SUFFIXES.values()) == set(FORMATS)
+
+
+@pytest.mark.parametrize("packing", [".gz", ".bz2", ".xz", ".zst", ".GZ"])
+def test_a_compression_is_looked_through(packing):
+    assert format_of(f"data.svm{packing}") == "svmlight"
+    assert format_of(f"data.csv{packing}") == "csv"
+
+
+def test_what_is_asked_for_wins(tmp_path):
+    assert format_of("data.csv", "svmlight") == "svmlight"
+    assert format_of("-", "text") == "text"
+    assert format_of(str(tmp_path), "text") == "text"
+
+
+def test_a_folder_is_a_rows_folder(tmp_path):
+    assert format_of(str(tmp_path)) == "rows"
+
+
+@pytest.mark.parametrize("path", ["data", "data.doc", "data.gz", "-", "data.svm.doc", ".svm"])
+def test_a_suffix_that_says_nothing_is_refused_with_the_formats_there_are(path):
+    with pytest.raises(FormatError, match=r"says nothing of its format; give one with --format: svmlight, .*, rows\."):
+        format_of(path)
+    with pytest.raises(FormatError, match="says nothing of its format"):
+        read(path)
+
+
+@pytest.mark.parametrize("format", ["", "svm", "SVMLIGHT", "excel"])
+def test_a_format_that_is_unknown_is_refused(format):
+    with pytest.raises(FormatError, match=rf"format '{format}' was given; allowed: svmlight, "):
+        format_of("data.svm", format)
+
+
+def test_a_wrong_suffix_is_an_error_that_names_the_file(tmp_path):
+    """The content of each format under the suffixes of all others: refused, or read as that other format may be."""
+    np.savez(tmp_path / "made.npz", np.eye(3))
+    contents = {
+        "svm": b"1 1:2 2:3\n0 5:1\n",
+        "npz": (tmp_path / "made.npz").read_bytes(),
+        "mtx": b"%%MatrixMarket matrix array real general\n1 1\n1\n",
+        "parquet": b"PAR1 nothing PAR1",
+        "csv": b"a,b\n1,2\n",
+    }
+    refused = 0
+    for kind, content in contents.items():
+        for suffix in (".svm", ".npz", ".npy", ".mtx", ".parquet", ".feather", ".h5ad"):
+            if suffix[1:] == kind or (kind, suffix) == ("npz", ".npy"):
+                continue
+            path = tmp_path / f"other{suffix}"
+            path.write_bytes(content)
+            with pytest.raises(FormatError, match=rf"other\{suffix}"):
+                read(str(path))
+            refused += 1
+    assert refused == 30
+
+
+def test_the_options_of_a_format_reach_it(tmp_path):
+    svm, text, table = tmp_path / "a.svm", tmp_path / "a.txt", tmp_path / "a.csv"
+    svm.write_text("1 1:2 3:4\n")
+    text.write_text("some words\n")
+    table.write_text("id,words\nx,some words\ny,\n")
+    assert read(str(svm), zero_based=True, n_features=9).X.shape == (1, 9)
+    assert read(str(svm), zero_based=True).X.indices.tolist() == [1, 3]
+    options = TextOptions(words=(1, 2), characters=(0, 0), bits=10)
+    found = read(str(text), texts=options, n_threads=2)
+    assert found.X.shape == (1, 1024)
+    assert found.X.sum() == 3
+    found = read(str(table), table=TableOptions(id="id", text="words"), texts=options)
+    assert found.X.sum(axis=1).tolist() == [3, 0]
+    assert found.ids == ["x", "y"]
+    assert found.texts == ["some words", ""]
+
+
+def test_a_row_has_its_number_where_it_has_no_id():
+    table = Table(sp.csr_array((3, 2)))
+    assert table.id_of(2) == "2"
+    assert Table(sp.csr_array((3, 2)), ids=["a", "b", "c"]).id_of(2) == "c"
