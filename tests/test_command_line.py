@@ -147,6 +147,21 @@ def test_text_and_tables_are_read_the_same_way_again(run, tmp_path):
     assert "lacks the column 'seconds'" in run("score", "t.ramodo", "less.csv", code=3).stderr
 
 
+def test_explain_names_the_reasons(run, mail, tmp_path):
+    run("fit", "mail.svm", "-m", "m.ramodo", "-q", *QUICK)
+    found = json.loads(run("explain", "m.ramodo", "mail.svm", "--row", "119", "--top", "5", "--json").stdout)
+    expected = load(tmp_path / "m.ramodo").explain(sp.csr_array(mail[0])[[119]], top=5)[0]
+    assert [r["column"] for r in found[0]["reasons"]] == [r.column for r in expected.reasons]
+    assert found[0]["id"] == "119"
+    assert {r["column"] for r in found[0]["reasons"]} & set(range(35, 40))  # the features that outliers alone have
+    (tmp_path / "a.log").write_text("".join(f"GET /page/{i % 9} 200\n" for i in range(80)) + "POST /etc/passwd 500\n")
+    run("fit", "a.log", "-m", "a.ramodo", "-q", *QUICK)
+    printed = run("explain", "a.ramodo", "a.log").stdout
+    assert printed.startswith("POST /etc/passwd 500")
+    assert "etc" in printed.split("all other")[0].split("\n", 2)[2]
+    assert "no row '500'" in run("explain", "m.ramodo", "mail.svm", "--row", "500", code=3).stderr
+
+
 def test_convert_transform_info_and_help(run, mail, tmp_path):
     run("detect", "mail.svm", "-o", "s.csv", "-m", "m.ramodo", "-q", *QUICK)
     for target in ("mail.rows", "mail.npz", "mail.mtx", "again.svm"):
@@ -157,7 +172,7 @@ def test_convert_transform_info_and_help(run, mail, tmp_path):
     assert np.load(tmp_path / "z.npy").shape == (120, 20)
     assert "REPEN" in run("info", "m.ramodo").stdout
     assert json.loads(run("info", "mail.svm", "--json").stdout)["rows"] == 120
-    for command in ("detect", "fit", "score", "transform", "evaluate", "convert", "info", "demo"):
+    for command in ("detect", "fit", "score", "transform", "explain", "evaluate", "convert", "info", "demo"):
         assert f"ramodo {command}" in " ".join(run(command, "--help").stdout.split())
 
 

@@ -54,6 +54,7 @@ Seed = Annotated[int, typer.Option("--seed", help="The same seed gives the same 
 Threads = Annotated[Optional[int], typer.Option("--threads", help="All cores by default.")]  # noqa: UP045
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Say nothing but results and errors.")]
 Json = Annotated[bool, typer.Option("--json", help="The summary as JSON.")]
+Row = Annotated[Optional[list[str]], typer.Option("--row", help="Id of a row; may be given again.")]  # noqa: UP045
 Top = Annotated[int, typer.Option("--top", help="Rows to show.", min=0)]
 
 
@@ -189,6 +190,26 @@ def transform(
     from .score import run_transform
 
     run_transform(model, data, output=output, format=format, id=id, threads=threads, quiet=quiet)
+
+
+@app.command()
+def explain(
+    model: ModelPath,
+    data: Data,
+    row: Annotated[list[str] | None, typer.Option("--row", help="Id or number of a row; may be given again.")] = None,
+    top: Annotated[int, typer.Option("--top", help="Reasons for each row.", min=1)] = 10,
+    format: Format = None,
+    id: Id = None,
+    threads: Threads = None,
+    json: Json = False,
+) -> None:
+    """Say why rows have the scores that they have, by default the three highest.
+
+    `ramodo explain mail.ramodo mail.svm --row 17`
+    """
+    from .explain import run_explain
+
+    run_explain(model, data, rows=row or [], top=top, format=format, id=id, threads=threads, as_json=json)
 
 
 @app.command()

@@ -11,7 +11,7 @@ import scipy.io
 import scipy.sparse as sp
 
 from ..formats import FormatError, Table, folder, format_of, svmlight
-from ..rows import SparseRows, open_rows, to_csr
+from ..rows import DenseRows, open_rows, to_csr
 from ..whole_file import write_whole
 from . import output as files
 from .console import note
@@ -55,9 +55,8 @@ def stream_to_folder(path: str, output: str, zero_based: bool | None, n_threads:
 
 def _checked(path: str, table: Table, n_threads: int) -> Table:
     """The rows in order, each feature of a row once, past the door for data: what has no meaning is not passed on."""
-    rows, _ = open_rows(sp.csr_array(table.X), name=path, n_threads=n_threads)
-    assert isinstance(rows, SparseRows)
-    return replace(table, X=to_csr(rows))
+    rows, _ = open_rows(table.X, name=path, n_threads=n_threads)
+    return replace(table, X=sp.csr_array(rows.values) if isinstance(rows, DenseRows) else to_csr(rows))
 
 
 def _write(output: str, suffix: str, table: Table) -> None:

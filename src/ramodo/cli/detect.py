@@ -36,9 +36,7 @@ def run_detect(
         files.refuse_target(model, None)
     started = time.perf_counter()
     with ThreadPoolExecutor(1) as pool:
-        importing = pool.submit(
-            import_module, "ramodo.repen"
-        )  # takes a second, which reading can use
+        importing = pool.submit(import_module, "ramodo.repen")  # takes a second, which reading can use
         table = source.read(path, threads_of(training.threads))
         importing.result()
     reading = time.perf_counter() - started

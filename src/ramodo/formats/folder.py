@@ -131,9 +131,10 @@ def read(path: str) -> Table:
         n_rows, n_features = int(meta["n_rows"]), int(meta["n_features"])
         if not 1 <= n_features < 2**63:
             raise ValueError(f"it has {n_features} features")
-        arrays = {name: _load(folder / f"{name}.npy") for name in ("indptr", "indices", "data")}
+        kinds = {"indptr": "iu", "indices": "iu", "data": "iuf"}
+        arrays = {name: _load(folder / f"{name}.npy", allowed) for name, allowed in kinds.items()}
         classes = folder / "classes.npy"
-        labels = np.array(_load(classes)) if classes.exists() else None
+        labels = np.array(_load(classes, "iuf")) if classes.exists() else None
         if arrays["indptr"].shape != (n_rows + 1,) or (labels is not None and labels.shape != (n_rows,)):
             raise ValueError("its arrays do not fit together")
         matrix = sp.csr_array((n_rows, n_features), dtype=arrays["data"].dtype)
@@ -146,11 +147,11 @@ def read(path: str) -> Table:
     return Table(matrix, classes=labels)
 
 
-def _load(path: Path) -> npt.NDArray[Any]:
+def _load(path: Path, kinds: str) -> npt.NDArray[Any]:
     with open(path, "rb") as file:
         if file.read(6) != b"\x93NUMPY":  # numpy reads other kinds of files too
             raise ValueError(f"{path.name} is not an array")
     array: npt.NDArray[Any] = np.load(path, mmap_mode="r", allow_pickle=False)
-    if array.ndim != 1 or array.dtype.kind not in "iuf":
+    if array.ndim != 1 or array.dtype.kind not in kinds:
         raise ValueError(f"{path.name} holds {array.ndim} dimensions of {array.dtype}")
     return array

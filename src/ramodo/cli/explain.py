@@ -1,0 +1,70 @@
+"""`ramodo explain`: why a row has the score that it has."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ..explanation import explain
+from ..formats import FormatError, Table
+from ..formats.text import token_names
+from ..model_file import open_model
+from ..rows import open_rows
+from .console import out
+from .reading import read_for, source_of, threads_of
+
+
+def run_explain(
+    model: str,
+    path: str,
+    *,
+    rows: list[str],
+    top: int,
+    format: str | None,
+    id: str | None,
+    threads: int | None,
+    as_json: bool,
+) -> None:
+    """Print the reasons of the rows that are named, or of the three highest."""
+    detector = open_model(model)
+    detector.n_jobs = threads_of(threads)
+    source = source_of(detector, format, id)
+    table = read_for(detector, path, source, detector.n_jobs)
+    scores = detector.outlier_score(table.X)
+    chosen = [_number(path, table, name) for name in rows] or np.argsort(-scores, kind="stable")[:3].tolist()
+    taken, _ = open_rows(table.X[chosen])
+    name_of = _names(detector, table, chosen, source)
+    found = explain(detector.model_, taken, scores[chosen], detector.outlier_scores_, name_of, top, detector.n_jobs)
+    if as_json:
+        lines = found.to_dict()
+        for line, number in zip(lines, chosen, strict=True):
+            line["row"], line["id"] = number, table.id_of(number)
+        print(json.dumps(lines))
+        return
+    for explanation, number in zip(found, chosen, strict=True):
+        if table.texts is not None:
+            out.print(table.texts[number])
+        out.print(str(explanation).replace(f"row {explanation.row}:", f"{table.id_of(number)}:", 1))
+
+
+def _number(path: str, table: Table, name: str) -> int:
+    """The row of an id."""
+    ids = [table.id_of(row) for row in range(table.X.shape[0])] if table.ids is None else list(table.ids)
+    if name not in ids:
+        raise FormatError(f"{path} has no row {name!r}; its ids are {', '.join(ids[:3])}, ...")
+    return ids.index(name)
+
+
+def _names(detector: Any, table: Table, chosen: list[int], source: Any) -> Callable[[int], str]:
+    """Names of columns: the data's, the tokens of text, or the index."""
+    known = getattr(detector, "feature_names_in_", None)
+    if known is not None:
+        return lambda column: str(known[column])
+    if table.texts is None:
+        return lambda column: f"feature {column}"
+    columns = np.unique(table.X[chosen].indices).tolist()
+    tokens = token_names([table.texts[row] for row in chosen], columns, source.text_options())
+    return lambda column: tokens.get(column, f"feature {column}")
