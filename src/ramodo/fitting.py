@@ -199,7 +199,8 @@ def _fit_member(
     with progress.stage("ranking") as bar:
         initial, extra = _rank(stages.ranker, data, seeds[0], n_threads, bar.show)
     with progress.stage("sampling"):
-        beside = {"n_beside": len(extra["outliers"])} if isinstance(stages.thresholder, Cantelli) else {}
+        asks = getattr(type(stages.thresholder), "split", None) is Cantelli.split
+        beside = {"n_beside": len(extra["outliers"])} if asks else {}
         candidates = stages.thresholder.split(initial, data.labels_of_candidates, **beside)
         candidates = checked_candidates(
             stages.thresholder, candidates, data.rows.n_rows, data.n_labeled_outliers > 0 or (data.labels == -1).all()
