@@ -36,10 +36,10 @@ from ramodo import (
 )
 from ramodo.datasets import make_ultrahigh
 from ramodo.kernels import Phi
+from ramodo.layers import UpperLayers
 from ramodo.model_file import ModelFileError
 from ramodo.options import OptionError
 from ramodo.ranking import BoundHinge
-from ramodo.layers import UpperLayers
 from ramodo.rows import DenseRows
 from ramodo.training import Adadelta, Start, train
 from reference import Adadelta as PlainAdadelta

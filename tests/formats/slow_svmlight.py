@@ -7,7 +7,7 @@ NUMBER = re.compile(rb"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")
 PAIR = re.compile(rb"([0-9]{1,18}):(.*)", re.DOTALL)
 
 
-class Refused(Exception):
+class Refused(Exception):  # noqa: N818
     pass
 
 

@@ -21,7 +21,7 @@ def dense():
 
 
 @pytest.fixture
-def X(dense):
+def X(dense):  # noqa: N802
     return PLAIN.matrix(dense)
 
 
@@ -138,7 +138,7 @@ class Bomb:
 def test_nothing_in_a_file_runs(tmp_path, file):
     for name in ("objects.npy", "objects.npz"):
         (np.save if name.endswith("npy") else np.savez)(tmp_path / name, np.array([[Bomb()]], dtype=object))
-        with pytest.raises(FormatError, match="allow_pickle|Python objects"):
+        with pytest.raises(FormatError, match="allow_pickle|Python objects"):  # noqa: RUF043
             read(str(tmp_path / name))
     for name in ("pickle.npy", "pickle.npz"):
         with pytest.raises(FormatError, match=f"{name} is not a matrix that numpy or scipy saved"):
@@ -186,7 +186,8 @@ def test_archives_without_one_matrix(npz):
 
 
 @pytest.mark.parametrize(
-    ("name", "value"), [("y", np.ones(11)), ("y", np.ones((12, 1))), ("ids", np.array(["a"])), ("names", np.array(["a", "b"]))]
+    ("name", "value"),
+    [("y", np.ones(11)), ("y", np.ones((12, 1))), ("ids", np.array(["a"])), ("names", np.array(["a", "b"]))],
 )
 def test_labels_names_and_ids_of_another_length(npz, X, name, value):
     with pytest.raises(FormatError, match=rf"data.npz: {name} has shape .*; allowed: (12|7) values"):
@@ -268,6 +269,8 @@ except FormatError as error:
 
 
 def test_an_anndata_file_without_a_matrix(tmp_path):
-    anndata.AnnData(obs=pd.DataFrame(index=["a", "b"]), var=pd.DataFrame(index=["g"])).write_h5ad(tmp_path / "data.h5ad")
+    anndata.AnnData(obs=pd.DataFrame(index=["a", "b"]), var=pd.DataFrame(index=["g"])).write_h5ad(
+        tmp_path / "data.h5ad"
+    )
     with pytest.raises(FormatError, match=r"data.h5ad holds no matrix X\."):
         read(str(tmp_path / "data.h5ad"))

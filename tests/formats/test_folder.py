@@ -102,7 +102,9 @@ def test_fitting_and_scoring_from_it_give_the_same_bits(made, data, quick):
 # ---- block by block --------------------------------------------------------------------------------------------------
 
 SVM = "# head\n" + "".join(
-    f"{row % 3} " + " ".join(f"{i}:{row + i / 4}" for i in sorted({row % 11 + 1, row % 17 + 1, 40}, reverse=row % 2 == 0)) + "\n"
+    f"{row % 3} "
+    + " ".join(f"{i}:{row + i / 4}" for i in sorted({row % 11 + 1, row % 17 + 1, 40}, reverse=row % 2 == 0))
+    + "\n"
     for row in range(80)
 )
 
@@ -138,7 +140,9 @@ def test_an_index_0_that_comes_late_is_an_error_unless_it_was_announced(tmp_path
     assert read(str(path)).X.toarray().tolist() == [[0, 0.5], [0.1, 0]]
 
 
-@pytest.mark.parametrize(("text", "message"), [("1 1:2\n1 1:x\n", "line 2, column 5"), ("# none\n", "has no rows"), ("", "has no rows")])
+@pytest.mark.parametrize(
+    ("text", "message"), [("1 1:2\n1 1:x\n", "line 2, column 5"), ("# none\n", "has no rows"), ("", "has no rows")]
+)
 def test_a_wrong_file_leaves_nothing(tmp_path, path, text, message):
     (tmp_path / "data.svm").write_text(text)
     with pytest.raises(FormatError, match=message):
@@ -151,7 +155,7 @@ def test_a_wrong_file_leaves_nothing(tmp_path, path, text, message):
 
 @pytest.mark.parametrize("failure", [KeyboardInterrupt, OSError("disk full"), MemoryError])
 def test_a_conversion_that_breaks_off_leaves_nothing(path, tmp_path, failure):
-    with pytest.raises(failure if isinstance(failure, type) else OSError), folder.writing(path) as place:
+    with pytest.raises(failure if isinstance(failure, type) else OSError), folder.writing(path) as place:  # noqa: PT012
         (place / "indices.raw").write_bytes(b"half")
         raise failure
     assert os.listdir(tmp_path) == []
@@ -267,7 +271,7 @@ DAMAGES = {
     "indices of text": "save('indices', get('indices').astype(str))",
     "indices too short": "save('indices', get('indices')[:-1])",
     "indices of two dimensions": "save('indices', get('indices')[:, None])",
-    "indices an archive": "np.savez(folder + '/indices', get('indices')); os.replace(folder + '/indices.npz', folder + '/indices.npy')",
+    "indices an archive": "np.savez(folder + '/indices', get('indices')); os.replace(folder + '/indices.npz', folder + '/indices.npy')",  # noqa: E501
     "data nan": "save('data', get('data') * np.nan)",
     "data infinite": "save('data', get('data') * np.inf)",
     "data complex": "save('data', get('data') * 1j)",
@@ -282,7 +286,7 @@ DAMAGES = {
     "indptr too short": "save('indptr', get('indptr')[:-1])",
     "classes too short": "save('classes', get('classes')[:-1])",
     "classes of text": "save('classes', get('classes').astype(str))",
-    "features too few": "Path(folder + '/meta.json').write_text(Path(folder + '/meta.json').read_text().replace('\"n_features\": 40', '\"n_features\": 20'))",
+    "features too few": "Path(folder + '/meta.json').write_text(Path(folder + '/meta.json').read_text().replace('\"n_features\": 40', '\"n_features\": 20'))",  # noqa: E501
 }
 
 PROGRAM = """

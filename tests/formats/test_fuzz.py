@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 import scipy.io
 import scipy.sparse as sp
+import slow_svmlight
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import slow_svmlight
 from examples import scattered
 from ramodo.formats import FormatError, Table, TableOptions, TextOptions, folder, read, svmlight
 from ramodo.formats.text import vectorize
@@ -18,7 +18,25 @@ from ramodo.rows import DataError, open_rows
 
 # ---- bytes -----------------------------------------------------------------------------------------------------------
 
-PIECES = [b"0", b"1", b"7", b"12", b":", b" ", b"\n", b"\r\n", b"\t", b"#", b"qid:", b"e", b"E-", b"-", b"+", b".", b"nan"]
+PIECES = [
+    b"0",
+    b"1",
+    b"7",
+    b"12",
+    b":",
+    b" ",
+    b"\n",
+    b"\r\n",
+    b"\t",
+    b"#",
+    b"qid:",
+    b"e",
+    b"E-",
+    b"-",
+    b"+",
+    b".",
+    b"nan",
+]
 PIECES += [b"inf", b"\0", b"\xff", b"9" * 18, b"1:2", b" 3:4", b"281474976710656", b"0x", b"1 ", b"5:0.5 ", b"1e308"]
 
 
@@ -52,7 +70,7 @@ def use(path, **options):
     try:
         table = read(str(path), **options)
     except FormatError as error:
-        assert path.name in str(error)
+        assert path.name in str(error)  # noqa: PT017
         return None
     try:
         rows, _ = open_rows(table.X)
@@ -119,7 +137,9 @@ def test_text(place, content):
     options = TextOptions(words=(1, 2), characters=(1, 3), bits=20)
     table = use(path, texts=options)
     assert table.X.shape[0] == content.count(b"\n") + (not content.endswith(b"\n"))
-    expected = vectorize([line.decode("utf-8", "replace") for line in content.removesuffix(b"\n").split(b"\n")], options)
+    expected = vectorize(
+        [line.decode("utf-8", "replace") for line in content.removesuffix(b"\n").split(b"\n")], options
+    )
     assert table.X.indices.tolist() == expected.indices.tolist()
     assert table.X.data.tolist() == expected.data.tolist()
 
@@ -134,7 +154,10 @@ CSV = [
 
 
 @settings(max_examples=150)
-@given(content=mutated(CSV, inserted=[b",", b'"', b"\n", b"\r", b"\0", b"\xff", b"nan", b"1e999", b"true"]) | st.binary(max_size=40))
+@given(
+    content=mutated(CSV, inserted=[b",", b'"', b"\n", b"\r", b"\0", b"\xff", b"nan", b"1e999", b"true"])
+    | st.binary(max_size=40)
+)
 @pytest.mark.parametrize("suffix", ["csv", "tsv"])
 def test_tables(place, suffix, content):
     path = place / f"any.{suffix}"
@@ -163,7 +186,11 @@ NPZ = [
     saved(np.savez, data=SPARSE.data, indices=SPARSE.indices, indptr=SPARSE.indptr, shape=SPARSE.shape, **NAMED),
     saved(np.savez_compressed, DENSE, **NAMED),
 ]
-NPY = [saved(np.save, DENSE), saved(np.save, np.asfortranarray(DENSE.astype(np.float32))), saved(np.save, DENSE.astype(int))]
+NPY = [
+    saved(np.save, DENSE),
+    saved(np.save, np.asfortranarray(DENSE.astype(np.float32))),
+    saved(np.save, DENSE.astype(int)),
+]
 
 
 @settings(max_examples=300)

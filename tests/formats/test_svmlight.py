@@ -60,8 +60,8 @@ AWKWARD = {
     "exponents": b"1 1:1e5 2:1E-5 3:2.5e+3 4:-1e0\n",
     "signs": b"+1 1:+2 2:-3\n-1 1:-0 2:+0.5\n",
     "no digits on one side": b"1 1:.5 2:5. 3:-.25e1\n",
-    "many digits": b"0.1000000000000000055511151231257827 1:3.141592653589793238462643383279502884197 2:0.30000000000000004\n",
-    "large and small": b"1 1:1.7976931348623157e308 2:2.2250738585072014e-308 3:5e-324 4:1e-400 5:123456789012345678901234567890\n",
+    "many digits": b"0.1000000000000000055511151231257827 1:3.141592653589793238462643383279502884197 2:0.30000000000000004\n",  # noqa: E501
+    "large and small": b"1 1:1.7976931348623157e308 2:2.2250738585072014e-308 3:5e-324 4:1e-400 5:123456789012345678901234567890\n",  # noqa: E501
     "leading zeros": b"01 0001:00002.5 2:0000000000000000000000.1\n",
     "values of zero": b"1 1:0 2:0.0 3:0e9\n0 1:1\n",
     "floats as labels": b"0.1 1:1\n-3e-7 1:2\n1e30 1:3\n",
@@ -192,7 +192,9 @@ def test_unsorted_indices_are_sorted(rows):
 
     found, expected = parse(text(list).encode()), parse(text(sorted).encode())
     assert_same(found, expected.X, expected.classes)
-    assert all(np.all(np.diff(found.X.indices[a:b]) > 0) for a, b in zip(found.X.indptr, found.X.indptr[1:], strict=False))
+    assert all(
+        np.all(np.diff(found.X.indices[a:b]) > 0) for a, b in zip(found.X.indptr, found.X.indptr[1:], strict=False)
+    )
 
 
 def test_unsorted_indices_wider_than_32_bits():
@@ -272,7 +274,9 @@ def test_the_first_error_of_the_file_is_told_by_any_number_of_threads(long_one, 
     lines = long_one.split(b"\n")
     lines[7_000] = b"7 12:3 x"
     lines[15_000] = b"bad"
-    with pytest.raises(FormatError, match=r"text, line 7001, column 8: an index was expected, digits alone; found 'x'\."):
+    with pytest.raises(
+        FormatError, match=r"text, line 7001, column 8: an index was expected, digits alone; found 'x'\."
+    ):
         parse(b"\n".join(lines), n_threads=n_threads)
 
 
@@ -344,7 +348,9 @@ WRONG = {
 
 
 @pytest.mark.parametrize(("line", "column", "message"), WRONG.values(), ids=WRONG.keys())
-@pytest.mark.parametrize("before", [b"", b"1 1:2 2:3\n", b"# comment\r\n\n1 1:2\r\n"], ids=["first", "second", "fourth"])
+@pytest.mark.parametrize(
+    "before", [b"", b"1 1:2 2:3\n", b"# comment\r\n\n1 1:2\r\n"], ids=["first", "second", "fourth"]
+)
 def test_errors_have_a_place(file, before, line, column, message):
     path = file(before + line + b"\n1 1:1\n")
     with pytest.raises(FormatError) as raised:

@@ -72,7 +72,9 @@ def test_booleans_are_0_and_1(csv):
 
 
 def test_dates_are_seconds(csv):
-    table = csv("day,time,zone\n1970-01-02,1970-01-01 00:00:01.5,1970-01-01T01:00:00+01:00\n2024-02-29,2024-02-29 12:00:00,2024-02-29T12:00:00Z\n")
+    table = csv(
+        "day,time,zone\n1970-01-02,1970-01-01 00:00:01.5,1970-01-01T01:00:00+01:00\n2024-02-29,2024-02-29 12:00:00,2024-02-29T12:00:00Z\n"  # noqa: E501
+    )
     noon = dt.datetime(2024, 2, 29, 12, tzinfo=dt.UTC).timestamp()
     assert table.X.tolist() == [[86400, 1.5, 0], [noon - 43200, noon, noon]]
 
@@ -134,10 +136,14 @@ def test_dictionaries_are_text(arrow):
 
 
 @pytest.mark.parametrize(
-    "array", [pa.array([b"x"]), pa.array([[1]]), pa.array([{"a": 1}]), pa.array([1], pa.duration("s"))], ids=lambda a: str(a.type)
+    "array",
+    [pa.array([b"x"]), pa.array([[1]]), pa.array([{"a": 1}]), pa.array([1], pa.duration("s"))],
+    ids=lambda a: str(a.type),
 )
 def test_columns_of_other_types_are_refused_by_name(arrow, array):
-    with pytest.raises(FormatError, match=r"data.parquet, column 'odd' holds .*; allowed: numbers, booleans, dates and text"):
+    with pytest.raises(
+        FormatError, match=r"data.parquet, column 'odd' holds .*; allowed: numbers, booleans, dates and text"
+    ):
         arrow(fine=pa.array([1]), odd=array)
     assert arrow(TableOptions(ignore=["odd"]), fine=pa.array([1]), odd=array).names == ["fine"]
 
@@ -228,12 +234,20 @@ def test_ids_labels_and_what_is_ignored_are_no_features(csv):
 
 def test_ids_stay_as_they_are_written(csv):
     """Not the numbers or dates that they look like."""
-    assert csv("key,x\n007,1\n7,2\n7.0,3\n2024-01-01,4\ntrue,5\n", id="key").ids == ["007", "7", "7.0", "2024-01-01", "true"]
+    assert csv("key,x\n007,1\n7,2\n7.0,3\n2024-01-01,4\ntrue,5\n", id="key").ids == [
+        "007",
+        "7",
+        "7.0",
+        "2024-01-01",
+        "true",
+    ]
     assert csv("key,x\n007,1\n010,2\n", id="key").ids == ["007", "010"]
 
 
 def test_an_id_given_twice_is_refused(csv):
-    with pytest.raises(FormatError, match=r"data.csv, column 'key': the id 'b' is given twice; allowed: each id once\."):
+    with pytest.raises(
+        FormatError, match=r"data.csv, column 'key': the id 'b' is given twice; allowed: each id once\."
+    ):
         csv("key,x\na,1\nb,2\nc,3\nb,4\n", id="key")
 
 
@@ -299,7 +313,9 @@ GAPS = "n,kind,day\n1,a,1970-01-02\n,b,\n3,,1970-01-03\n"
     ],
 )
 def test_a_missing_value_is_an_error_with_a_place(csv, text, row, name):
-    with pytest.raises(FormatError, match=rf"data.csv, row {row}, column '{name}': the value is missing; say what to do"):
+    with pytest.raises(
+        FormatError, match=rf"data.csv, row {row}, column '{name}': the value is missing; say what to do"
+    ):
         csv(text)
 
 

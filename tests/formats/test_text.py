@@ -136,7 +136,8 @@ print(vectorize(["the cat sat"], TextOptions(words=(1, 2), characters=(0, 0), bi
     known = [301148910521, 833464670496, 856879698052, 963336735674, 1083445272679]
     assert python(program, PYTHONHASHSEED="7").strip() == str(known)
     assert known == sorted(
-        column(hash, 1) for hash in (chained("the"), chained("cat"), chained("sat"), chained("the", "cat"), chained("cat", "sat"))
+        column(hash, 1)
+        for hash in (chained("the"), chained("cat"), chained("sat"), chained("the", "cat"), chained("cat", "sat"))
     )
 
 
@@ -230,7 +231,7 @@ def test_rows_are_sorted_and_no_column_is_given_twice(documents):
     "options", [{"bits": 0}, {"bits": 49}, {"words": (1, 17)}, {"characters": (1, 65)}, {"words": (-1, 2)}], ids=str
 )
 def test_options_out_of_range(options):
-    with pytest.raises(ValueError, match="bits must be|n-grams are too long"):
+    with pytest.raises(ValueError, match="bits must be|n-grams are too long"):  # noqa: RUF043
         vectorize(["text"], TextOptions(**options))
 
 

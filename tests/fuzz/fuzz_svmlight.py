@@ -169,7 +169,7 @@ def compare(text, count):
     try:
         table = svmlight.parse("fuzz", array, 0, zero_based=True, n_threads=1 + count % 4)
     except FormatError as error:
-        assert expected is None, error
+        assert expected is None, error  # noqa: PT017
         reason = str(error).split(": ", 1)[1].split(";")[0]
         return reason, min(9, text.count(b"\n"))
     assert expected is not None, "a bad input was read"
