@@ -215,7 +215,8 @@ def _fit_member(
         detection, origin = _detect(stages.scorer, mapped, data, seeds[3], n_threads)
         scores = checked_scores("scorer", stages.scorer, detection.score(mapped, n_threads), len(mapped))
     alive = _warn_if_collapsed(mapped)
-    sample = mapped[np.unique(np.linspace(0, len(mapped) - 1, min(_SAMPLE, len(mapped))).astype(np.int64))]
+    n_kept = min(_SAMPLE, len(mapped))
+    sample = mapped[np.arange(n_kept) * len(mapped) // n_kept]
     member = Member(representation, detection, float(np.std(scores)), origin)
     return MemberFit(member, initial, extra, candidates, curve, scores, sample, alive)
 

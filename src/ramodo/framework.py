@@ -378,7 +378,9 @@ def _attributes(outcome: fitting.Outcome, stages: Stages, data: fitting.Training
         "model_": outcome.model,
         "n_features_in_": data.rows.n_features,
         "initial_scores_": fits[0].initial if len(fits) == 1 else np.mean([f.initial for f in fits], axis=0),
-        "candidate_outliers_": np.unique(np.concatenate([f.candidates.outliers for f in fits])),
+        "candidate_outliers_": fits[0].candidates.outliers
+        if len(fits) == 1
+        else np.unique(np.concatenate([f.candidates.outliers for f in fits])),
         "fallback_used_": any(f.candidates.fallback for f in fits),
         "loss_curve_": fits[0].loss_curve if len(fits) == 1 else np.mean([f.loss_curve for f in fits], axis=0),
         "samples_": [f.sample for f in fits],

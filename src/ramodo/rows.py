@@ -194,7 +194,7 @@ def largest_values(rows: Rows, n_threads: int) -> Doubles:
 
 
 _FINGERPRINTED = 1 << 16
-"""Values that each piece of a fingerprint looks at; there are 64 pieces."""
+"""Values that each piece of a fingerprint looks at; there are at most 64 pieces."""
 
 
 def fingerprint(rows: Rows) -> str:
@@ -202,7 +202,8 @@ def fingerprint(rows: Rows) -> str:
     arrays = [rows.values.reshape(-1)] if isinstance(rows, DenseRows) else [rows.indices, rows.data]
     code = zlib.crc32(f"{rows.n_rows} {rows.n_features}".encode())
     for array in arrays:
-        starts = np.unique(np.linspace(0, max(0, len(array) - _FINGERPRINTED), 64).astype(np.int64))
+        n_pieces = min(64, -(-len(array) // _FINGERPRINTED))
+        starts = np.linspace(0, max(0, len(array) - _FINGERPRINTED), n_pieces).astype(np.int64)
         for start in starts:
             code = zlib.crc32(np.ascontiguousarray(array[start : start + _FINGERPRINTED]).tobytes(), code)
     return f"{rows.n_rows}x{rows.n_features}-{code:08x}"
