@@ -1,0 +1,117 @@
+"""Files to work on, and two ways to run the command: in this process for speed, in its own for signals and streams."""
+
+import io
+import os
+import subprocess
+import sys
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from examples import with_outliers
+from ramodo.cli import main
+from ramodo.formats import svmlight
+
+PROGRAM = "from ramodo.cli import main; main()"
+
+
+@pytest.fixture
+def run(capsys, monkeypatch):
+    """Runs the command in this process: its exit code, and what it wrote to each stream."""
+
+    def command(*arguments, stdin=b""):
+        monkeypatch.setattr(sys, "argv", ["ramodo", *map(str, arguments)])
+        monkeypatch.setattr(sys, "stdin", SimpleNamespace(buffer=io.BytesIO(stdin), isatty=lambda: False))
+        capsys.readouterr()
+        with pytest.raises(SystemExit) as end:
+            main()
+        out, err = capsys.readouterr()
+        return SimpleNamespace(code=end.value.code or 0, out=out, err=err)
+
+    return command
+
+
+@pytest.fixture
+def ok(run):
+    """The same where nothing is to go wrong; gives back standard output."""
+
+    def command(*arguments, **options):
+        done = run(*arguments, **options)
+        assert done.code == 0, done.err
+        return done.out
+
+    return command
+
+
+@pytest.fixture
+def start():
+    """Starts the command in a process of its own; those still running at the end of the test are ended."""
+    started = []
+
+    def command(*arguments, **options):
+        environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+        pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+        line = [sys.executable, "-c", PROGRAM, *map(str, arguments)]
+        started.append(subprocess.Popen(line, env=environment, **{**pipes, **options}))
+        return started[-1]
+
+    yield command
+    for process in started:
+        process.kill()
+        process.communicate()
+
+
+def write_svmlight(path, X, y):
+    with open(path, "wb") as file:
+        svmlight.write(file, X, np.asarray(y, dtype=np.float64))
+
+
+def write_visits(path, n=90):
+    """A table with a column of each kind; its last four rows are odd."""
+    rng = np.random.default_rng(0)
+    lines = ["visit,country,seconds,bot,day,truth"]
+    for i in range(n):
+        odd = i >= n - 4
+        country = "XX" if odd else ("NZ", "FR", "DE")[i % 3]
+        day = f"2024-01-{i % 28 + 1:02d}"
+        lines.append(f"v{i:03d},{country},{rng.random() + 5 * odd:.3f},{str(i % 2 == 0).lower()},{day},{int(odd)}")
+    path.write_text("\n".join(lines) + "\n")
+
+
+def write_log(path, n=90):
+    """A log whose last two lines are odd."""
+    lines = [f"GET /page/{i % 20}/index.html HTTP/1.1 200" for i in range(n - 2)]
+    path.write_text("\n".join([*lines, "POST /admin/../../etc/passwd 500", "DROP TABLE users; SELECT"]) + "\n")
+
+
+@pytest.fixture(scope="session")
+def files(tmp_path_factory):
+    """mail.svm, visits.csv and access.log, and a model of each; tests do not change them."""
+    folder = tmp_path_factory.mktemp("files")
+    write_svmlight(folder / "mail.svm", *with_outliers())
+    write_visits(folder / "visits.csv")
+    write_log(folder / "access.log")
+    for name, more in (
+        ("mail.svm", []),
+        ("visits.csv", ["--id", "visit", "--label", "truth", "--normalize", "max"]),
+        ("access.log", []),
+    ):
+        arguments = ["fit", str(folder / name), "-m", str(folder / name) + ".ramodo", "--epochs", "2", "-q", *more]
+        before = sys.argv
+        try:
+            sys.argv = ["ramodo", *arguments]
+            main()
+        except SystemExit as end:
+            assert not end.code  # noqa: PT017
+        finally:
+            sys.argv = before
+    return SimpleNamespace(
+        folder=folder,
+        mail=folder / "mail.svm",
+        visits=folder / "visits.csv",
+        log=folder / "access.log",
+        mail_model=folder / "mail.svm.ramodo",
+        visits_model=folder / "visits.csv.ramodo",
+        log_model=folder / "access.log.ramodo",
+    )
