@@ -1,0 +1,78 @@
+"""Help, version, and the command without its packages."""
+
+import re
+import shlex
+
+import pytest
+import typer.main
+
+import ramodo
+from ramodo import demo
+from ramodo.cli.app import app
+
+COMMANDS = [name for name, command in typer.main.get_command(app).commands.items() if not command.hidden]
+
+
+def plain(text):
+    """Without colours, borders and line breaks."""
+    return re.sub(r"\s+", " ", re.sub(r"\x1b\[[0-9;]*m|[│╭╮╰╯─]", " ", text))
+
+
+def test_the_commands_there_are():
+    assert {"detect", "fit", "score", "transform", "evaluate", "convert", "info", "demo"} <= set(COMMANDS)
+
+
+@pytest.mark.parametrize("flag", ["--help", "-h"])
+@pytest.mark.parametrize("command", COMMANDS)
+def test_the_help_of_each_command_has_an_example_that_fits_it(run, command, flag):
+    done = run(command, flag)
+    assert done.code == 0
+    assert done.err == ""
+    examples = re.findall(rf"ramodo {command}(?: [^ ]+)*", plain(done.out).split("Options")[0].replace("Usage: ramodo", ""))
+    assert examples, done.out
+    known = {flag for parameter in typer.main.get_command(app).commands[command].params for flag in parameter.opts}
+    for word in shlex.split(examples[0])[2:]:
+        assert not word.startswith("-") or word == "-" or word in known
+
+
+def test_the_help_names_all_commands(run):
+    done = run("--help")
+    assert done.code == 0
+    assert all(name in done.out for name in COMMANDS)
+
+
+def test_without_arguments_there_is_help(run):
+    done = run()
+    assert done.code == 2
+    assert "detect" in done.out + done.err
+
+
+def test_the_version(run):
+    done = run("--version")
+    assert (done.code, done.out, done.err) == (0, f"{ramodo.__version__}\n", "")
+
+
+def test_the_demo_command_runs_the_demo(ok, monkeypatch):
+    monkeypatch.setattr(demo, "main", lambda: print("ran"))
+    assert ok("demo") == "ran\n"
+
+
+def test_the_demo_finds_what_it_planted(capsys):
+    demo.main(n_rows=1000, n_features=20_000)
+    out = capsys.readouterr().out
+    assert "generated 1,000 rows x 20,000 features" in out
+    assert float(re.search(r"REPEN, 20 features\s+([\d.]+)", out)[1]) > 0.9
+    assert out.rstrip().splitlines()[-1].split()[0] == "10"
+
+
+def test_without_its_packages_the_command_says_what_to_install(python):
+    program = """
+import sys
+sys.modules["typer"] = None
+from ramodo.cli import main
+try:
+    main()
+except SystemExit as end:
+    print(end.code)
+"""
+    assert python(program) == "The command line needs the packages typer and rich: pip install 'ramodo[cli]'.\n"
