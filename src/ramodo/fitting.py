@@ -196,7 +196,7 @@ def _fit_member(
     progress: Progress,
     show: Callable[[int, int], None] | None,
 ) -> MemberFit:
-    with progress.stage("ranking") as bar:
+    with progress.stage("ranking", "rows") as bar:
         initial, extra = _rank(stages.ranker, data, seeds[0], n_threads, bar.show)
     with progress.stage("sampling"):
         asks = getattr(type(stages.thresholder), "split", None) is Cantelli.split
@@ -207,9 +207,9 @@ def _fit_member(
         )
         pools = _pools(candidates, initial, extra, data)
         epochs = _draw(stages, plan, pools, data, seeds[1])
-    with progress.stage("training") as bar:
+    with progress.stage("training", "epochs") as bar:
         representation, curve = _train(stages, plan, data, epochs, seeds[2], start, n_threads, show or bar.show)
-    with progress.stage("transform") as bar:
+    with progress.stage("transform", "rows") as bar:
         mapped = map_blocks(data.rows, lambda block: representation.transform(block, n_threads), bar.show)
     with progress.stage("scoring"):
         detection, origin = _detect(stages.scorer, mapped, data, seeds[3], n_threads)

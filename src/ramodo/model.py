@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -89,7 +90,7 @@ class Model:
     normalize: str | None
     direction: LabelDirection | None = None
 
-    def score(self, rows: Rows, n_threads: int) -> Scores:
+    def score(self, rows: Rows, n_threads: int, show: Callable[[int, int], None] | None = None) -> Scores:
         """One score per row; depends on that row alone."""
 
         def of_block(block: Rows) -> Scores:
@@ -99,7 +100,7 @@ class Model:
                 return detected
             return self.direction.combine(detected, self.direction.along(block, n_threads))
 
-        return map_blocks(rows, of_block)
+        return map_blocks(rows, of_block, show)
 
     def average(self, scores: list[Scores]) -> Scores:
         """Of the members' scores, each in its own standard deviations; a single member's as they are."""

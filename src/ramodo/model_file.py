@@ -235,9 +235,9 @@ class Opened:
     def __init__(self, fitted: dict[str, Any]) -> None:
         self.__dict__.update(fitted)
 
-    def outlier_score(self, X: Any) -> npt.NDArray[np.float64]:
-        """As the detector's."""
-        return self.model_.score(self._open(X), self.n_jobs)
+    def outlier_score(self, X: Any, show: Callable[[int, int], None] | None = None) -> npt.NDArray[np.float64]:
+        """As the detector's; `show` takes the rows that are done, and all."""
+        return self.model_.score(self._open(X), self.n_jobs, show)
 
     def transform(self, X: Any) -> npt.NDArray[np.float32]:
         """As the detector's."""

@@ -16,10 +16,10 @@ class Progress:
         self._verbose = verbose
 
     @contextmanager
-    def stage(self, name: str) -> Iterator[Bar]:
+    def stage(self, name: str, unit: str = "") -> Iterator[Bar]:
         """Time what happens inside; its `Bar` takes the share that is done."""
         started = time.perf_counter()
-        bar = Bar(name, self._verbose > 0 and sys.stderr is not None and sys.stderr.isatty())
+        bar = Bar(name, self._verbose > 0 and sys.stderr is not None and sys.stderr.isatty(), unit)
         try:
             yield bar
         finally:
@@ -34,23 +34,24 @@ class Bar:
 
     _WIDTH = 30
 
-    def __init__(self, name: str, visible: bool) -> None:
-        self._name, self._visible = name, visible
+    def __init__(self, name: str, visible: bool, unit: str = "") -> None:
+        self._name, self.visible, self._unit = name, visible, unit
         self._started = self._drawn = time.perf_counter()
 
     def show(self, done: int, total: int) -> None:
         """Draw the share `done / total` and the time left."""
         now = time.perf_counter()
-        if not self._visible or now - self._drawn < 0.1:
+        if not self.visible or now - self._drawn < 0.1:
             return
         self._drawn = now
         share = done / max(total, 1)
         left = (now - self._started) * (1 - share) / max(share, 1e-9)
         filled = round(share * self._WIDTH)
         bar = "#" * filled + "." * (self._WIDTH - filled)
-        print(f"\r{self._name:<12}{bar} {share:4.0%}  {left:.0f} s left ", end="", file=sys.stderr, flush=True)
+        rate = f" {done / max(now - self._started, 1e-9):,.0f} {self._unit}/s " if self._unit else ""
+        print(f"\r{self._name:<12}{bar} {share:4.0%}  {left:.0f} s left {rate}", end="", file=sys.stderr, flush=True)
 
     def clear(self) -> None:
         """Take the line away."""
-        if self._visible:
+        if self.visible:
             print("\r\033[K", end="", file=sys.stderr, flush=True)

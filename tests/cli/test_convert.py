@@ -3,6 +3,7 @@
 import gzip
 import os
 import signal
+import time
 
 import anndata
 import numpy as np
@@ -10,10 +11,11 @@ import pandas as pd
 import pytest
 import scipy.io
 import scipy.sparse as sp
+from made_files import write_svmlight
 
-from conftest import write_svmlight
 from examples import scattered
-from ramodo.formats import TextOptions, read
+from ramodo.formats import Table, TextOptions, read
+from ramodo.formats import folder as rows_folder
 from ramodo.formats.text import vectorize
 
 TARGETS = ("rows", "npz", "svm", "mtx")
@@ -44,9 +46,7 @@ def sources(tmp_path_factory, dense):
     frame.to_parquet(folder / "data.parquet")
     frame.to_feather(folder / "data.feather")
     anndata.AnnData(X, obs=pd.DataFrame(index=[f"c{i}" for i in range(14)])).write_h5ad(folder / "data.h5ad")
-    from ramodo.formats import Table, folder as folders
-
-    folders.write(folder / "data.rows", Table(X, classes=labels.astype(float)))
+    rows_folder.write(folder / "data.rows", Table(X, classes=labels.astype(float)))
     return folder
 
 
@@ -127,7 +127,9 @@ def test_where_indices_begin(ok, tmp_path):
 # ---- errors ----------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", ["out.csv", "out", "out.svm.gz", "out.rows.zst", "nowhere/out.rows", "nowhere/out.svm"])
+@pytest.mark.parametrize(
+    "name", ["out.csv", "out", "out.svm.gz", "out.rows.zst", "nowhere/out.rows", "nowhere/out.svm"]
+)
 def test_targets_that_cannot_be_written_are_refused_before_any_work(run, tmp_path, name):
     done = run("convert", tmp_path / "none.svm", tmp_path / name)
     assert done.code == 2
@@ -173,6 +175,7 @@ def test_a_conversion_that_is_killed_leaves_no_folder(start, tmp_path, end):
     process.stdin.flush()
     while not any(name.startswith(".out.rows.") for name in os.listdir(tmp_path)):
         assert process.poll() is None
+        time.sleep(0.01)
     process.send_signal(end)
     process.communicate()
     assert process.returncode == (130 if end == signal.SIGINT else -9)

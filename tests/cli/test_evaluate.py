@@ -7,8 +7,15 @@ import pytest
 from sklearn.metrics import average_precision_score, roc_auc_score
 
 from ramodo import load
+from ramodo.cli import evaluate
 
 MEASURES = ("AUC-ROC", "average precision", "precision at n")
+
+
+@pytest.fixture(autouse=True)
+def few_draws(monkeypatch):
+    """For speed: scikit-learn takes a millisecond for each."""
+    monkeypatch.setattr(evaluate, "_DRAWS", 60)
 
 
 @pytest.fixture
@@ -58,14 +65,19 @@ def test_a_person_reads_the_same(run, files, noisy):
     assert done.err == ""
     for name in MEASURES:
         value, low, high = facts[name]
-        assert any(line.split("  ")[0] == name and f"{value:.4f}  (95 %: {low:.4f} to {high:.4f})" in line for line in done.out.splitlines())
+        assert any(
+            line.split("  ")[0] == name and f"{value:.4f}  (95 %: {low:.4f} to {high:.4f})" in line
+            for line in done.out.splitlines()
+        )
 
 
 def test_perfect_scores_have_an_interval_of_1(ok, files, tmp_path):
     scores = load(files.mail_model).outlier_scores_
     highest = scores >= np.sort(scores)[-10]
     lines = files.mail.read_text().splitlines()
-    (tmp_path / "best.svm").write_text("".join(f"{int(y)}{line[line.index(' ') :]}\n" for y, line in zip(highest, lines, strict=True)))
+    (tmp_path / "best.svm").write_text(
+        "".join(f"{int(y)}{line[line.index(' ') :]}\n" for y, line in zip(highest, lines, strict=True))
+    )
     facts = json.loads(ok("evaluate", files.mail_model, tmp_path / "best.svm", "--json"))
     for name in MEASURES:
         assert facts[name] == pytest.approx([1, 1, 1])
@@ -74,7 +86,9 @@ def test_perfect_scores_have_an_interval_of_1(ok, files, tmp_path):
 def test_the_label_that_means_outlier(ok, run, files, noisy, tmp_path):
     path, truth = noisy
     changed = tmp_path / "changed.svm"
-    changed.write_text("".join(("-7" if line[0] == "1" else "3") + line[1:] for line in path.read_text().splitlines(keepends=True)))
+    changed.write_text(
+        "".join(("-7" if line[0] == "1" else "3") + line[1:] for line in path.read_text().splitlines(keepends=True))
+    )
     assert ok("evaluate", files.mail_model, changed, "--outlier", -7) == ok("evaluate", files.mail_model, path)
     done = run("evaluate", files.mail_model, changed)
     assert done.code == 3

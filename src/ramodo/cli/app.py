@@ -58,16 +58,21 @@ Row = Annotated[Optional[list[str]], typer.Option("--row", help="Id of a row; ma
 Top = Annotated[int, typer.Option("--top", help="Rows to show.", min=0)]
 
 
-@app.callback()
-def ramodo(
-    version: Annotated[bool, typer.Option("--version", help="Print the version.", is_eager=True)] = False,
-) -> None:
-    """Finds the outliers in data with thousands to billions of features."""
-    if version:
+def _print_version(asked: bool) -> None:
+    if asked:
         from .. import __version__
 
         print(__version__)
         raise typer.Exit
+
+
+@app.callback()
+def ramodo(
+    version: Annotated[
+        bool, typer.Option("--version", help="Print the version.", is_eager=True, callback=_print_version)
+    ] = False,
+) -> None:
+    """Finds the outliers in data with thousands to billions of features."""
 
 
 @app.command()

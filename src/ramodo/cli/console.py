@@ -10,8 +10,15 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table
 
+from ..progress import Bar
+
 out = Console(highlight=False, markup=False, emoji=False, soft_wrap=True)
 err = Console(stderr=True, highlight=False, markup=False, emoji=False, soft_wrap=True)
+
+
+def bar(name: str, unit: str, quiet: bool = False) -> Bar:
+    """A bar on standard error, where that is a terminal and somebody wants to see it."""
+    return Bar(name, not quiet and sys.stderr is not None and sys.stderr.isatty(), unit)
 
 
 def note(text: str, quiet: bool) -> None:

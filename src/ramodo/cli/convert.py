@@ -11,10 +11,11 @@ import scipy.io
 import scipy.sparse as sp
 
 from ..formats import FormatError, Table, folder, format_of, svmlight
+from ..formats.opening import Show
 from ..rows import DenseRows, open_rows, to_csr
 from ..whole_file import write_whole
 from . import output as files
-from .console import note
+from .console import bar, note
 from .reading import Source, threads_of
 
 TARGETS = (".rows", ".npz", ".svm", ".mtx")
@@ -25,19 +26,23 @@ def run_convert(path: str, source: Source, output: str, *, threads: int | None, 
     suffix = files.refuse_target(output, TARGETS)
     n_threads = threads_of(threads)
     if suffix == ".rows" and format_of(path, source.format) == "svmlight":
-        n_rows, n_features = stream_to_folder(path, output, source.zero_based, n_threads)
+        progress = bar("converting", "MB", quiet)
+        n_rows, n_features = stream_to_folder(path, output, source.zero_based, n_threads, progress.show)
+        progress.clear()
     else:
-        table = _checked(path, source.read(path, n_threads), n_threads)
+        table = _checked(path, source.read(path, n_threads, quiet), n_threads)
         n_rows, n_features = table.X.shape
         _write(output, suffix, table)
     note(f"{output}: {n_rows:,} rows, {n_features:,} features", quiet)
 
 
-def stream_to_folder(path: str, output: str, zero_based: bool | None, n_threads: int) -> tuple[int, int]:
+def stream_to_folder(
+    path: str, output: str, zero_based: bool | None, n_threads: int, show: Show | None = None
+) -> tuple[int, int]:
     """An svmlight file of any size, in memory for one block. Whether indices begin at 0 is seen in the first block."""
     shift, largest, n_rows = None, -1, 0
     with folder.writing(output) as place, folder.FolderWriter(place) as writer:
-        for block in svmlight.blocks(path, n_threads=n_threads):
+        for block in svmlight.blocks(path, n_threads=n_threads, show=show):
             if shift is None:
                 shift = svmlight.shift_of(path, block.smallest, zero_based)
             if block.smallest >= 0 and block.smallest < shift:

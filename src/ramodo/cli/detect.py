@@ -37,7 +37,7 @@ def run_detect(
     started = time.perf_counter()
     with ThreadPoolExecutor(1) as pool:
         importing = pool.submit(import_module, "ramodo.repen")  # takes a second, which reading can use
-        table = source.read(path, threads_of(training.threads))
+        table = source.read(path, threads_of(training.threads), quiet)
         importing.result()
     reading = time.perf_counter() - started
     detector, warned = training.fit(table, source.is_text(path), not quiet and sys.stderr.isatty())

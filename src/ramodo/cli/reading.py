@@ -14,6 +14,7 @@ from ..formats import FORMATS, FormatError, Table, TableOptions, TextOptions, fo
 from ..formats.tabular import MISSING
 from ..formats.text import as_table
 from ..options import OptionError
+from .console import bar
 
 
 @dataclass(frozen=True)
@@ -57,16 +58,20 @@ class Source:
         """Whether rows are documents."""
         return self.text is not None or format_of(path, self.format) == "text"
 
-    def read(self, path: str, n_threads: int) -> Table:
-        """The whole file."""
-        return read(
+    def read(self, path: str, n_threads: int, quiet: bool = True) -> Table:
+        """The whole file, with a bar unless quiet."""
+        progress = bar("reading", "MB", quiet)
+        table = read(
             path,
             self.format,
             table=self.table_options(),
             texts=self.text_options(),
             zero_based=self.zero_based,
             n_threads=n_threads,
+            show=progress.show if progress.visible else None,
         )
+        progress.clear()
+        return table
 
     def remembered(self, path: str, table: Table) -> dict[str, Any]:
         """What a model keeps of it, so that other data of the kind are read the same way."""

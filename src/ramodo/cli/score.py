@@ -11,7 +11,7 @@ import numpy as np
 from ..formats import FormatError, Table, format_of, svmlight, text
 from ..model_file import open_model
 from . import output as files
-from .console import note
+from .console import bar, note
 from .reading import read_for, source_of, threads_of
 
 
@@ -28,7 +28,9 @@ def run_score(
         _score_stream(detector, source)
         return
     table = read_for(detector, path, source, detector.n_jobs)
-    scores = scores_of(detector, table.X)
+    progress = bar("scoring", "rows", quiet)
+    scores = scores_of(detector, table.X, progress.show)
+    progress.clear()
     files.write_scores(output, files.rows_of(table, scores, detector.outlier_scores_, detector.threshold_))
     note(f"{len(scores):,} rows, {int((scores >= detector.threshold_).sum()):,} flagged", quiet or output == "-")
 
@@ -48,11 +50,11 @@ def run_transform(
     note(f"{matrix.shape[0]:,} rows, {matrix.shape[1]} columns", quiet)
 
 
-def scores_of(detector: Any, X: Any) -> Any:
+def scores_of(detector: Any, X: Any, show: Any = None) -> Any:
     """Scores of a matrix whose columns were compared already."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)
-        return detector.outlier_score(X)
+        return detector.outlier_score(X, show)
 
 
 def _kind(detector: Any, format: str | None) -> str:

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from . import arrays, folder, h5ad, matrix_market, svmlight, tabular, text
-from .opening import suffixes_of
+from .opening import Show, suffixes_of
 from .table import FormatError, Table
 from .tabular import TableOptions
 from .text import TextOptions
@@ -53,13 +53,17 @@ def read(
     zero_based: bool | None = None,
     n_features: int | None = None,
     n_threads: int = 1,
+    show: Show | None = None,
 ) -> Table:
-    """The matrix that `path` holds, and what it says of rows and columns. `-` is standard input."""
+    """The matrix that `path` holds, and what it says of rows and columns. `-` is standard input.
+
+    `show` takes megabytes that are read, and all, where a format is read in pieces.
+    """
     name = format_of(path, format)
     if name == "svmlight":
-        return svmlight.read(path, zero_based=zero_based, n_features=n_features, n_threads=n_threads)
+        return svmlight.read(path, zero_based=zero_based, n_features=n_features, n_threads=n_threads, show=show)
     if name == "text":
-        return text.read(path, texts, n_threads=n_threads)
+        return text.read(path, texts, n_threads=n_threads, show=show)
     if name in ("csv", "tsv", "parquet", "feather"):
         found = tabular.read(path, table, suffix=f".{name}")
         if found.texts is None:

@@ -11,7 +11,7 @@ import os
 import stat
 import sys
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any
@@ -27,6 +27,8 @@ LONGEST_LINE = 1 << 30
 """Bytes of a line beyond which a file is refused."""
 
 _BLOCK = 1 << 26
+
+Show = Callable[[int, int], None]
 
 
 def suffixes_of(path: str) -> list[str]:
@@ -105,14 +107,19 @@ def whole(path: str) -> npt.NDArray[np.uint8]:
         return np.frombuffer(read_safely(path, stream, -1), dtype=np.uint8)
 
 
-def line_blocks(path: str, size: int = _BLOCK) -> Iterator[npt.NDArray[np.uint8]]:
-    """Blocks of about `size` bytes that end with a line, in order."""
+def line_blocks(path: str, size: int = _BLOCK, show: Show | None = None) -> Iterator[npt.NDArray[np.uint8]]:
+    """Blocks of about `size` bytes that end with a line, in order; `show` takes megabytes, where the end is known."""
+    known = path != "-" and not is_compressed(path)
+    total, done = (os.path.getsize(path) if known else 0), 0
     with open_binary(path) as stream:
         rest = b""
         while True:
             read = read_safely(path, stream, size)
             if not read:
                 break
+            done += len(read)
+            if show is not None and total:
+                show(done // 1_000_000, max(1, total // 1_000_000))
             cut = read.rfind(b"\n") + 1
             if cut == 0:
                 rest += read

@@ -6,6 +6,7 @@ unless the caller knows better.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from typing import IO, NamedTuple
 
@@ -14,7 +15,7 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 from .. import kernels
-from .opening import is_compressed, line_blocks, whole
+from .opening import Show, is_compressed, line_blocks, whole
 from .table import FormatError, Table
 
 SUFFIXES = (".svm", ".svmlight", ".libsvm")
@@ -42,10 +43,21 @@ class Block(NamedTuple):
     smallest: int
 
 
-def read(path: str, *, zero_based: bool | None = None, n_features: int | None = None, n_threads: int = 1) -> Table:
+_WATCHED = 1 << 28
+"""Bytes from which a file is read in blocks where somebody watches: less takes a fraction of a second."""
+
+
+def read(
+    path: str,
+    *,
+    zero_based: bool | None = None,
+    n_features: int | None = None,
+    n_threads: int = 1,
+    show: Show | None = None,
+) -> Table:
     """The whole file; values are single precision where that holds every one of them."""
-    if path == "-" or is_compressed(path):
-        block = _joined(list(blocks(path, n_threads=n_threads)))
+    if path == "-" or is_compressed(path) or (show is not None and os.path.getsize(path) > _WATCHED):
+        block = _joined(list(blocks(path, n_threads=n_threads, show=show)))
     else:
         block = _parse(path, whole(path), 0, n_threads)
     if len(block.labels) == 0:
@@ -69,10 +81,10 @@ def parse(
     return Table(_matrix(path, block, shift, n_features), classes=block.labels, zero_based=shift == 0)
 
 
-def blocks(path: str, *, n_threads: int = 1) -> Iterator[Block]:
+def blocks(path: str, *, n_threads: int = 1, show: Show | None = None) -> Iterator[Block]:
     """The file in pieces, with indices as they stand in it: for files larger than memory."""
     line = 0
-    for text in line_blocks(path):
+    for text in line_blocks(path, show=show):
         yield _parse(path, text, line, n_threads)
         line += int(np.count_nonzero(text == ord("\n")))
 

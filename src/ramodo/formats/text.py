@@ -18,7 +18,7 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 from .. import kernels
-from .opening import line_blocks
+from .opening import Show, line_blocks
 from .table import FormatError, Table
 
 SUFFIXES = (".txt", ".text", ".log", ".urls")
@@ -39,10 +39,10 @@ class TextOptions:
         return 1 << self.bits
 
 
-def read(path: str, options: TextOptions | None = None, *, n_threads: int = 1) -> Table:
+def read(path: str, options: TextOptions | None = None, *, n_threads: int = 1, show: Show | None = None) -> Table:
     """One row per line; empty lines are rows without a feature, so that line numbers stay."""
     options = options or TextOptions()
-    texts = list(lines(path))
+    texts = list(lines(path, show))
     if not texts:
         raise FormatError(f"{path} has no lines.")
     return as_table(texts, options, n_threads=n_threads)
@@ -85,9 +85,9 @@ def _is_quoted(name: str) -> bool:
     return len(name) > 2 and name[0] == name[-1] == "'"
 
 
-def lines(path: str) -> Iterator[str]:
+def lines(path: str, show: Show | None = None) -> Iterator[str]:
     """The lines of a file; bytes that are not UTF-8 become the replacement character."""
-    for block in line_blocks(path):
+    for block in line_blocks(path, show=show):
         yield from _split(block)
 
 
