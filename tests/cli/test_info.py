@@ -72,7 +72,12 @@ def test_a_table_and_text(ok, files):
 def test_a_table_with_missing_values(ok, tmp_path):
     """There is nothing to decide: nothing is fitted."""
     (tmp_path / "data.csv").write_text("a,b\n1,\n2,3\n")
-    assert json.loads(ok("info", tmp_path / "data.csv", "--json")) == {"rows": 2, "features": 2, "non-zeros": 3, "columns": ["a", "b"]}
+    assert json.loads(ok("info", tmp_path / "data.csv", "--json")) == {
+        "rows": 2,
+        "features": 2,
+        "non-zeros": 3,
+        "columns": ["a", "b"],
+    }
 
 
 def test_a_folder_and_standard_input(ok, files, tmp_path):

@@ -1,0 +1,203 @@
+"""The command as a process: exit codes, Ctrl-C, pipes that end early, disks that are full, rows as they come."""
+
+import os
+import resource
+import signal
+import time
+
+import numpy as np
+import pytest
+
+from ramodo.formats import svmlight
+
+FAST = ("--epochs", "2")
+
+
+def wait_for(process, condition):
+    """Until it holds; a process that has ended will not make it hold."""
+    while not condition():
+        assert process.poll() is None, process.communicate()
+        time.sleep(0.01)
+
+
+def has_loaded(process, name):
+    """Whether a library is in the memory of a process."""
+    with open(f"/proc/{process.pid}/maps") as maps:
+        return name in maps.read()
+
+
+needs_proc = pytest.mark.skipif(not os.path.exists("/proc/self/maps"), reason="looks into /proc")
+
+
+# ---- exit codes and streams ------------------------------------------------------------------------------------------
+
+
+def test_a_run_that_goes_well(start, files, tmp_path):
+    process = start("detect", files.mail, *FAST, "-o", tmp_path / "s.csv")
+    out, err = process.communicate()
+    assert process.returncode == 0
+    assert err == b""
+    assert b"flagged" in out
+    assert (tmp_path / "s.csv").exists()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code"), [(["detect", "none.svm"], 3), (["detect", "none.svm", "--share", "x"], 2)]
+)
+def test_runs_that_do_not(start, tmp_path, arguments, code):
+    process = start(*arguments, cwd=tmp_path)
+    out, err = process.communicate()
+    assert process.returncode == code
+    assert out == b""
+    assert b"Traceback" not in err
+    assert err != b""
+
+
+# ---- Ctrl-C ----------------------------------------------------------------------------------------------------------
+
+
+@needs_proc
+def test_ctrl_c_during_a_fit(start, files, tmp_path):
+    process = start("detect", files.mail, "--epochs", "30000", "-o", tmp_path / "s.csv", "-m", tmp_path / "model")
+    wait_for(process, lambda: has_loaded(process, "sklearn") and has_loaded(process, "_native"))
+    process.send_signal(signal.SIGINT)
+    out, err = process.communicate()
+    assert process.returncode == 130
+    assert out == b""
+    assert b"Traceback" not in err
+    assert os.listdir(tmp_path) == []
+
+
+def test_ctrl_c_ends_a_stream(start, files):
+    process = start("score", files.mail_model, "-")
+    assert process.stdout.readline() == b"id,score,percentile,flag\n"
+    process.send_signal(signal.SIGINT)
+    _, err = process.communicate()
+    assert process.returncode == 130
+    assert b"Traceback" not in err
+
+
+# ---- rows as they come -----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kind", ["mail", "log"])
+def test_a_line_has_its_score_before_the_next_is_written(start, ok, files, kind):
+    lines = getattr(files, kind).read_bytes().splitlines(keepends=True)[:6]
+    expected = ok("score", getattr(files, f"{kind}_model"), getattr(files, kind)).splitlines(keepends=True)
+    process = start("score", getattr(files, f"{kind}_model"), "-")
+    assert process.stdout.readline().decode() == expected[0]
+    for line, answer in zip(lines[:4], expected[1:], strict=False):
+        process.stdin.write(line)
+        process.stdin.flush()
+        assert process.stdout.readline().decode() == answer
+    process.stdin.write(lines[4] + lines[5][:7])  # a line and a half
+    process.stdin.flush()
+    assert process.stdout.readline().decode() == expected[5]
+    process.stdin.write(lines[5][7:].rstrip(b"\n"))  # and its end without an end
+    out, err = process.communicate()
+    assert out.decode() == expected[6]
+    assert process.returncode == 0
+    assert err == b""
+
+
+def test_scores_before_a_wrong_line_have_been_given(start, files):
+    process = start("score", files.mail_model, "-")
+    process.stdin.write(files.mail.read_bytes().splitlines(keepends=True)[0])
+    process.stdin.flush()
+    process.stdout.readline()
+    first = process.stdout.readline()
+    out, err = process.communicate(b"0 1:x\n")
+    assert process.returncode == 3
+    assert first.startswith(b"0,")
+    assert out == b""
+    assert b"standard input, line 2, column 5" in err
+
+
+# ---- output that ends, or has no room --------------------------------------------------------------------------------
+
+
+def test_a_reader_that_has_seen_enough(start, files, tmp_path):
+    """As `head` does it: no error, no complaint."""
+    with open(tmp_path / "long.svm", "wb") as file:
+        file.write(files.mail.read_bytes() * 100)
+    process = start("score", files.mail_model, tmp_path / "long.svm")
+    assert process.stdout.readline() == b"id,score,percentile,flag\n"
+    process.stdout.close()
+    process.stdout = None
+    _, err = process.communicate()
+    assert process.returncode == 0
+    assert err == b""
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="there is no /dev/full")
+@pytest.mark.parametrize("arguments", [["score", "{model}", "{data}"], ["info", "{data}"]], ids=["scores", "facts"])
+def test_standard_output_without_room(start, files, arguments):
+    arguments = [argument.format(model=files.mail_model, data=files.mail) for argument in arguments]
+    with open("/dev/full", "wb") as full:
+        process = start(*arguments, stdout=full)
+        _, err = process.communicate()
+    assert process.returncode == 3
+    assert err.decode().splitlines() == ["ramodo: [Errno 28] No space left on device"]
+
+
+WRITING = {
+    "scores.csv": ["detect", "{data}", *FAST, "-o", "{target}"],
+    "scores.jsonl": ["detect", "{data}", *FAST, "-o", "{target}"],
+    "scores.parquet": ["detect", "{data}", *FAST, "-o", "{target}"],
+    "scores.npz": ["score", "{model}", "{data}", "-o", "{target}"],
+    "model.ramodo": ["fit", "{data}", *FAST, "-m", "{target}"],
+    "matrix.npy": ["transform", "{model}", "{data}", "-o", "{target}"],
+    "matrix.csv": ["transform", "{model}", "{data}", "-o", "{target}"],
+    "matrix.parquet": ["transform", "{model}", "{data}", "-o", "{target}"],
+    "data.rows": ["convert", "{data}", "{target}"],
+    "other.rows": ["convert", "{npz}", "{target}"],
+    "data.npz": ["convert", "{data}", "{target}"],
+    "data.mtx": ["convert", "{data}", "{target}"],
+    "data.svm": ["convert", "{npz}", "{target}"],
+}
+
+
+@pytest.fixture
+def small_disk():
+    """Files may have this many bytes: what a full disk is, to a program. Others of this process stay smaller."""
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (1000, before[1]))
+    yield
+    resource.setrlimit(resource.RLIMIT_FSIZE, before)
+
+
+@pytest.fixture(scope="module")
+def npz(files):
+    table = svmlight.read(str(files.mail))
+    path = files.folder / "mail.npz"
+    np.savez(path, data=table.X.data, indices=table.X.indices, indptr=table.X.indptr, shape=table.X.shape)
+    return path
+
+
+@pytest.mark.parametrize(("name", "arguments"), WRITING.items(), ids=WRITING.keys())
+def test_a_full_disk_leaves_what_was_there(request, run, files, npz, tmp_path, name, arguments):
+    target = tmp_path / name
+    names = {"data": files.mail, "model": files.mail_model, "npz": npz, "target": target}
+    arguments = [argument.format(**names) for argument in arguments]
+    if not name.endswith(".rows"):
+        target.write_text("old")
+    request.getfixturevalue("small_disk")
+    done = run(*arguments)
+    assert done.code == 3
+    assert done.out == ""
+    assert done.err.startswith("ramodo: ")
+    assert "Traceback" not in done.err
+    if name.endswith(".rows"):
+        assert os.listdir(tmp_path) == []
+    else:
+        assert os.listdir(tmp_path) == [name]
+        assert target.read_text() == "old"
+
+
+def test_a_small_disk_is_large_enough_for_small_files(ok, small_disk, tmp_path):
+    """So that the tests above fail for the reason that they mean."""
+    (tmp_path / "data.svm").write_text("0 1:1\n0 2:1\n0 3:1\n")
+    for target in ("data.rows", "data.mtx", "other.svm"):
+        ok("convert", tmp_path / "data.svm", tmp_path / target)
+    ok("detect", tmp_path / "data.svm", *FAST, "-o", tmp_path / "s.csv")
+    assert len((tmp_path / "s.csv").read_text().splitlines()) == 4
