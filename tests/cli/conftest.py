@@ -48,10 +48,11 @@ def start():
     """Starts the command in a process of its own; those still running at the end of the test are ended."""
     started = []
 
-    def command(*arguments, **options):
+    def command(*arguments, before="", **options):
         environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+        environment.pop("PYTHONUNBUFFERED", None)  # which would flush in the command's place
         pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
-        line = [sys.executable, "-c", PROGRAM, *map(str, arguments)]
+        line = [sys.executable, "-c", before + PROGRAM, *map(str, arguments)]
         started.append(subprocess.Popen(line, env=environment, **{**pipes, **options}))
         return started[-1]
 

@@ -1,9 +1,9 @@
 """The command as a process: exit codes, Ctrl-C, pipes that end early, disks that are full, rows as they come."""
 
 import os
-import resource
 import signal
 import time
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -158,12 +158,22 @@ WRITING = {
 
 
 @pytest.fixture
-def small_disk():
-    """Files may have this many bytes: what a full disk is, to a program. Others of this process stay smaller."""
-    before = resource.getrlimit(resource.RLIMIT_FSIZE)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (1000, before[1]))
-    yield
-    resource.setrlimit(resource.RLIMIT_FSIZE, before)
+def on_small_disk(start):
+    """Runs the command where no file may have more than 1,000 bytes: what a full disk is, to a program.
+
+    In a process of its own: the limit would hold for what the tests write too, were their output a file.
+    """
+    limited = (
+        "import resource, sys; sys.dont_write_bytecode = True; "
+        "resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000)); "
+    )
+
+    def command(*arguments):
+        process = start(*arguments, before=limited)
+        out, err = process.communicate()
+        return SimpleNamespace(code=process.returncode, out=out.decode(), err=err.decode())
+
+    return command
 
 
 @pytest.fixture(scope="module")
@@ -175,14 +185,13 @@ def npz(files):
 
 
 @pytest.mark.parametrize(("name", "arguments"), WRITING.items(), ids=WRITING.keys())
-def test_a_full_disk_leaves_what_was_there(request, run, files, npz, tmp_path, name, arguments):
+def test_a_full_disk_leaves_what_was_there(on_small_disk, files, npz, tmp_path, name, arguments):
     target = tmp_path / name
     names = {"data": files.mail, "model": files.mail_model, "npz": npz, "target": target}
     arguments = [argument.format(**names) for argument in arguments]
     if not name.endswith(".rows"):
         target.write_text("old")
-    request.getfixturevalue("small_disk")
-    done = run(*arguments)
+    done = on_small_disk(*arguments)
     assert done.code == 3
     assert done.out == ""
     assert done.err.startswith("ramodo: ")
@@ -194,10 +203,10 @@ def test_a_full_disk_leaves_what_was_there(request, run, files, npz, tmp_path, n
         assert target.read_text() == "old"
 
 
-def test_a_small_disk_is_large_enough_for_small_files(ok, small_disk, tmp_path):
+def test_a_small_disk_is_large_enough_for_small_files(on_small_disk, tmp_path):
     """So that the tests above fail for the reason that they mean."""
     (tmp_path / "data.svm").write_text("0 1:1\n0 2:1\n0 3:1\n")
     for target in ("data.rows", "data.mtx", "other.svm"):
-        ok("convert", tmp_path / "data.svm", tmp_path / target)
-    ok("detect", tmp_path / "data.svm", *FAST, "-o", tmp_path / "s.csv")
+        assert on_small_disk("convert", tmp_path / "data.svm", tmp_path / target).code == 0
+    assert on_small_disk("detect", tmp_path / "data.svm", *FAST, "-o", tmp_path / "s.csv").code == 0
     assert len((tmp_path / "s.csv").read_text().splitlines()) == 4

@@ -289,6 +289,15 @@ DAMAGES = {
     "features too few": "Path(folder + '/meta.json').write_text(Path(folder + '/meta.json').read_text().replace('\"n_features\": 40', '\"n_features\": 20'))",  # noqa: E501
 }
 
+
+@pytest.mark.parametrize("change", [lambda a: a[::-1], lambda a: a + 3, lambda a: a - 3, lambda a: a * 10**6])
+def test_row_ends_that_lead_astray_are_refused_at_once(made, change):
+    """Before anything looks at the rows: what counts entries trusts them."""
+    np.save(made / "indptr.npy", change(np.load(made / "indptr.npy")))
+    with pytest.raises(FormatError, match=r"data.rows is not a rows folder: it is a damaged csr matrix"):
+        read(str(made))
+
+
 PROGRAM = """
 import os, shutil, sys
 from pathlib import Path
