@@ -12,7 +12,12 @@ from made_files import write_log, write_svmlight, write_visits
 from examples import with_outliers
 from ramodo.cli import main
 
-PROGRAM = "from ramodo.cli import main; main()"
+PROGRAM = """
+import signal
+signal.signal(signal.SIGINT, signal.default_int_handler)  # tests in the background are started with Ctrl-C ignored
+from ramodo.cli import main
+main()
+"""
 
 
 @pytest.fixture

@@ -68,6 +68,17 @@ def test_ctrl_c_during_a_fit(start, files, tmp_path):
     assert os.listdir(tmp_path) == []
 
 
+def test_ctrl_c_while_data_are_read(start, tmp_path):
+    process = start("detect", "-", "--format", "svmlight", "-o", tmp_path / "s.csv")
+    process.stdin.write(b"0 1:1\n" * 100_000)  # more than a pipe holds: it is being read
+    process.stdin.flush()
+    process.send_signal(signal.SIGINT)
+    out, err = process.communicate()
+    assert process.returncode == 130, err
+    assert out == err == b""
+    assert os.listdir(tmp_path) == []
+
+
 def test_ctrl_c_ends_a_stream(start, files):
     process = start("score", files.mail_model, "-")
     assert process.stdout.readline() == b"id,score,percentile,flag\n"
