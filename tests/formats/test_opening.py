@@ -226,3 +226,26 @@ def test_zstandard_is_asked_for_where_it_is_absent(file, monkeypatch):
 )
 def test_suffixes_without_compression(path, suffixes):
     assert opening.suffixes_of(path) == suffixes
+
+
+# ---- how much has been read ------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("suffix", ["", *PACK])
+@pytest.mark.parametrize("kind", ["svm", "csv", "txt"])
+def test_what_has_been_read_is_told_up_to_the_end(file, monkeypatch, kind, suffix):
+    """In megabytes of the file as it lies on the disk."""
+    rng = np.random.default_rng(0)
+    numbers = rng.random((40_000, 2))
+    lines = {"svm": "0 1:{} 2:{}\n", "csv": "{},{}\n", "txt": "{} {}\n"}[kind]
+    text = "".join(
+        [lines.format("a", "b") if kind == "csv" else "", *(lines.format(*pair) for pair in numbers)]
+    ).encode()
+    path = file(f"data.{kind}{suffix}", PACK.get(suffix, bytes)(text))
+    told = []
+    monkeypatch.setattr("ramodo.formats.svmlight._WATCHED", 0)
+    read(path, show=lambda done, total: told.append((done, total)))
+    megabytes = os.path.getsize(path) // 1_000_000
+    assert told == sorted(told)
+    assert told[-1] == (megabytes, megabytes)
+    assert len(told) > 1

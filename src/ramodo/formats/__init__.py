@@ -65,7 +65,7 @@ def read(
     if name == "text":
         return text.read(path, texts, n_threads=n_threads, show=show)
     if name in ("csv", "tsv", "parquet", "feather"):
-        found = tabular.read(path, table, suffix=f".{name}")
+        found = tabular.read(path, table, suffix=f".{name}", show=show)
         if found.texts is None:
             return found
         made = text.as_table(found.texts, texts or TextOptions(), n_threads=n_threads)

@@ -13,6 +13,7 @@ import sys
 import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import IO, Any
 
@@ -42,31 +43,54 @@ def is_compressed(path: str) -> bool:
     return Path(path).suffix.lower() in COMPRESSED
 
 
-def open_binary(path: str) -> IO[bytes]:
-    """The bytes of `path`, decompressed; `-` is standard input."""
+@contextmanager
+def open_binary(path: str, show: Show | None = None) -> Iterator[IO[bytes]]:
+    """The bytes of `path`, decompressed; `-` is standard input. `show` takes megabytes of the file, and all of them."""
     if path == "-":
-        return sys.stdin.buffer
-    suffix = Path(path).suffix.lower()
-    if suffix == ".zst":
-        return _open_zstandard(path)
-    opener: Any = COMPRESSED.get(suffix) or open
-    return opener(path, "rb")
+        yield sys.stdin.buffer
+        return
+    with open(path, "rb") as file:
+        watched = file if show is None else io.BufferedReader(_Watched(file, show), 1 << 20)
+        suffix = Path(path).suffix.lower()
+        if suffix not in COMPRESSED:
+            yield watched
+            return
+        opener: Any = COMPRESSED[suffix] or partial(_open_zstandard, path)
+        with opener(watched) as stream:
+            yield stream
 
 
-def _open_zstandard(path: str) -> Any:
+class _Watched(io.RawIOBase):
+    """A file that tells how much of it has been read; a pipe, which has no size, does not."""
+
+    def __init__(self, file: IO[bytes], show: Show) -> None:
+        self._file, self._show = file, show
+        self._done, self._all = 0, os.fstat(file.fileno()).st_size
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        n: int = self._file.readinto(buffer)  # type: ignore[attr-defined]
+        self._done += n
+        if self._all:
+            self._show(self._done // 1_000_000, max(1, self._all // 1_000_000))
+        return n
+
+
+def _open_zstandard(path: str, file: IO[bytes]) -> Any:
     try:
         import zstandard
     except ImportError:
         raise FormatError(f"{path}: .zst files need the package zstandard: pip install 'ramodo[files]'.") from None
-    return io.BufferedReader(_Frames(path, zstandard.ZstdDecompressor()), 1 << 20)
+    return io.BufferedReader(_Frames(file, zstandard.ZstdDecompressor()), 1 << 20)
 
 
 class _Frames(io.RawIOBase):
     """The frames of a .zst file; one that breaks off is an error, where zstandard's own reader ends without a word."""
 
-    def __init__(self, path: str, decompressor: Any) -> None:
-        self._file = open(path, "rb")  # noqa: SIM115
-        self._decompressor = decompressor
+    def __init__(self, file: IO[bytes], decompressor: Any) -> None:
+        self._file, self._decompressor = file, decompressor
         self._frame: Any = None
         self._packed, self._ready = b"", memoryview(b"")
 
@@ -88,10 +112,6 @@ class _Frames(io.RawIOBase):
         buffer[:n], self._ready = self._ready[:n], self._ready[n:]
         return n
 
-    def close(self) -> None:
-        self._file.close()
-        super().close()
-
 
 def whole(path: str) -> npt.NDArray[np.uint8]:
     """All bytes: mapped from a plain file, read from anything else."""
@@ -108,18 +128,13 @@ def whole(path: str) -> npt.NDArray[np.uint8]:
 
 
 def line_blocks(path: str, size: int = _BLOCK, show: Show | None = None) -> Iterator[npt.NDArray[np.uint8]]:
-    """Blocks of about `size` bytes that end with a line, in order; `show` takes megabytes, where the end is known."""
-    known = path != "-" and not is_compressed(path)
-    total, done = (os.path.getsize(path) if known else 0), 0
-    with open_binary(path) as stream:
+    """Blocks of about `size` bytes that end with a line, in order."""
+    with open_binary(path, show) as stream:
         rest = b""
         while True:
             read = read_safely(path, stream, size)
             if not read:
                 break
-            done += len(read)
-            if show is not None and total:
-                show(done // 1_000_000, max(1, total // 1_000_000))
             cut = read.rfind(b"\n") + 1
             if cut == 0:
                 rest += read

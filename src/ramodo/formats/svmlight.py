@@ -43,7 +43,7 @@ class Block(NamedTuple):
     smallest: int
 
 
-_WATCHED = 1 << 28
+_WATCHED = 1 << 27
 """Bytes from which a file is read in blocks where somebody watches: less takes a fraction of a second."""
 
 

@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
-from .opening import damage_refused, open_binary, suffixes_of
+from .opening import Show, damage_refused, open_binary, suffixes_of
 from .table import FormatError, Table
 
 SUFFIXES = (".csv", ".tsv", ".parquet", ".feather", ".arrow")
@@ -42,13 +42,15 @@ class TableOptions:
     optional: Sequence[str] = ()
 
 
-def read(path: str, options: TableOptions | None = None, *, suffix: str | None = None) -> Table:
+def read(
+    path: str, options: TableOptions | None = None, *, suffix: str | None = None, show: Show | None = None
+) -> Table:
     """A table as a matrix with named columns; `Table.texts` holds the text column where one is named."""
     options = options or TableOptions()
     if options.missing not in MISSING:
         raise FormatError(f"missing={options.missing!r} was given; allowed: {', '.join(MISSING)}.")
     texts_given = (options.id, options.text, *options.categories)
-    table = _load(path, suffix or (suffixes_of(path) or [".csv"])[-1], texts_given)
+    table = _load(path, suffix or (suffixes_of(path) or [".csv"])[-1], texts_given, show)
     if table.num_rows == 0:
         raise FormatError(f"{path} has no rows.")
     _refuse_unknown(path, table, options)
@@ -76,7 +78,7 @@ def read_pairs(path: str, id: str, label: str) -> list[tuple[str, float]]:
     return list(zip(_ids(path, id, table), _labels(path, label, table).tolist(), strict=True))
 
 
-def _load(path: str, suffix: str, texts: Sequence[str | None]) -> Any:
+def _load(path: str, suffix: str, texts: Sequence[str | None], show: Show | None = None) -> Any:
     """The file as pyarrow has it; `texts` are columns to leave as text where the file has no types of its own."""
     try:
         import pyarrow
@@ -90,7 +92,7 @@ def _load(path: str, suffix: str, texts: Sequence[str | None]) -> Any:
             parse = pyarrow.csv.ParseOptions(delimiter="\t" if suffix == ".tsv" else ",", newlines_in_values=True)
             read_options = pyarrow.csv.ReadOptions(block_size=1 << 24)
             types = pyarrow.csv.ConvertOptions(column_types={name: pyarrow.string() for name in texts if name})
-            with damage_refused(path), open_binary(path) as stream:
+            with damage_refused(path), open_binary(path, show) as stream:
                 table = pyarrow.csv.read_csv(stream, read_options, parse, types)
         else:
             read_table = pyarrow.parquet.read_table if suffix == ".parquet" else pyarrow.feather.read_table
