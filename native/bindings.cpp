@@ -5,11 +5,13 @@
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/tuple.h>
+#include <nanobind/stl/vector.h>
 
 #include <memory>
 
-#include "contributions.hpp"
 #include "dense_training.hpp"
+#include "explainer.hpp"
+#include "feature_sums.hpp"
 #include "moments.hpp"
 #include "norms.hpp"
 #include "projection.hpp"
@@ -394,48 +396,94 @@ static double hinge(const Matrix<float>& hidden, const Matrix<int32_t>& triplets
 
 // ---- contributions -----------------------------------------------------------------------------------------------
 
-template <class I, class V>
-static void add_row(Contributions& self, const BoundProjection& projection, const Array<I>& columns, const Array<V>& values,
-                    double factor, const Array<double>& p) {
-    need(columns.size() == values.size() && static_cast<int>(p.size()) == projection.native().width(),
-         "arrays of the wrong size");
-    for (size_t k = 0; k < columns.size(); ++k)
-        need(columns.data()[k] >= 0 && columns.data()[k] < projection.native().n_columns(), "feature out of range");
+template <class I>
+static void add_sums(FeatureSums& self, const Array<I>& columns, const Array<double>& sums) {
+    need(columns.size() == sums.size(), "arrays of the wrong size");
+    for (size_t k = 0; k < columns.size(); ++k) need(columns.data()[k] >= 0, "feature out of range");
     nb::gil_scoped_release release;
-    self.add(projection.native(), columns.data(), values.data(), static_cast<int64_t>(columns.size()), factor, p.data());
+    self.add(columns.data(), sums.data(), static_cast<int64_t>(columns.size()));
 }
 
-// Row pairs[i] of a CSR matrix with the vector q[i], for all i.
-template <class I, class V>
-static void add_rows(Contributions& self, const BoundProjection& projection, const Array<int64_t>& indptr,
-                     const Array<I>& columns, const Array<V>& values, const Array<int64_t>& pairs, const Matrix<double>& q) {
-    const Csr<I, V> rows = view<I, V>(indptr, columns, values, projection.native().n_columns());
-    need_rows(pairs, rows.n_rows);
-    need(q.shape(0) == pairs.size() && static_cast<int>(q.shape(1)) == projection.native().width(), "arrays of the wrong size");
-    for (size_t i = 0; i < pairs.size(); ++i)
-        for (int64_t k = rows.begin(pairs.data()[i]); k < rows.end(pairs.data()[i]); ++k)
-            need(columns.data()[k] >= 0 && columns.data()[k] < rows.n_columns, "feature out of range");
-    nb::gil_scoped_release release;
-    for (size_t i = 0; i < pairs.size(); ++i) {
-        const int64_t row = pairs.data()[i], at = rows.begin(row);
-        self.add(projection.native(), rows.indices + at, rows.data + at, rows.length(row), 1.0, q.data() + i * q.shape(1));
-    }
-}
-
-static nb::object top_contributions(const Contributions& self, int64_t n) {
+static nb::object top_sums(const FeatureSums& self, int64_t n) {
     std::vector<int64_t> columns;
     std::vector<double> sums;
-    self.top(n, columns, sums);
+    for (const auto& [column, sum] : self.top(n)) columns.push_back(column), sums.push_back(sum);
     return nb::make_tuple(give(std::move(columns)), give(std::move(sums)));
 }
 
+// Keeps the projections that its parts use.
+struct BoundExplainer {
+    Explainer native;
+    std::vector<nb::object> kept;
+};
+
+static void add_part(BoundExplainer& self, nb::object projection, const Array<int64_t>& indptr, const Array<int32_t>& slots,
+                     const Array<double>& values) {
+    const Projection& native = nb::cast<const BoundProjection&>(projection).native();
+    need(native.n_columns() == self.native.n_columns(), "a projection of other features");
+    const bool every = slots.size() == 0;      // a value for every feature
+    const int64_t n_slots = self.native.n_slots(), entries = static_cast<int64_t>(every ? values.size() : std::min(slots.size(), values.size()));
+    need(indptr.size() >= 1 && indptr.data()[0] == 0, "indptr does not begin at 0");
+    for (size_t r = 0; r + 1 < indptr.size(); ++r) {
+        const int64_t n = indptr.data()[r + 1] - indptr.data()[r];
+        need(n >= 0 && indptr.data()[r + 1] <= entries && (!every || n == 0 || n == n_slots), "indptr points outside of the values");
+    }
+    for (size_t k = 0; k < slots.size(); ++k) need(slots.data()[k] >= 0 && slots.data()[k] < n_slots, "slot out of range");
+    self.native.add_part(native, {indptr.data(), indptr.data() + indptr.size()}, {slots.data(), slots.data() + slots.size()},
+                         {values.data(), values.data() + values.size()});
+    self.kept.push_back(std::move(projection));
+}
+
+// Rows with p and factors of each part, and near (rows x references) and q (the same, flat) of those that compare: ends,
+// features, sums and values of the strongest, and what each non-zero adds.
 template <class I, class V>
-static void bind_contributions(nb::class_<Contributions>& contributions) {
-    contributions
-        .def("add_row", &add_row<I, V>, "projection"_a, "columns"_a.noconvert(), "values"_a.noconvert(), "factor"_a,
-             "p"_a.noconvert())
-        .def("add_rows", &add_rows<I, V>, "projection"_a, "indptr"_a.noconvert(), "columns"_a.noconvert(),
-             "values"_a.noconvert(), "pairs"_a.noconvert(), "q"_a.noconvert());
+static nb::object explain_rows(const BoundExplainer& self, const Array<int64_t>& indptr, const Array<I>& indices,
+                               const Array<V>& data, const std::vector<Matrix<double>>& p, const std::vector<Array<double>>& factors,
+                               const std::vector<Matrix<int64_t>>& near, const std::vector<Matrix<double>>& q, int64_t top) {
+    const Explainer& native = self.native;
+    const Csr<I, V> x = view<I, V>(indptr, indices, data, native.n_columns());
+    const size_t n_parts = static_cast<size_t>(native.n_parts()), n_rows = static_cast<size_t>(x.n_rows);
+    need(p.size() == n_parts && factors.size() == n_parts && near.size() == n_parts && q.size() == n_parts, "one for each part");
+    for (size_t i = 0; i < n_parts; ++i) {
+        const size_t width = static_cast<size_t>(native.width(static_cast<int64_t>(i)));
+        need(p[i].shape(0) == n_rows && p[i].shape(1) == width && factors[i].size() == n_rows && near[i].shape(0) == n_rows &&
+             q[i].shape(0) == n_rows && q[i].shape(1) == near[i].shape(1) * width, "arrays of the wrong size");
+        for (size_t k = 0; k < near[i].size(); ++k)
+            need(near[i].data()[k] >= 0 && near[i].data()[k] < native.n_references(static_cast<int64_t>(i)), "no such reference");
+    }
+    for (int64_t k = n_rows ? x.begin(0) : 0; n_rows && k < x.end(x.n_rows - 1); ++k)
+        need(x.indices[k] >= 0 && x.indices[k] < x.n_columns, "feature out of range");
+    const int64_t start = n_rows ? x.begin(0) : 0, n_entries = n_rows ? x.end(x.n_rows - 1) - start : 0;
+    std::vector<int64_t> ends{0}, columns;
+    std::vector<double> sums, values, own(static_cast<size_t>(n_entries));
+    {
+        nb::gil_scoped_release release;
+        Explainer::Row row(native);
+        std::vector<Explainer::View> views(n_parts);
+        std::vector<Explainer::Found> found;
+        for (size_t r = 0; r < n_rows; ++r) {
+            for (size_t i = 0; i < n_parts; ++i)
+                views[i] = {p[i].data() + r * p[i].shape(1), factors[i].data()[r], near[i].data() + r * near[i].shape(1),
+                            q[i].data() + r * q[i].shape(1), static_cast<int64_t>(near[i].shape(1))};
+            const int64_t at = x.begin(static_cast<int64_t>(r)), n = x.length(static_cast<int64_t>(r));
+            row.explain(x.indices + at, x.data + at, n, views, top, own.data() + at - start, found);
+            for (const auto& [column, sum] : found) {
+                const I* place = std::lower_bound(x.indices + at, x.indices + at + n, static_cast<I>(column));
+                const bool there = place != x.indices + at + n && *place == static_cast<I>(column);
+                columns.push_back(column), sums.push_back(sum);
+                values.push_back(there ? static_cast<double>(x.data[place - x.indices]) : 0.0);
+            }
+            ends.push_back(static_cast<int64_t>(columns.size()));
+        }
+    }
+    return nb::make_tuple(give(std::move(ends)), give(std::move(columns)), give(std::move(sums)), give(std::move(values)),
+                          give(std::move(own)));
+}
+
+template <class I, class V>
+static void bind_explainer(nb::class_<BoundExplainer>& explainer) {
+    explainer.def("explain", &explain_rows<I, V>, "indptr"_a.noconvert(), "indices"_a.noconvert(), "data"_a.noconvert(), "p"_a,
+                  "factors"_a, "near"_a, "q"_a, "top"_a);
 }
 
 // ---- text --------------------------------------------------------------------------------------------------------
@@ -658,16 +706,27 @@ NB_MODULE(_native, m) {
     projection.def(nb::init<Array<int64_t>, Matrix<float>, int64_t, uint64_t, float, float>(), "columns"_a.noconvert(),
                    "weights"_a.noconvert(), "n_columns"_a, "seed"_a, "limit"_a, "slope"_a);
 
-    auto contributions = nb::class_<Contributions>(m, "Contributions");
-    contributions.def(nb::init<>())
-        .def("clear", &Contributions::clear)
-        .def("total", &Contributions::total)
-        .def("size", &Contributions::size)
-        .def("top", &top_contributions, "n"_a);
-    bind_contributions<int32_t, float>(contributions);
-    bind_contributions<int32_t, double>(contributions);
-    bind_contributions<int64_t, float>(contributions);
-    bind_contributions<int64_t, double>(contributions);
+    nb::class_<FeatureSums>(m, "FeatureSums")
+        .def(nb::init<>())
+        .def("add", &add_sums<int32_t>, "columns"_a.noconvert(), "sums"_a.noconvert())
+        .def("add", &add_sums<int64_t>, "columns"_a.noconvert(), "sums"_a.noconvert())
+        .def("top", &top_sums, "n"_a);
+
+    auto explainer = nb::class_<BoundExplainer>(m, "Explainer");
+    explainer
+        .def("__init__",
+             [](BoundExplainer* self, const Array<int64_t>& columns, int64_t n_features) {
+                 for (size_t i = 0; i < columns.size(); ++i)
+                     need(columns.data()[i] >= (i ? columns.data()[i - 1] + 1 : 0) && columns.data()[i] < n_features,
+                          "features are not in order");
+                 new (self) BoundExplainer{Explainer(columns.data(), static_cast<int64_t>(columns.size()), n_features), {}};
+             },
+             "columns"_a.noconvert(), "n_features"_a)
+        .def("add_part", &add_part, "projection"_a, "indptr"_a.noconvert(), "slots"_a.noconvert(), "values"_a.noconvert());
+    bind_explainer<int32_t, float>(explainer);
+    bind_explainer<int32_t, double>(explainer);
+    bind_explainer<int64_t, float>(explainer);
+    bind_explainer<int64_t, double>(explainer);
 
     bind_sparse<int32_t, float>(m, sparse_trainer, references, projection);
     bind_sparse<int32_t, double>(m, sparse_trainer, references, projection);

@@ -73,6 +73,9 @@ struct InnerLoops {
                          size_t stride, int width, float* out);
     void (*gather_double)(const int32_t* slots, const double* values, int64_t n, int64_t readable, const char* table,
                           size_t stride, int width, float* out);
+    // sums[slot] += values[k] * (table[slot] · q) with slot = slots[k], or k where slots is null; rows of `stride` floats.
+    void (*add_products)(const int32_t* slots, const double* values, int64_t n, const float* table, int stride,
+                         const double* q, double* sums);
     // out += sum_k values[k] * initial weights of columns[k]
     void (*gather_initial)(const InitialWeights& init, const int64_t* columns, const float* values, int64_t n, int m,
                            int width, float* out);

@@ -89,6 +89,38 @@ void gather(const int32_t* slots, const V* values, int64_t n, int64_t readable, 
     });
 }
 
+typedef double d4 __attribute__((vector_size(32), aligned(8)));
+
+constexpr int64_t kSlotsAhead = 16;
+
+// C groups of four at `first`; a wider row takes several calls.
+template <int C>
+RAMODO_INLINE void add_products_panel(const int32_t* slots, const double* values, int64_t n, const float* table, int stride,
+                                      const double* q, double* sums) {
+    d4 factors[C];
+    for (int g = 0; g < C; ++g) factors[g] = *reinterpret_cast<const d4*>(q + kGroup * g);
+    for (int64_t k = 0; k < n; ++k) {
+        if (slots && k + kSlotsAhead < n) {
+            const int64_t next = slots[k + kSlotsAhead];
+            const char* row = reinterpret_cast<const char*>(table + stride * next);
+            for (size_t line = 0; line < kGroup * C * sizeof(float); line += 64) __builtin_prefetch(row + line, 0, 3);
+            __builtin_prefetch(sums + next, 1, 3);
+        }
+        const int64_t slot = slots ? slots[k] : k;
+        const float* w = table + stride * slot;
+        d4 sum = {};
+        for (int g = 0; g < C; ++g) sum += __builtin_convertvector(*reinterpret_cast<const f4*>(w + kGroup * g), d4) * factors[g];
+        sums[slot] += values[k] * ((sum[0] + sum[1]) + (sum[2] + sum[3]));
+    }
+}
+
+void add_products(const int32_t* slots, const double* values, int64_t n, const float* table, int stride, const double* q,
+                  double* sums) {
+    for_panels(stride, [&](auto groups, int first) {
+        add_products_panel<decltype(groups)::value>(slots, values, n, table + first, stride, q + first, sums);
+    });
+}
+
 void gather_initial(const InitialWeights& init, const int64_t* columns, const float* values, int64_t n, int m,
                     int width, float* out) {
     for_panels(width, [&](auto groups, int first) {
@@ -335,7 +367,7 @@ void score_small(const float* rows, int64_t n_rows, int m, const double* referen
 
 extern const InnerLoops table;
 const InnerLoops table = {
-    RAMODO_STRING(RAMODO_ISA), add_scaled, squared_norm<float>, squared_norm<double>, gather<float>, gather<double>, gather_initial, initial_row, update_sparse,
+    RAMODO_STRING(RAMODO_ISA), add_scaled, squared_norm<float>, squared_norm<double>, gather<float>, gather<double>, add_products, gather_initial, initial_row, update_sparse,
     forward_dense<float>, forward_dense<double>, update_dense<float>, update_dense<double>, distances_small, products_wide, score_small,
 };
 

@@ -20,12 +20,13 @@ from sklearn.utils.validation import _get_feature_names, check_is_fitted
 from . import conformal, fitting, model_file
 from .detector import Detector, seed_of
 from .diagnosis import Diagnosis, compare_normalizations, diagnose
-from .explanation import Explanation, explain
+from .explanation import Explanation
 from .labels import read_labels, refuse_contradictions
 from .layers import Layers
 from .model import Model, References, offset_of
 from .options import TOP, OptionError, check, describe
 from .progress import Progress
+from .reasons import explain
 from .rows import DataError, Rows, fingerprint, lengths, like, normalized, open_rows, squared_norms
 from .stages import Stages, assemble
 

@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from ..explanation import explain
 from ..formats import FormatError, Table
 from ..formats.text import token_names
 from ..model_file import open_model
+from ..reasons import explain
 from ..rows import open_rows
 from .console import out
 from .reading import read_for, source_of, threads_of

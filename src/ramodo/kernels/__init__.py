@@ -9,7 +9,8 @@ Trainer            the training loop over drawn triplets                   nativ
 hinge              the ranking loss alone                                  native/hinge.hpp
 read_svmlight      lines of text to CSR arrays                             native/svmlight.hpp
 count_text         documents to counts of hashed tokens                    native/text.hpp
-Contributions      what each feature adds to a score                       native/contributions.hpp
+FeatureSums        sums by feature                                         native/feature_sums.hpp
+Explainer          what each feature adds to the score of each row         native/explainer.hpp
 Projection         ψ(x W) of sparse and dense rows                         native/projection.hpp
 """
 
@@ -188,37 +189,60 @@ class SmallSp:
         return scores
 
 
-class Contributions:
-    """Sums by feature: what each adds to a score."""
+class FeatureSums:
+    """Sums by feature, of any number of features."""
 
     def __init__(self) -> None:
-        self._native = _native.Contributions()
+        self._native = _native.FeatureSums()
 
-    def clear(self) -> None:
-        """Begin with another row."""
-        self._native.clear()
-
-    def add_row(self, projection: Projection, columns: Any, values: Any, factor: float, p: Doubles) -> None:
-        """factor · x_j (W_j · p) for the non-zeros of a row."""
-        self._native.add_row(projection.native, columns, values, factor, p)
-
-    def add_rows(self, projection: Projection, rows: Rows, numbers: Integers, q: Doubles) -> None:
-        """The same for rows of a matrix by number, each with a vector of its own."""
-        if _is_sparse(rows):
-            self._native.add_rows(projection.native, rows.indptr, rows.indices, rows.data, numbers, q)
-            return
-        columns = np.arange(rows.n_features)
-        for number, vector in zip(numbers, q, strict=True):
-            self._native.add_row(projection.native, columns, rows.values[number], 1.0, vector)
+    def add(self, columns: Any, sums: Doubles) -> None:
+        """A number to each of some features."""
+        self._native.add(columns, sums)
 
     def top(self, n: int) -> tuple[Integers, Doubles]:
-        """The features of the largest sums, and those."""
+        """The features of the largest sums by absolute value, and those."""
         found: Any = self._native.top(n)
         return found[0], found[1]
 
-    def total(self) -> float:
-        """The sum of all."""
-        return self._native.total()
+
+class Strongest(NamedTuple):
+    """The largest contributions to each row, row after row, and what each non-zero of the rows adds by itself."""
+
+    ends: Integers
+    columns: Integers
+    sums: Doubles
+    values: Doubles
+    own: Doubles
+
+
+class Explainer:
+    """What each feature adds to the score of each row. `columns` are the features of all references, in order."""
+
+    def __init__(self, columns: Integers, n_features: int) -> None:
+        self._native = _native.Explainer(columns, n_features)
+
+    def add_part(self, projection: Projection, references: Rows, slots: Any) -> None:
+        """A linear piece of the score; `slots`, the place of each entry among `columns`, None where each has all."""
+        if _is_sparse(references):
+            self._native.add_part(projection.native, references.indptr, slots, references.data.astype(np.float64))
+            return
+        indptr = np.arange(references.n_rows + 1, dtype=np.int64) * references.n_features
+        values = references.values.astype(np.float64).ravel()
+        self._native.add_part(projection.native, indptr, np.empty(0, dtype=np.int32), values)
+
+    def explain(self, rows: SparseRows, views: Any, top: int) -> Strongest:
+        """The largest contributions to each sparse row; a view for each part."""
+        found: Any = self._native.explain(
+            rows.indptr,
+            rows.indices,
+            rows.data,
+            [view.p for view in views],
+            [view.factors for view in views],
+            [view.near for view in views],
+            [view.q for view in views],
+            top,
+        )
+        return Strongest(*found)
 
 
 class Projection:

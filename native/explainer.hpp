@@ -1,0 +1,152 @@
+// What each feature adds to the score of a row. A score is linear in the rows that it compares, once it is known which
+// units respond and which references are nearest: feature j of a row adds x_j (W_j · p), with p what the score makes of
+// the units. See reasons.py.
+//
+// The features of all references are numbered once ("slots"), with their weights side by side, so that a row's sums are
+// an array and nothing is hashed: a reference costs one pass over its non-zeros.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "csr.hpp"
+#include "feature_sums.hpp"
+#include "features.hpp"
+#include "inner_loops.hpp"
+#include "projection.hpp"
+
+namespace ramodo {
+
+class Explainer {
+public:
+    // `columns`: the features of all references, in order.
+    Explainer(const int64_t* columns, int64_t n, int64_t d) : columns_(columns, columns + n), d_(d), lookup_(columns, n, d) {}
+
+    int64_t n_columns() const { return d_; }
+    int64_t n_slots() const { return static_cast<int64_t>(columns_.size()); }
+    int64_t n_parts() const { return static_cast<int64_t>(parts_.size()); }
+    int64_t n_references(int64_t part) const { return static_cast<int64_t>(parts_[part].indptr.size()) - 1; }
+    int width(int64_t part) const { return parts_[part].projection->width(); }
+
+    // A linear piece of the score, and the references that it compares with, maybe none. Where `slots` is empty, every
+    // reference has a value for every feature. The projection must outlive this.
+    void add_part(const Projection& projection, std::vector<int64_t> indptr, std::vector<int32_t> slots, std::vector<double> values) {
+        Part part{&projection, padded_width(projection.width()), std::move(indptr), std::move(slots), std::move(values), {}};
+        if (part.indptr.size() > 1) {
+            part.weights.resize(static_cast<size_t>(part.stride) * columns_.size());
+            std::vector<float> room(static_cast<size_t>(part.stride));
+            for (size_t s = 0; s < columns_.size(); ++s) {
+                const float* w = projection.weights_of(columns_[s], room.data());
+                std::copy(w, w + projection.width(), part.weights.data() + s * static_cast<size_t>(part.stride));
+            }
+        }
+        parts_.push_back(std::move(part));
+    }
+
+    // What a row's score makes of a part: p of the row, and a vector q for each reference that counts.
+    struct View {
+        const double* p;
+        double factor;              // what the row is multiplied by
+        const int64_t* near;
+        const double* q;
+        int64_t n_near;
+    };
+
+    using Found = FeatureSums::Sum;
+
+    // Sums of one row at a time.
+    class Row {
+    public:
+        explicit Row(const Explainer& of) : of_(of), sums_(static_cast<size_t>(of.n_slots()), 0.0) {}
+
+        // The largest sums by absolute value, at most `top`, in that order; ties by feature. Features without are left out.
+        // `own` takes what the row itself adds to each of its non-zeros' sums.
+        template <class I, class V>
+        void explain(const I* columns, const V* values, int64_t n, const std::vector<View>& views, int64_t top, double* own,
+                     std::vector<Found>& found) {
+            std::fill(own, own + n, 0.0);
+            for (size_t i = 0; i < views.size(); ++i) {
+                add_own(of_.parts_[i], columns, values, n, views[i], own);
+                add_references(of_.parts_[i], views[i]);
+            }
+            found.clear();
+            for (int64_t k = 0; k < n; ++k) {
+                const int32_t slot = of_.lookup_.find(columns[k]);
+                if (slot >= 0) sums_[slot] += own[k];
+                else offer(columns[k], own[k], top, found);
+            }
+            for (size_t s = 0; s < sums_.size(); ++s)
+                if (std::abs(sums_[s]) >= weakest(top, found)) offer(of_.columns_[s], sums_[s], top, found);
+            std::fill(sums_.begin(), sums_.end(), 0.0);
+            std::sort_heap(found.begin(), found.end(), FeatureSums::stronger);
+        }
+
+    private:
+        // What a sum must reach to be kept.
+        static double weakest(int64_t top, const std::vector<Found>& found) {
+            return static_cast<int64_t>(found.size()) < top ? 0.0 : std::abs(found.front().second);
+        }
+
+        // Keeps the strongest, the weakest of them in front.
+        static void offer(int64_t column, double sum, int64_t top, std::vector<Found>& found) {
+            const Found given(column, sum);
+            if (sum == 0) return;
+            if (static_cast<int64_t>(found.size()) == top) {
+                if (!FeatureSums::stronger(given, found.front())) return;
+                std::pop_heap(found.begin(), found.end(), FeatureSums::stronger);
+                found.pop_back();
+            }
+            found.push_back(given);
+            std::push_heap(found.begin(), found.end(), FeatureSums::stronger);
+        }
+
+        template <class PartOf, class I, class V>
+        void add_own(const PartOf& part, const I* columns, const V* values, int64_t n, const View& view, double* own) {
+            const int width = part.projection->width();
+            room_.resize(static_cast<size_t>(part.stride));
+            for (int64_t k = 0; k < n; ++k) {
+                const float* w = part.projection->weights_of(columns[k], room_.data());
+                double product = 0;
+                for (int i = 0; i < width; ++i) product += static_cast<double>(w[i]) * view.p[i];
+                own[k] += view.factor * static_cast<double>(values[k]) * product;
+            }
+        }
+
+        template <class PartOf>
+        void add_references(const PartOf& part, const View& view) {
+            const int width = part.projection->width();
+            q_.assign(static_cast<size_t>(part.stride), 0.0);
+            for (int64_t i = 0; i < view.n_near; ++i) {
+                const int64_t begin = part.indptr[view.near[i]], n = part.indptr[view.near[i] + 1] - begin;
+                std::copy(view.q + i * width, view.q + (i + 1) * width, q_.begin());
+                const int32_t* slots = part.slots.empty() ? nullptr : part.slots.data() + begin;
+                inner_loops().add_products(slots, part.values.data() + begin, n, part.weights.data(), part.stride, q_.data(),
+                                           sums_.data());
+            }
+        }
+
+        const Explainer& of_;
+        std::vector<double> sums_, q_;
+        std::vector<float> room_;
+    };
+
+private:
+    struct Part {
+        const Projection* projection;
+        int stride;                      // floats from one feature's weights to the next
+        std::vector<int64_t> indptr;
+        std::vector<int32_t> slots;
+        std::vector<double> values;
+        std::vector<float> weights;
+    };
+
+    std::vector<int64_t> columns_;
+    int64_t d_;
+    FeatureLookup lookup_;
+    std::vector<Part> parts_;
+};
+
+}  // namespace ramodo

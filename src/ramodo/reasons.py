@@ -1,0 +1,263 @@
+"""Why this row: a score as named contributions of features that sum to it.
+
+A representation is piecewise linear without constants and a score is a mean of distances, so nothing has to be
+estimated. With u = (f(x) - f(s)) / ‖f(x) - f(s)‖ the distance of x to a reference s is u·f(x) - u·f(s), and each f is a
+sum over features: feature j adds x_j (W_j·p) for the row, p = u carried back through the units that respond to x, and
+takes away s_j (W_j·q) for the reference, q the same through the units that respond to s. So what a row lacks and its
+nearest references have counts too, as a contribution of a feature whose value is 0. Labelled outliers add w_j x_j/|x|.
+
+The cost is the non-zeros of the row and of its nearest references; the number of features does not matter.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from . import kernels
+from .direction import LabelDirection
+from .explanation import Driver, Explanation, Reason, RowExplanation
+from .model import Member, Model, References
+from .options import OptionError
+from .rows import DenseRows, Rows, SparseRows, normalized, squared_norms
+
+Doubles = npt.NDArray[np.float64]
+Integers = npt.NDArray[np.int64]
+
+_AT_ONCE = 64
+"""Rows whose distances are looked at together."""
+
+_FEWEST_DRIVERS = 20
+
+
+def explain(
+    model: Model, rows: Rows, scores: Doubles, known: Doubles, name_of: Callable[[int], str], top: int, n_threads: int
+) -> Explanation:
+    """Reasons of each row. `scores` are those of the rows, `known` those of the training rows."""
+    members = [_MemberParts(member, weight) for member, weight in zip(model.members, _weights(model), strict=True)]
+    typical = _Typical([member.origin for member in members])
+    parts: list[_MemberParts | _DirectionPart] = [*members]
+    if model.direction is not None:
+        parts.append(_DirectionPart(model.direction))
+    explainer = kernels.Explainer(typical.columns, rows.n_features)
+    for number, part in enumerate(parts):
+        explainer.add_part(part.projection, part.origin, typical.slots(number))
+    percentiles = 100 * np.searchsorted(np.sort(known), scores) / max(1, len(known))
+    starts = range(0, rows.n_rows, _AT_ONCE)
+
+    def of_block(start: int) -> tuple[list[RowExplanation], list[_View], Doubles]:
+        given = _slice(rows, start, min(start + _AT_ONCE, rows.n_rows))
+        views, block = [part.view(given, normalized(given, model.normalize, 1)) for part in parts], _as_sparse(given)
+        strongest = explainer.explain(block, views, top)
+        reasons, ends = typical.reasons(strongest, name_of), strongest.ends.tolist()
+        rests = scores[start : start + block.n_rows].copy()
+        np.subtract.at(rests, np.repeat(np.arange(block.n_rows), np.diff(strongest.ends)), strongest.sums)
+        found = [
+            RowExplanation(
+                start + i,
+                float(scores[start + i]),
+                float(percentiles[start + i]),
+                tuple(reasons[ends[i] : ends[i + 1]]),
+                float(rests[i]),
+                members[0].nearest(views[0], i),
+            )
+            for i in range(block.n_rows)
+        ]
+        return found, views, strongest.own
+
+    with ThreadPoolExecutor(max(1, n_threads)) as pool:
+        done = list(pool.map(of_block, starts))
+    found, sums = [row for block, _, _ in done for row in block], kernels.FeatureSums()
+    sums.add(_columns(_as_sparse(rows)), np.concatenate([own for _, _, own in done]))
+    together = explainer.explain(
+        _nothing(rows.n_features), _together(parts, [views for _, views, _ in done]), rows.n_features
+    )
+    sums.add(together.columns, together.sums)
+    return Explanation(found, _drivers(*sums.top(max(top, _FEWEST_DRIVERS)), found, name_of))
+
+
+def _together(parts: list[_MemberParts | _DirectionPart], views: list[list[_View]]) -> list[_View]:
+    """References of all blocks as those of one row, each once, with the sum of its vectors."""
+    found = []
+    for number, part in enumerate(parts):
+        total = np.zeros((part.origin.n_rows, part.projection.width))
+        for view in (of_block[number] for of_block in views):
+            np.add.at(total, view.near.ravel(), view.q.reshape(-1, part.projection.width))
+        nothing, near = np.zeros((1, part.projection.width)), np.arange(len(total))[None]
+        found.append(_View(nothing, np.ones(1), near, total.reshape(1, -1), nothing))
+    return found
+
+
+def _drivers(
+    columns: Integers, sums: Doubles, rows: list[RowExplanation], name_of: Callable[[int], str]
+) -> tuple[Driver, ...]:
+    counts = Counter(reason.column for row in rows for reason in row.reasons)
+    return tuple(
+        Driver(column, name_of(column), total / len(rows), counts[column])
+        for column, total in zip(columns.tolist(), sums.tolist(), strict=True)
+    )
+
+
+@dataclass(frozen=True)
+class _View:
+    """What the scores of a block make of one part: p and factor of each row, and its references with their q."""
+
+    p: Doubles
+    factors: Doubles
+    near: Integers
+    q: Doubles
+    distances: Doubles
+
+
+def _weights(model: Model) -> list[float]:
+    """What each member's score is multiplied by in the final one."""
+    share = 1.0 if model.direction is None else model.direction.detector_factor
+    if len(model.members) == 1:
+        return [share]
+    return [share / len(model.members) / (member.deviation or 1.0) for member in model.members]
+
+
+class _MemberParts:
+    """A member, ready to be taken apart."""
+
+    def __init__(self, member: Member, weight: float) -> None:
+        detection, representation = member.detection, member.representation
+        if not isinstance(detection, References) or representation.head is not None:
+            raise OptionError("scorers and heads of your own cannot be explained: only distances in layers add up.")
+        if member.origin is None:
+            raise OptionError("this model was saved without its reference rows and cannot be explained; fit it again.")
+        self._representation, self._detection, self._weight = representation, detection, weight
+        self.origin, self._numbers = member.origin.rows, member.origin.numbers
+        self.projection = representation.first.projection
+        self._references = detection.rows.astype(np.float64)
+        self._gates = self._layers_of(self.origin)[1]
+
+    def _layers_of(self, rows: Rows) -> tuple[Doubles, list[Doubles]]:
+        """The representation of rows, and the slopes of the units of each layer."""
+        layers = self._representation
+        hidden, gates = layers.first.transform(rows, 1), []
+        for layer in (None, *layers.upper):
+            hidden = hidden if layer is None else layer.transform(hidden, 1)
+            gates.append(np.where(hidden > 0, 1.0, layers.first.slope))
+        return hidden.astype(np.float64), gates
+
+    def _back(self, u: Doubles, gates: list[Doubles]) -> Doubles:
+        """A gradient with respect to the representation, carried back to the sums of the first layer."""
+        for layer, gate in zip(reversed(self._representation.upper), reversed(gates[1:]), strict=True):
+            u = (u * gate) @ layer.weights.T.astype(np.float64)
+        return u * gates[0]
+
+    def view(self, block: Rows, seen: Rows) -> _View:
+        """Of the rows of a block, `seen` as the representation takes them."""
+        mapped, gates = self._layers_of(seen)
+        near = self._near(mapped)
+        difference = mapped[:, None, :] - self._references[near]
+        distances = np.sqrt((difference**2).sum(axis=2))
+        u = difference * (self._weight / near.shape[1] / np.where(distances > 0, distances, 1.0))[:, :, None]
+        p = self._back(u.sum(axis=1), gates)
+        flat = near.ravel()
+        q = -self._back(u.reshape(len(flat), -1), [gate[flat] for gate in self._gates])
+        factors = np.ones(block.n_rows) if seen.factors is None else seen.factors
+        return _View(p, factors, near, q.reshape(block.n_rows, -1), distances)
+
+    def _near(self, mapped: Doubles) -> Integers:
+        """The references that each row's score depends on: the nearest of each subsample, or the k nearest."""
+        size, phi = self._detection.size, self._detection.phi
+        squared = ((mapped[:, None, :] - self._references[None]) ** 2).sum(axis=2).reshape(len(mapped), -1, size)
+        if phi.k == 1:
+            order = squared.argmin(axis=2)[:, :, None]
+        else:
+            order = np.argsort(squared, axis=2, kind="stable")[:, :, slice(phi.k) if phi.average else [phi.k - 1]]
+        return (order + size * np.arange(squared.shape[1])[None, :, None]).reshape(len(mapped), -1)
+
+    def nearest(self, view: _View, i: int, most: int = 5) -> tuple[int, ...]:
+        """Training rows behind the nearest references, nearest first."""
+        order = np.argsort(view.distances[i], kind="stable")
+        return tuple(dict.fromkeys(self._numbers[view.near[i][order]].tolist()))[:most]
+
+
+class _DirectionPart:
+    """What labelled outliers add: linear in the row divided by its length."""
+
+    def __init__(self, direction: LabelDirection) -> None:
+        self._factor, self.projection = direction.factor, direction.axis.projection
+        self.origin: Rows = _nothing(direction.axis.n_features, 0)
+
+    def view(self, block: Rows, seen: Rows) -> _View:
+        """Of the rows of a block."""
+        lengths = np.sqrt(squared_norms(block, 1))
+        nothing = np.empty((block.n_rows, 0))
+        p = np.full((block.n_rows, 1), self._factor)
+        return _View(p, 1 / np.where(lengths > 0, lengths, 1.0), nothing.astype(np.int64), nothing, nothing)
+
+
+class _Typical:
+    """The features of the reference rows: how many rows have each, and its mean over those."""
+
+    def __init__(self, origins: list[Rows]) -> None:
+        self._n = sum(rows.n_rows for rows in origins)
+        dense = [rows.values for rows in origins if isinstance(rows, DenseRows)]
+        if dense:
+            self._slots: list[Any] = [None] * len(dense)
+            self.columns: Integers = np.arange(origins[0].n_features)
+            self._counts: Any = np.sum([np.count_nonzero(values, axis=0) for values in dense], axis=0)
+            self._sums: Any = np.sum([values.sum(axis=0, dtype=np.float64) for values in dense], axis=0)
+            return
+        sparse = [rows for rows in origins if isinstance(rows, SparseRows)]
+        data = np.concatenate([rows.data for rows in sparse])
+        self.columns, slots = np.unique(np.concatenate([rows.indices for rows in sparse]), return_inverse=True)
+        self._slots = np.split(slots.astype(np.int32), np.cumsum([len(rows.indices) for rows in sparse])[:-1])
+        self._counts = np.bincount(slots[data != 0], minlength=len(self.columns))
+        self._sums = np.bincount(slots, data, minlength=len(self.columns))
+
+    def slots(self, part: int) -> Any:
+        """The place among `columns` of each entry of a part's references; None where each has all of them."""
+        return self._slots[part] if part < len(self._slots) else np.empty(0, dtype=np.int32)
+
+    def reasons(self, strongest: kernels.Strongest, name_of: Callable[[int], str]) -> list[Reason]:
+        """Contributions in words, row after row."""
+        counts = _looked_up(self.columns, self._counts, strongest.columns)
+        means = _looked_up(self.columns, self._sums, strongest.columns) / np.maximum(counts, 1)
+        columns = strongest.columns.tolist()
+        numbers = zip(
+            strongest.values.tolist(), strongest.sums.tolist(), (counts / self._n).tolist(), means.tolist(), strict=True
+        )
+        return [Reason(column, name_of(column), *of) for column, of in zip(columns, numbers, strict=True)]
+
+
+def _looked_up(keys: Any, values: Any, wanted: Integers) -> Any:
+    """The value of each wanted key, 0 where it is not among the sorted keys."""
+    if len(keys) == 0:
+        return np.zeros(len(wanted))
+    places = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)
+    return np.where(keys[places] == wanted, values[places], 0)
+
+
+def _slice(rows: Rows, begin: int, end: int) -> Rows:
+    if isinstance(rows, DenseRows):
+        return rows.part(begin, end)
+    return SparseRows(rows.indptr[begin : end + 1], rows.indices, rows.data, rows.n_features)
+
+
+def _as_sparse(rows: Rows) -> SparseRows:
+    """The non-zeros of rows, without their factors."""
+    if isinstance(rows, SparseRows):
+        return rows
+    numbers, columns = np.nonzero(rows.values)
+    indptr = np.searchsorted(numbers, np.arange(rows.n_rows + 1)).astype(np.int64)
+    return SparseRows(indptr, columns.astype(np.int64), rows.values[numbers, columns], rows.n_features)
+
+
+def _nothing(n_features: int, n_rows: int = 1) -> SparseRows:
+    """Rows without a non-zero."""
+    return SparseRows(np.zeros(n_rows + 1, dtype=np.int64), np.empty(0, dtype=np.int64), np.empty(0), n_features)
+
+
+def _columns(rows: SparseRows) -> Any:
+    return rows.indices[rows.indptr[0] : rows.indptr[-1]]
