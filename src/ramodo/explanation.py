@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from html import escape
 from typing import Any
 
@@ -94,6 +94,14 @@ class Explanation(Sequence[RowExplanation]):
 
     def __repr__(self) -> str:
         return "\n".join(map(str, self._rows))
+
+    def named(self, name_of: Callable[[int], str]) -> Explanation:
+        """The same with other names of features."""
+
+        def renamed(of: tuple[Any, ...]) -> tuple[Any, ...]:
+            return tuple(replace(each, feature=name_of(each.column)) for each in of)
+
+        return Explanation([replace(row, reasons=renamed(row.reasons)) for row in self._rows], renamed(self.drivers))
 
     def groups(self) -> tuple[Group, ...]:
         """Rows that are outliers for the same reason, two or more each, largest group first.

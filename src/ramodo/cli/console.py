@@ -5,15 +5,24 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import Any, TextIO
 
 from rich.console import Console
 from rich.table import Table
 
 from ..progress import Bar
 
-out = Console(highlight=False, markup=False, emoji=False, soft_wrap=True)
-err = Console(stderr=True, highlight=False, markup=False, emoji=False, soft_wrap=True)
+_PIPED = 500
+"""Columns where output is not a terminal: one line for each row."""
+
+
+def _console(stream: TextIO | None, is_error: bool) -> Console:
+    width = None if stream is not None and stream.isatty() else _PIPED
+    return Console(stderr=is_error, highlight=False, markup=False, emoji=False, soft_wrap=True, width=width)
+
+
+out = _console(sys.stdout, False)
+err = _console(sys.stderr, True)
 
 
 def bar(name: str, unit: str, quiet: bool = False) -> Bar:
@@ -41,7 +50,9 @@ def print_rows(header: list[str], rows: Iterable[Iterable[Any]], *, to_error: bo
     """A small table."""
     table = Table(box=None, header_style="bold", pad_edge=False)
     for column in header:
-        table.add_column(column, justify="left" if column in ("id", "text") else "right", overflow="ellipsis")
+        table.add_column(
+            column, justify="left" if column in ("id", "text", "reasons") else "right", overflow="ellipsis"
+        )
     for row in rows:
         table.add_row(*[str(cell) for cell in row])
     (err if to_error else out).print(table)

@@ -14,8 +14,12 @@ import scipy.sparse as sp
 from ..formats import Table
 from . import output as files
 from .console import note, print_facts, print_rows
+from .naming import explained, in_words
 from .reading import Source, threads_of
 from .training import Training
+
+_REASONS = 3
+"""Of each of the top rows."""
 
 
 def run_detect(
@@ -53,11 +57,18 @@ def run_detect(
         note(f"warning: {text}", quiet)
     if quiet and not as_json:
         return
-    _summarize(path, table, detector, output, model, top, as_json)
+    _summarize(path, source, table, detector, output, model, top, as_json)
 
 
 def _summarize(
-    path: str, table: Table, detector: Any, output: str | None, model: str | None, top: int, as_json: bool
+    path: str,
+    source: Source,
+    table: Table,
+    detector: Any,
+    output: str | None,
+    model: str | None,
+    top: int,
+    as_json: bool,
 ) -> None:
     scores, to_error = detector.outlier_scores_, output == "-"
     flagged = int((scores >= detector.threshold_).sum())
@@ -75,30 +86,36 @@ def _summarize(
     findings = detector.diagnose()
     if findings.warnings:
         facts["to check" if not as_json else "warnings"] = list(findings.warnings) if as_json else findings.warnings[0]
-    highest = np.argsort(-scores, kind="stable")[:top]
+    highest = np.argsort(-scores, kind="stable")[:top].tolist()
     shares = files.percentiles(scores[highest], scores)
+    why = explained(detector, table, highest, scores, _REASONS, source.text_options()) if highest else []
     if as_json:
         facts["top"] = [
-            {"id": table.id_of(int(r)), "score": float(scores[r]), "percentile": float(p)}
-            for r, p in zip(highest, shares, strict=True)
+            {
+                "id": table.id_of(r),
+                "score": float(scores[r]),
+                "percentile": float(p),
+                "reasons": [vars(reason) for reason in row.reasons],
+            }
+            for r, p, row in zip(highest, shares, why, strict=True)
         ]
-        print_facts(facts, True, to_error=to_error)
+    print_facts(facts, as_json, to_error=to_error)
+    if not top or as_json:
         return
-    print_facts(facts, False, to_error=to_error)
-    if top:
-        print_rows(
-            ["id", "score", "percentile", *(["text"] if table.texts else [])],
+    print_rows(
+        ["id", "score", "percentile", "reasons", *(["text"] if table.texts else [])],
+        [
             [
-                [
-                    table.id_of(int(r)),
-                    f"{scores[r]:.6g}",
-                    f"{p:.2f}",
-                    *([_short(table.texts[r])] if table.texts else []),
-                ]
-                for r, p in zip(highest, shares, strict=True)
-            ],
-            to_error=to_error,
-        )
+                table.id_of(r),
+                f"{scores[r]:.6g}",
+                f"{p:.2f}",
+                _short(in_words(row.reasons)),
+                *([_short(table.texts[r])] if table.texts else []),
+            ]
+            for r, p, row in zip(highest, shares, why, strict=True)
+        ],
+        to_error=to_error,
+    )
 
 
 def _short(text: str) -> str:

@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 
 from ..formats import FormatError, Table
-from ..formats.text import token_names
 from ..model_file import open_model
-from ..reasons import explain
-from ..rows import open_rows
 from .console import out
+from .naming import explained
 from .reading import read_for, source_of, threads_of
 
 
@@ -35,9 +31,7 @@ def run_explain(
     table = read_for(detector, path, source, detector.n_jobs)
     scores = detector.outlier_score(table.X)
     chosen = [_number(path, table, name) for name in rows] or np.argsort(-scores, kind="stable")[:3].tolist()
-    taken, _ = open_rows(table.X[chosen])
-    name_of = _names(detector, table, chosen, source)
-    found = explain(detector.model_, taken, scores[chosen], detector.outlier_scores_, name_of, top, detector.n_jobs)
+    found = explained(detector, table, chosen, scores, top, source.text_options())
     if as_json:
         lines = found.to_dict()
         for line, number in zip(lines, chosen, strict=True):
@@ -56,15 +50,3 @@ def _number(path: str, table: Table, name: str) -> int:
     if name not in ids:
         raise FormatError(f"{path} has no row {name!r}; its ids are {', '.join(ids[:3])}, ...")
     return ids.index(name)
-
-
-def _names(detector: Any, table: Table, chosen: list[int], source: Any) -> Callable[[int], str]:
-    """Names of columns: the data's, the tokens of text, or the index."""
-    known = getattr(detector, "feature_names_in_", None)
-    if known is not None:
-        return lambda column: str(known[column])
-    if table.texts is None:
-        return lambda column: f"feature {column}"
-    columns = np.unique(table.X[chosen].indices).tolist()
-    tokens = token_names([table.texts[row] for row in chosen], columns, source.text_options())
-    return lambda column: tokens.get(column, f"feature {column}")
