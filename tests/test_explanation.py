@@ -10,6 +10,8 @@ from examples import with_outliers
 from ramodo import RAMODO, REPEN, AverageNN, KthNN, Layers, load
 from ramodo.datasets import make_ultrahigh
 from ramodo.options import OptionError
+from ramodo.representation import SparseLayer
+from ramodo.rows import open_rows
 
 QUICK = {"n_epochs": 3, "random_state": 0}
 DETECTORS = {
@@ -53,14 +55,41 @@ def test_all_contributions_sum_to_the_score(detector, kind, labels):
     assert [row.reasons[0] for row in few] == [row.reasons[0] for row in found]
 
 
-@every
-def test_a_contribution_is_what_the_formula_says(detector):
-    """Removing a feature that no unit and no nearest reference needs changes the score by its contribution, to first
-    order: a tiny change of a value moves the score by that change times contribution / value."""
+def weights_of(layer):
+    """A row for each feature, those that follow from the seed too: what a linear layer makes of unit vectors."""
+    linear = SparseLayer(layer.columns, layer.weights, layer.n_features, layer.seed, layer.limit, slope=1.0)
+    return linear.transform(open_rows(sp.eye_array(layer.n_features, format="csr"))[0], 1).astype(np.float64)
+
+
+@either
+def test_a_contribution_is_what_the_formula_says(kind):
+    """The definition, spelled out for one layer and nearest neighbours."""
+    X = kind(with_outliers()[0])
+    detector = REPEN(n_components=6, **QUICK).fit(X)
+    member = detector.model_.members[0]
+    W, Z = weights_of(member.representation.first), detector.transform(X).astype(np.float64)
+    dense = X if isinstance(X, np.ndarray) else X.toarray()
+    subsamples = member.detection.rows.astype(np.float64).reshape(-1, member.detection.size, 6)
+    numbers = member.origin.numbers.reshape(-1, member.detection.size)
+    expected = np.zeros(dense.shape)
+    for i in range(len(dense)):
+        for references, rows in zip(subsamples, numbers, strict=True):
+            distances = np.linalg.norm(Z[i] - references, axis=1)
+            nearest = distances.argmin()
+            if distances[nearest] == 0:
+                continue
+            u, s = (Z[i] - references[nearest]) / distances[nearest], dense[rows[nearest]]
+            expected[i] += dense[i] * (W @ (u * (Z[i] > 0))) - s * (W @ (u * (references[nearest] > 0)))
+    np.testing.assert_allclose(
+        contributions(detector, X), expected / len(subsamples), atol=1e-6 * np.abs(expected).max()
+    )
+
+
+@pytest.mark.parametrize("name", [name for name, detector in DETECTORS.items() if detector.normalize is None])
+def test_a_contribution_is_a_slope(name):
+    """A tiny change of a value that no reference has moves the score by that change times contribution / value."""
     X = with_outliers()[0].toarray().astype(np.float64)
-    detector = detector.fit(X)
-    if detector.normalize is not None:
-        pytest.skip("a change of one value changes the factor of all")
+    detector = DETECTORS[name].fit(X)
     row, step = X[-1:], 1e-3
     for reason in detector.explain(row, top=6)[0].reasons:
         if reason.value == 0 or reason.share > 0:
@@ -86,16 +115,61 @@ def test_what_a_row_lacks_counts():
     assert reason.mean == pytest.approx(5.0)
 
 
-def test_planted_features_are_the_strongest_reasons():
-    X, y = make_ultrahigh(n_rows=3000, n_features=1_000_000, random_state=1)
-    detector = REPEN(random_state=0).fit(X, y)
-    marked = X[y == 1]
-    common = set(np.flatnonzero(np.bincount(X[y == 0].indices, minlength=X.shape[1]) > 2).tolist())
-    hits = 0
-    for row, reasons in enumerate(detector.explain(marked, top=5)):
-        own = set(marked[[row]].indices.tolist()) - common
-        hits += any(reason.column in own for reason in reasons.reasons)
-    assert hits >= 0.95 * marked.shape[0]
+@pytest.fixture(scope="module")
+def planted():
+    """5,000 rows with a million features; 100 of them have three large values of their own, in columns that differ."""
+    X, _ = make_ultrahigh(5000, 1_000_000, outlier_fraction=0.0, random_state=1)
+    rng = np.random.default_rng(1)
+    rows = rng.choice(5000, 100, replace=False)
+    columns = rng.choice(X.shape[1], (100, 3), replace=False)
+    values = 4 + rng.random(300).astype(np.float32)
+    X = sp.csr_array(X + sp.coo_array((values, (np.repeat(rows, 3), columns.ravel())), shape=X.shape))
+    return REPEN(random_state=0).fit(X), X[rows], columns
+
+
+def test_planted_features_are_the_strongest_reasons(planted):
+    """All three among the five strongest, of nearly every row; no label was given."""
+    detector, X, columns = planted
+    found = detector.explain(X, top=5)
+    named = [set(c) <= {r.column for r in row.reasons} for c, row in zip(columns.tolist(), found, strict=True)]
+    assert np.mean(named) >= 0.95
+
+
+# ---- several rows together -------------------------------------------------------------------------------------------
+
+
+@every
+@either
+def test_drivers_are_the_mean_contributions_of_all_features(detector, kind):
+    X, truth = with_outliers()
+    X = kind(X)
+    y = np.where(np.arange(len(truth)) >= 118, 1, 0)
+    detector = detector.fit(X, y)
+    means = contributions(detector, X[80:]).mean(axis=0)
+    found = detector.explain(X[80:], top=4)
+    strongest = np.argsort(-np.abs(means), kind="stable")[:20]
+    assert [driver.column for driver in found.drivers] == strongest.tolist()
+    np.testing.assert_allclose([driver.contribution for driver in found.drivers], means[strongest], rtol=1e-7)
+    for driver in found.drivers:
+        assert driver.rows == sum(reason.column == driver.column for row in found for reason in row.reasons)
+
+
+def test_rows_of_one_cause_are_one_group():
+    """Three causes of 8, 6 and 4 rows, and three rows with a cause of their own."""
+    rng = np.random.default_rng(0)
+    X = (rng.random((400, 200)) < 0.05) * 1.0
+    causes = {100: range(0, 8), 110: range(8, 14), 120: range(14, 18), 130: [18], 140: [19], 150: [20]}
+    for column, rows in causes.items():
+        for row in rows:
+            X[row, column : column + 3] += 6
+    detector = REPEN(random_state=0).fit(X)
+    groups = detector.explain(X[:21], top=5).groups()
+    assert [sorted(group.rows) for group in groups] == [list(causes[c]) for c in (100, 110, 120)]
+    for group, column in zip(groups, (100, 110, 120), strict=True):
+        assert {driver.column for driver in group.drivers[:3]} == {column, column + 1, column + 2}
+        assert group.drivers[0].rows == len(group.rows)
+    assert detector.explain(X[18:21], top=5).groups() == ()
+    assert detector.explain(X[:1], top=5).groups() == ()
 
 
 def test_threads_and_batches_change_nothing(data):

@@ -1,0 +1,124 @@
+"""Explanations: their cost beside that of scores, whether it grows with D, and SHAP's KernelExplainer beside them.
+
+    python -m benchmarks.explanations
+
+SHAP is asked for one row against one row of background, the least that it can do; what it needs grows with D², so it
+is run in a process of its own that may be stopped.
+"""
+
+from __future__ import annotations
+
+import multiprocessing
+import time
+
+import numpy as np
+from scipy.stats import spearmanr
+
+from ramodo import REPEN
+from ramodo.datasets import load_prepared, make_ultrahigh
+
+from .table import print_table, reached, side_by_side
+
+ROWS = 1000
+WIDTHS = [10_000, 1_000_000, 100_000_000]
+SHAP_WIDTHS = [100, 1_000, 10_000]
+PATIENCE = 900.0
+"""Seconds after which SHAP is stopped."""
+
+
+def against_scoring() -> list[list[object]]:
+    rows = []
+    for name in ("News20", "URL_iscx", "R8"):
+        data = load_prepared(name)
+        detector, X = REPEN(random_state=0).fit(data.X), data.X[:ROWS]
+        explaining, scoring, ratio = side_by_side(
+            lambda d=detector, x=X: d.explain(x), lambda d=detector, x=X: d.outlier_score(x)
+        )
+        verdict = reached(ratio, 60, at_most=True) if name == "News20" else ""
+        rows.append([name, f"{explaining * 1e3:.0f} ms", f"{scoring * 1e3:.1f} ms", f"{ratio:.0f} x", verdict])
+    return rows
+
+
+def by_width() -> list[list[object]]:
+    rows = []
+    for width in WIDTHS:
+        X, _ = make_ultrahigh(5_000, width, random_state=0)
+        detector = REPEN(n_epochs=5, random_state=0).fit(X)
+        detector.explain(X[:64])
+        times = []
+        for _ in range(5):
+            started = time.perf_counter()
+            detector.explain(X[:ROWS])
+            times.append(time.perf_counter() - started)
+        rows.append([f"{width:,}", f"{np.median(times) * 1e3:.0f} ms"])
+    return rows
+
+
+def table_of(width: int) -> tuple[REPEN, np.ndarray]:
+    """Rows of `width` numbers, a few of which give the outliers away."""
+    rng = np.random.default_rng(0)
+    X = rng.random((500, width)) * (rng.random((500, width)) < 30 / width)
+    X[-10:, :3] += 3
+    return REPEN(random_state=0).fit(X), X
+
+
+def shap_values(width: int, row: int, into: object = None) -> np.ndarray:
+    import shap
+
+    detector, X = table_of(width)
+    explainer = shap.KernelExplainer(detector.outlier_score, np.zeros((1, width)))
+    values = explainer.shap_values(X[row : row + 1], silent=True)[0]
+    if into is not None:
+        into.put(True)
+    return values
+
+
+def agreement() -> list[list[object]]:
+    detector, X = table_of(100)
+    ranks, first = [], 0
+    for row in range(490, 500):
+        ours = np.zeros(100)
+        for reason in detector.explain(X[[row]], top=100)[0].reasons:
+            ours[reason.column] = reason.contribution
+        theirs = shap_values(100, row)
+        has = X[row] != 0
+        ranks.append(spearmanr(ours[has], theirs[has])[0])
+        first += set(np.argsort(-ours)[:3]) == set(np.argsort(-theirs)[:3])
+    return [[f"{np.mean(ranks):.2f} ± {np.std(ranks):.2f}", f"{first} of 10"]]
+
+
+def shap_times() -> list[list[object]]:
+    rows = []
+    for width in SHAP_WIDTHS:
+        detector, X = table_of(width)
+        started = time.perf_counter()
+        detector.explain(X[-1:])
+        ours = time.perf_counter() - started
+        context = multiprocessing.get_context("spawn")
+        done, started = context.Queue(), time.perf_counter()
+        process = context.Process(target=shap_values, args=(width, 499, done))
+        process.start()
+        process.join(PATIENCE)
+        taken = f"{time.perf_counter() - started:.1f} s" if process.exitcode == 0 else f"stopped after {PATIENCE:.0f} s"
+        process.kill()
+        rows.append([f"{width:,}", f"{ours * 1e3:.1f} ms", taken])
+    return rows
+
+
+def main() -> None:
+    print_table(
+        f"{ROWS} rows explained, against scoring them",
+        ["data", "explain", "score", "ratio", "reached"],
+        against_scoring(),
+    )
+    print_table(f"{ROWS} rows of about 100 non-zeros explained", ["features", "time"], by_width())
+    print_table(
+        "Agreement with SHAP at D = 100, ten outliers", ["rank correlation", "same three strongest"], agreement()
+    )
+    print_table(
+        "One row, with the start of SHAP's process and a fit of 500 rows", ["features", "ours", "SHAP"], shap_times()
+    )
+
+
+if __name__ == "__main__":
+    main()
