@@ -65,13 +65,18 @@ class RowExplanation:
     """Training rows that it was compared with most often or most closely, nearest first."""
 
     def __str__(self) -> str:
-        lines = [f"row {self.row}: score {self.score:.6g}, above {self.percentile:.1f} % of the training rows"]
+        return self.told(f"row {self.row}", [str(row) for row in self.nearest])
+
+    def told(self, name: str, nearest: Sequence[str]) -> str:
+        """In lines, with names for the row and for the nearest training rows."""
+        lines = [f"{name}: score {self.score:.6g}, above {self.percentile:.1f} % of the training rows"]
         width = max((len(reason.feature) for reason in self.reasons), default=0)
         for reason in self.reasons:
             lines.append(
                 f"  {reason.contribution:+10.4g}  {reason.feature:<{width}} = {reason.value:<8.4g} {_typical(reason)}"
             )
-        return "\n".join([*lines, f"  {self.rest:+10.4g}  all other features"])
+        lines.append(f"  {self.rest:+10.4g}  all other features")
+        return "\n".join([*lines, f"  nearest training rows: {', '.join(nearest)}"])
 
 
 class Explanation(Sequence[RowExplanation]):

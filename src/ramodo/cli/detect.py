@@ -45,7 +45,7 @@ def run_detect(
         importing.result()
     reading = time.perf_counter() - started
     detector, warned = training.fit(table, source.is_text(path), not quiet and sys.stderr.isatty())
-    detector.source_ = source.remembered(path, table)
+    detector.source_ = source.remembered(path, table) | {"reference_ids": _reference_ids(detector, table)}
     detector.stage_seconds_ = {"read": reading, **detector.stage_seconds_}
     scores = detector.outlier_scores_
     if output is not None:
@@ -58,6 +58,14 @@ def run_detect(
     if quiet and not as_json:
         return
     _summarize(path, source, table, detector, output, model, top, as_json)
+
+
+def _reference_ids(detector: Any, table: Table) -> dict[str, str] | None:
+    """Ids of the training rows that explanations may name as nearest, where rows have ids."""
+    if table.ids is None:
+        return None
+    origins = [member.origin for member in detector.model_.members if member.origin is not None]
+    return {str(row): table.id_of(row) for origin in origins for row in origin.numbers.tolist()}
 
 
 def _summarize(

@@ -32,16 +32,18 @@ def run_explain(
     scores = detector.outlier_score(table.X)
     chosen = [_number(path, table, name) for name in rows] or np.argsort(-scores, kind="stable")[:3].tolist()
     found = explained(detector, table, chosen, scores, top, source.text_options())
+    known = (detector.source_ or {}).get("reference_ids") or {}
+    nearest = [[known.get(str(number), str(number)) for number in row.nearest] for row in found]
     if as_json:
         lines = found.to_dict()
-        for line, number in zip(lines, chosen, strict=True):
-            line["row"], line["id"] = number, table.id_of(number)
+        for line, number, ids in zip(lines, chosen, nearest, strict=True):
+            line |= {"row": number, "id": table.id_of(number), "nearest": ids}
         print(json.dumps(lines))
         return
-    for explanation, number in zip(found, chosen, strict=True):
+    for row, number, ids in zip(found, chosen, nearest, strict=True):
         if table.texts is not None:
             out.print(table.texts[number])
-        out.print(str(explanation).replace(f"row {explanation.row}:", f"{table.id_of(number)}:", 1))
+        out.print(row.told(table.id_of(number), ids))
 
 
 def _number(path: str, table: Table, name: str) -> int:
