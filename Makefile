@@ -18,9 +18,10 @@ lint: $(VENV)/lint
 	$(BIN)/mypy
 
 # One table each; the run at Webspam's shape needs 16 GB and several minutes, so it is asked for by name.
-BENCHMARKS := accuracy instances labels framework files peers kernels news20 growth dense imports
+BENCHMARKS := accuracy instances labels framework files explanations peers kernels news20 growth dense imports
 bench: $(addprefix bench-,$(BENCHMARKS))
 bench-all: bench bench-webspam
+bench-explanations: $(VENV)/bench
 bench-%: $(VENV)/installed
 	$(BIN)/python -m benchmarks.$*
 
@@ -42,6 +43,10 @@ $(VENV)/installed: $(NATIVE) | $(BIN)/python
 
 $(VENV)/tests: $(VENV)/installed pyproject.toml
 	$(BIN)/python -m pip install --quiet --editable '.[test]'
+	touch $@
+
+$(VENV)/bench: $(VENV)/installed pyproject.toml
+	$(BIN)/python -m pip install --quiet --editable '.[bench]'
 	touch $@
 
 $(VENV)/lint: $(VENV)/tests pyproject.toml

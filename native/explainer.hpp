@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <limits>
 #include <utility>
 #include <vector>
 
@@ -78,8 +79,8 @@ public:
                 if (slot >= 0) sums_[slot] += own[k];
                 else offer(columns[k], own[k], top, found);
             }
-            for (size_t s = 0; s < sums_.size(); ++s)
-                if (std::abs(sums_[s]) >= weakest(top, found)) offer(of_.columns_[s], sums_[s], top, found);
+            for (int64_t s = -1; (s = inner_loops().find_reaching(sums_.data(), s + 1, of_.n_slots(), weakest(top, found))) < of_.n_slots();)
+                offer(of_.columns_[s], sums_[s], top, found);
             std::fill(sums_.begin(), sums_.end(), 0.0);
             std::sort_heap(found.begin(), found.end(), FeatureSums::stronger);
         }
@@ -87,7 +88,7 @@ public:
     private:
         // What a sum must reach to be kept.
         static double weakest(int64_t top, const std::vector<Found>& found) {
-            return static_cast<int64_t>(found.size()) < top ? 0.0 : std::abs(found.front().second);
+            return static_cast<int64_t>(found.size()) < top ? std::numeric_limits<double>::min() : std::abs(found.front().second);
         }
 
         // Keeps the strongest, the weakest of them in front.

@@ -18,12 +18,8 @@ public:
     template <class I>
     void add(const I* columns, const double* values, int64_t n) {
         for (int64_t k = 0; k < n; ++k) {
-            int32_t at = places_.find(columns[k]);
-            if (at < 0) {
-                at = static_cast<int32_t>(sums_.size());
-                places_.insert(columns[k], at);
-                sums_.emplace_back(columns[k], 0.0);
-            }
+            const int32_t at = places_.find_or_insert(columns[k], static_cast<int32_t>(sums_.size()));
+            if (at == static_cast<int32_t>(sums_.size())) sums_.emplace_back(columns[k], 0.0);
             sums_[at].second += values[k];
         }
     }

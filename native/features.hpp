@@ -24,17 +24,19 @@ public:
     int64_t size() const { return size_; }
     const std::vector<int64_t>& keys() const { return keys_; }
 
-    void insert(int64_t column, int32_t value) {
-        if (2 * (size_ + 1) > static_cast<int64_t>(keys_.size())) grow();
-        uint64_t at = place(column);
-        if (keys_[at] == column) return;
-        keys_[at] = column;
-        values_[at] = value;
-        ++size_;
-    }
+    void insert(int64_t column, int32_t value) { find_or_insert(column, value); }
     int32_t find(int64_t column) const {
         uint64_t at = place(column);
         return keys_[at] == column ? values_[at] : -1;
+    }
+    // The value of a feature, which is `value` where it has none yet.
+    int32_t find_or_insert(int64_t column, int32_t value) {
+        if (2 * (size_ + 1) > static_cast<int64_t>(keys_.size())) grow();
+        const uint64_t at = place(column);
+        if (keys_[at] == column) return values_[at];
+        keys_[at] = column;
+        ++size_;
+        return values_[at] = value;
     }
 
 private:

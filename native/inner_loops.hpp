@@ -76,6 +76,8 @@ struct InnerLoops {
     // sums[slot] += values[k] * (table[slot] · q) with slot = slots[k], or k where slots is null; rows of `stride` floats.
     void (*add_products)(const int32_t* slots, const double* values, int64_t n, const float* table, int stride,
                          const double* q, double* sums);
+    // The first place from `at` on whose absolute value reaches the limit, or n.
+    int64_t (*find_reaching)(const double* values, int64_t at, int64_t n, double limit);
     // out += sum_k values[k] * initial weights of columns[k]
     void (*gather_initial)(const InitialWeights& init, const int64_t* columns, const float* values, int64_t n, int m,
                            int width, float* out);

@@ -121,6 +121,18 @@ void add_products(const int32_t* slots, const double* values, int64_t n, const f
     });
 }
 
+int64_t find_reaching(const double* values, int64_t at, int64_t n, double limit) {
+    constexpr int kTogether = 16;
+    for (; at + kTogether <= n; at += kTogether) {
+        const d4* v = reinterpret_cast<const d4*>(values + at);
+        auto any = (v[0] >= limit) | (-v[0] >= limit);
+        for (int i = 1; i < kTogether / 4; ++i) any |= (v[i] >= limit) | (-v[i] >= limit);
+        if (any[0] | any[1] | any[2] | any[3]) break;
+    }
+    while (at < n && !(values[at] >= limit || -values[at] >= limit)) ++at;
+    return at;
+}
+
 void gather_initial(const InitialWeights& init, const int64_t* columns, const float* values, int64_t n, int m,
                     int width, float* out) {
     for_panels(width, [&](auto groups, int first) {
@@ -367,7 +379,7 @@ void score_small(const float* rows, int64_t n_rows, int m, const double* referen
 
 extern const InnerLoops table;
 const InnerLoops table = {
-    RAMODO_STRING(RAMODO_ISA), add_scaled, squared_norm<float>, squared_norm<double>, gather<float>, gather<double>, add_products, gather_initial, initial_row, update_sparse,
+    RAMODO_STRING(RAMODO_ISA), add_scaled, squared_norm<float>, squared_norm<double>, gather<float>, gather<double>, add_products, find_reaching, gather_initial, initial_row, update_sparse,
     forward_dense<float>, forward_dense<double>, update_dense<float>, update_dense<double>, distances_small, products_wide, score_small,
 };
 
