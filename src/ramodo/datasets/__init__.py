@@ -1,6 +1,18 @@
-"""Data with a known answer, and the sets that the benchmarks and published numbers use."""
+"""Data with a known answer, the paper's eight sets, and ready-made files of these and others."""
 
 from .generated import make_ultrahigh
+from .loading import load_dataset
 from .prepared import LabeledData, data_folder, load_prepared
+from .sources import SOURCES, RawFile, Source, list_datasets
 
-__all__ = ["LabeledData", "data_folder", "load_prepared", "make_ultrahigh"]
+__all__ = [
+    "LabeledData",
+    "RawFile",
+    "SOURCES",
+    "Source",
+    "data_folder",
+    "list_datasets",
+    "load_dataset",
+    "load_prepared",
+    "make_ultrahigh",
+]

@@ -1,23 +1,31 @@
-"""Ready-made npz files of real sets, in the folder that RAMODO_DATA names."""
+"""Sets as npz files: ready-made ones in the folder that RAMODO_DATA names, and those that conversions leave behind."""
 
 from __future__ import annotations
 
 import os
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
+from ..formats import FormatError
+from ..whole_file import write_whole
+
 
 @dataclass(frozen=True)
 class LabeledData:
-    """Rows, their truth (1 = outlier), and further outliers where a class was downsampled."""
+    """Rows, their truth (1 = outlier), further outliers where a class was downsampled, and where all this is from.
 
-    X: sp.csr_array
+    X is sparse; of the dense sets that `load_dataset` gives it is a plain array.
+    """
+
+    X: Any
     y: npt.NDArray[np.int8]
     pool: sp.csr_array | None
+    origin: str = ""
 
 
 def data_folder() -> Path | None:
@@ -36,9 +44,42 @@ def load_prepared(name: str) -> LabeledData:
     if not path.is_file():
         known = ", ".join(sorted(file.stem for file in folder.glob("*.npz")))
         raise FileNotFoundError(f"{name!r} was asked for; {folder} has: {known}.")
-    with np.load(path, allow_pickle=False) as file:
-        pool = _csr(file, "pool_") if "pool_data" in file else None
-        return LabeledData(_csr(file, ""), file["y"], pool)
+    return read_prepared(path)
+
+
+def read_prepared(path: Path) -> LabeledData:
+    """A set from its file: CSR arrays by name, or one dense matrix X; `y`; and the pool's CSR arrays."""
+    try:
+        with np.load(path, allow_pickle=False) as file:
+            pool = _csr(file, "pool_") if "pool_data" in file else None
+            X = file["X"] if "X" in file else _csr(file, "")
+            return LabeledData(X, file["y"], pool, str(path))
+    except FileNotFoundError:
+        raise
+    except Exception as error:  # numpy and zipfile raise many kinds
+        raise FormatError(f"{path} is not a prepared set: {str(error).rstrip('.') or type(error).__name__}.") from None
+
+
+def write_prepared(path: Path, data: LabeledData) -> None:
+    """The same file again."""
+    arrays: dict[str, Any] = {"y": data.y, **(_arrays("", data.X) if sp.issparse(data.X) else {"X": data.X})}
+    if data.pool is not None:
+        arrays |= _arrays("pool_", data.pool)
+
+    def write(temporary: str) -> None:
+        with open(temporary, "wb") as file:
+            np.savez_compressed(file, **arrays)
+
+    write_whole(path, write)
+
+
+def _arrays(prefix: str, matrix: sp.csr_array) -> dict[str, Any]:
+    return {
+        f"{prefix}data": matrix.data,
+        f"{prefix}indices": matrix.indices,
+        f"{prefix}indptr": matrix.indptr.astype(np.int64),
+        f"{prefix}shape": np.array(matrix.shape, dtype=np.int64),
+    }
 
 
 def _csr(file: np.lib.npyio.NpzFile, prefix: str) -> sp.csr_array:

@@ -1,0 +1,174 @@
+"""Downloads that go on where they were cut.
+
+    NAME.part         what has come so far
+    NAME.part.json    of which version of the file: where, its ETag or date, and how long it is
+    NAME              the whole file, once its checksum is right
+    NAME.sha256       its checksum, as sha256sum writes it
+
+A part is only ever continued with bytes of the same version (If-Range); otherwise it begins again. An interrupted
+download leaves the part, and never a NAME that is not whole.
+"""
+
+from __future__ import annotations
+
+import http.client
+import json
+import re
+import shutil
+import socket
+import ssl
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from .. import __version__
+from .checksums import DownloadError, accept
+from .sources import RawFile
+
+TIMEOUT = 60.0
+"""Seconds without a byte after which a connection counts as cut."""
+
+PAUSES = (1.0, 4.0, 15.0)
+"""Seconds before each further attempt."""
+
+_CHUNK = 1 << 20
+_PASSING = (408, 416, 429, 500, 502, 503, 504)
+_BROKEN = (ConnectionError, TimeoutError, ssl.SSLError)
+
+Show = Callable[[int, int], None]
+
+
+class _CutError(Exception):
+    """The connection ended before the file did, or the server asks to come back: worth another attempt."""
+
+
+def download(file: RawFile, folder: Path, *, mirror: str | None = None, show: Show | None = None) -> Path:
+    """The file in `folder`, from the first of its addresses that has it, or from a folder of the mirror's."""
+    folder.mkdir(parents=True, exist_ok=True)
+    target, failures = folder / file.name, list[str]()
+    for address in (f"{mirror.rstrip('/')}/{file.name}",) if mirror else file.addresses:
+        try:
+            _fetch(address, target, file, show)
+        except _CutError as error:
+            kept = _size(_part(target))
+            failures.append(f"{address}: {error}" + (f"; {kept:,} bytes are kept for the next call" if kept else ""))
+        else:
+            accept(_part(target), target, file.sha256)
+            _mark(target).unlink(missing_ok=True)
+            return target
+    raise DownloadError(
+        f"{file.name} could not be downloaded. {'. '.join(failures)}. A file that you have may be given as source."
+    )
+
+
+def _fetch(address: str, target: Path, file: RawFile, show: Show | None) -> None:
+    """All bytes into the part, in as many attempts as it takes and is allowed."""
+    for pause in (*PAUSES, None):
+        try:
+            return _attempt(address, target, file, show)
+        except urllib.error.HTTPError as error:
+            error.close()
+            cut = _CutError(f"the server answers {error.code} {error.reason}")
+            is_final = error.code not in _PASSING
+        except (_CutError, urllib.error.URLError, http.client.HTTPException, *_BROKEN) as error:
+            reason = getattr(error, "reason", error)
+            cut = _CutError(str(reason) or type(reason).__name__)
+            is_final = isinstance(reason, socket.gaierror | ssl.SSLCertVerificationError)
+        if pause is None or is_final:
+            raise cut
+        time.sleep(pause)
+
+
+def _attempt(address: str, target: Path, file: RawFile, show: Show | None) -> None:
+    known = _known(target, address)
+    begin = _size(_part(target)) if known.get("version") else 0
+    if begin and begin == known.get("length"):
+        return
+    try:
+        answer = _opened(address, begin, known.get("version", ""))
+    except urllib.error.HTTPError as error:
+        if error.code == 416:  # the file has become shorter than the part
+            _part(target).unlink()
+        raise
+    with answer:
+        if answer.status == 206 and not _continues(answer, begin, known.get("length")):
+            _part(target).unlink()
+            raise _CutError(f"asked for the bytes from {begin:,} on, it sends {answer.headers['Content-Range']!r}")
+        begin = begin if answer.status == 206 else 0
+        length = begin + int(answer.headers["Content-Length"]) if answer.headers["Content-Length"] else None
+        if length is None and not answer.chunked:
+            raise DownloadError(f"{address} does not say how long it is: whether all of it came could not be known.")
+        _refuse_length(target, file, length, begin)
+        if begin == 0:
+            _part(target).unlink(missing_ok=True)  # before the mark says that it is of another version
+            _mark(target).write_text(json.dumps({"address": address, "version": _version(answer), "length": length}))
+        _copy(answer, _part(target), begin, length, show)
+
+
+def _opened(address: str, begin: int, version: str) -> Any:
+    if not address.startswith(("http://", "https://")):
+        raise DownloadError(f"the address {address!r} was given; allowed: http:// and https://.")
+    headers = {"User-Agent": f"ramodo/{__version__}", "Accept-Encoding": "identity"}
+    if begin:
+        headers |= {"Range": f"bytes={begin}-", "If-Range": version}
+    answer = urllib.request.urlopen(urllib.request.Request(address, headers=headers), timeout=TIMEOUT)
+    if address.startswith("https://") and not answer.url.startswith("https://"):
+        answer.close()
+        raise DownloadError(f"{address} leads to {answer.url}, which is not encrypted; allowed: https://.")
+    return answer
+
+
+def _continues(answer: Any, begin: int, length: int | None) -> bool:
+    """Whether its bytes are those that follow the part, of a file as long as before."""
+    found = re.fullmatch(r"bytes (\d+)-\d+/(\d+|\*)", answer.headers.get("Content-Range", ""))
+    return found is not None and int(found[1]) == begin and found[2] in ("*", str(length))
+
+
+def _refuse_length(target: Path, file: RawFile, length: int | None, begin: int) -> None:
+    """Before a byte is written: another file than was published, or one that the disk has no room for."""
+    if file.size is not None and length not in (None, file.size):
+        raise DownloadError(f"{file.name} has {length:,} bytes there; expected: {file.size:,}, as published.")
+    needed, free = (length or file.size or 0) - begin, shutil.disk_usage(target.parent).free
+    if needed > free:
+        raise DownloadError(f"{target} needs {needed:,} bytes more; the disk has {free:,}.")
+
+
+def _copy(answer: Any, part: Path, begin: int, length: int | None, show: Show | None) -> None:
+    with open(part, "ab") as file:
+        file.truncate(begin)
+        while chunk := answer.read1(_CHUNK):
+            file.write(chunk)
+            if show is not None and length:
+                show(file.tell() // 1_000_000, max(1, length // 1_000_000))
+        if length is not None and file.tell() < length:
+            raise _CutError(f"the connection ended after {file.tell():,} of {length:,} bytes")
+
+
+def _version(answer: Any) -> str:
+    """What If-Range compares: a strong ETag or a date; nothing where the server has neither."""
+    tag = answer.headers.get("ETag", "")
+    return tag if tag.startswith('"') else answer.headers.get("Last-Modified", "")
+
+
+def _known(target: Path, address: str) -> dict[str, Any]:
+    """Of the part, where it is one of this address."""
+    try:
+        known = json.loads(_mark(target).read_text())
+        return known if known["address"] == address else {}
+    except (OSError, ValueError, KeyError, TypeError):
+        return {}
+
+
+def _part(target: Path) -> Path:
+    return target.with_name(target.name + ".part")
+
+
+def _mark(target: Path) -> Path:
+    return target.with_name(target.name + ".part.json")
+
+
+def _size(path: Path) -> int:
+    return path.stat().st_size if path.exists() else 0
