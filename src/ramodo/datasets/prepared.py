@@ -50,14 +50,15 @@ def load_prepared(name: str) -> LabeledData:
 def read_prepared(path: Path) -> LabeledData:
     """A set from its file: CSR arrays by name, or one dense matrix X; `y`; and the pool's CSR arrays."""
     try:
-        with np.load(path, allow_pickle=False) as file:
+        with open(path, "rb") as stream, np.load(stream, allow_pickle=False) as file:
             pool = _csr(file, "pool_") if "pool_data" in file else None
             X = file["X"] if "X" in file else _csr(file, "")
             return LabeledData(X, file["y"], pool, str(path))
     except FileNotFoundError:
         raise
     except Exception as error:  # numpy and zipfile raise many kinds
-        raise FormatError(f"{path} is not a prepared set: {str(error).rstrip('.') or type(error).__name__}.") from None
+        reason = str(error).rstrip(".") or type(error).__name__
+        raise FormatError(f"{path} is not a prepared set: {reason}. Remove it where it is in the cache: it is made again.") from None
 
 
 def write_prepared(path: Path, data: LabeledData) -> None:
