@@ -285,6 +285,40 @@ def info(
 
 
 @app.command()
+def datasets(
+    name: Annotated[
+        Optional[str],  # noqa: UP045
+        typer.Argument(metavar="NAME", help="One of the sets; all are listed without it."),
+    ] = None,
+    output: Annotated[
+        Optional[str],  # noqa: UP045
+        typer.Option("-o", "--output", help="Where to write: .npz (with the pool), .svm or .rows."),
+    ] = None,
+    source: Annotated[
+        Optional[str],  # noqa: UP045
+        typer.Option("--source", help="File or folder of the publisher's files, or address of a folder of them."),
+    ] = None,
+    cache: Annotated[Optional[str], typer.Option("--cache", help="Where files are kept.")] = None,  # noqa: UP045
+    offline: Annotated[bool, typer.Option("--offline", help="Never ask the network.")] = False,
+    seed: Annotated[int, typer.Option("--seed", help="Draws the outliers of News20, URL and Webspam.")] = 0,
+    quiet: Quiet = False,
+    json: Json = False,
+) -> None:
+    """List the paper's data sets, or load one of them.
+
+    `ramodo datasets`
+
+    `ramodo datasets News20 -o news20.npz`
+    """
+    from .datasets import run_list, run_load
+
+    if name is None:
+        run_list(cache, json)
+        return
+    run_load(name, source=source, cache=cache, offline=offline, seed=seed, output=output, quiet=quiet, as_json=json)
+
+
+@app.command()
 def demo() -> None:
     """Look for 200 planted outliers among 10,000 rows with a million features.
 

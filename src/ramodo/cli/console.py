@@ -24,6 +24,8 @@ def _console(stream: TextIO | None, is_error: bool) -> Console:
 out = _console(sys.stdout, False)
 err = _console(sys.stderr, True)
 
+_TEXTS = ("id", "text", "reasons", "set", "here", "licence", "outliers")
+
 
 def bar(name: str, unit: str, quiet: bool = False) -> Bar:
     """A bar on standard error, where that is a terminal and somebody wants to see it."""
@@ -46,13 +48,16 @@ def print_facts(facts: Mapping[str, Any], as_json: bool, *, to_error: bool = Fal
         (err if to_error else out).print(f"{name:<{width}}{value}")
 
 
+def print_json(value: Any) -> None:
+    """On standard output."""
+    print(json.dumps(value, default=str))
+
+
 def print_rows(header: list[str], rows: Iterable[Iterable[Any]], *, to_error: bool = False) -> None:
     """A small table."""
     table = Table(box=None, header_style="bold", pad_edge=False)
     for column in header:
-        table.add_column(
-            column, justify="left" if column in ("id", "text", "reasons") else "right", overflow="ellipsis"
-        )
+        table.add_column(column, justify="left" if column in _TEXTS else "right", overflow="ellipsis")
     for row in rows:
         table.add_row(*[str(cell) for cell in row])
     (err if to_error else out).print(table)

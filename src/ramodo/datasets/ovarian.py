@@ -10,7 +10,6 @@ from typing import IO
 import numpy as np
 
 from ..formats import FormatError
-from ..formats.opening import open_binary
 from .labelled_lines import read_lines, scaled, with_means
 from .prepared import LabeledData
 from .sources import SOURCES
@@ -21,7 +20,7 @@ _CLASS = "decision"
 def convert(files: Sequence[Path], seed: int) -> LabeledData:
     """The largest class against the one with which it has as many rows as the paper; others go."""
     (path,) = files
-    with open_binary(str(path)) as stream:
+    with open(path, "rb") as stream:
         n_attributes, class_at = _header(path, stream)
         values, classes = read_lines(str(path), stream, n_attributes - 1, class_at)
     inlier, outlier = _two_classes(path, Counter(classes))

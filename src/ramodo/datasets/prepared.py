@@ -58,7 +58,9 @@ def read_prepared(path: Path) -> LabeledData:
         raise
     except Exception as error:  # numpy and zipfile raise many kinds
         reason = str(error).rstrip(".") or type(error).__name__
-        raise FormatError(f"{path} is not a prepared set: {reason}. Remove it where it is in the cache: it is made again.") from None
+        raise FormatError(
+            f"{path} is not a prepared set: {reason}. Remove it where it is in the cache: it is made again."
+        ) from None
 
 
 def write_prepared(path: Path, data: LabeledData) -> None:

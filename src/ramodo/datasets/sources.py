@@ -101,8 +101,8 @@ _ALL = (
             for name in ("r8-train-stemmed.txt", "r8-test-stemmed.txt")
         ),
         "Reuters-21578: for research only",
-        "The paper's footnote names a training file of all terms, at an address that is gone; its N needs training and "
-        "test documents, and its D is that of the stemmed files, also at ana.cachopo.org. A term is there or not.",
+        "The paper's footnote names a training file of all terms; its N needs training and test documents, and its D "
+        "is that of the stemmed files, which ana.cachopo.org describes. A term is there or not: 1 or 0.",
     ),
     Source(
         "OT",
