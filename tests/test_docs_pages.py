@@ -9,7 +9,16 @@ from pathlib import Path
 import pytest
 
 DOCS = Path(__file__).parent.parent / "docs"
-WITH_EXAMPLES = {"command-line.md", "cutoffs.md", "labels.md", "normalization.md", "stages.md", "theory.md", "why.md"}
+WITH_EXAMPLES = {
+    "command-line.md",
+    "cutoffs.md",
+    "datasets.md",
+    "labels.md",
+    "normalization.md",
+    "stages.md",
+    "theory.md",
+    "why.md",
+}
 
 
 def blocks(page):

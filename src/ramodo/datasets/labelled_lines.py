@@ -62,17 +62,17 @@ def _numbers(path: str, lines: Sequence[str], n_columns: int, first: int) -> Flo
         raise FormatError(f"{path}, {rows}: {str(error).rstrip('.')}; allowed: numbers and ?.") from None
 
 
-def with_means(values: Floats) -> Floats:
-    """Missing values become the mean of what their column has, or 0 where it has nothing."""
-    gaps = np.isnan(values)
-    counts = (~gaps).sum(axis=0)
-    sums = np.where(gaps, np.float32(0), values).sum(axis=0, dtype=np.float64)
-    means = (sums / np.maximum(counts, 1)).astype(np.float32)
-    return np.where(gaps, means, values)
+def fill(values: Floats) -> None:
+    """Missing values become, in place, the mean of what their column has, or 0 where it has nothing."""
+    rows, columns = np.nonzero(np.isnan(values))
+    values[rows, columns] = 0
+    counts = len(values) - np.bincount(columns, minlength=values.shape[1])
+    means = values.sum(axis=0, dtype=np.float64) / np.maximum(counts, 1)
+    values[rows, columns] = means[columns]
 
 
-def scaled(values: Floats) -> Floats:
-    """Each column from 0 to 1; one that has a single value is 0."""
+def scale(values: Floats) -> None:
+    """Each column from 0 to 1, in place; one that has a single value is 0."""
     low, high = values.min(axis=0), values.max(axis=0)
-    width = np.where(high > low, high - low, np.float32(1))
-    return (values - low) / width
+    values -= low
+    values /= np.where(high > low, high - low, np.float32(1))

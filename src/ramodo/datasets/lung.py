@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from ..formats import FormatError
-from .labelled_lines import scaled
+from .labelled_lines import scale
 from .prepared import LabeledData
 
 _INLIERS, _OUTLIERS = 1, 5
@@ -31,4 +31,6 @@ def convert(files: Sequence[Path], seed: int) -> LabeledData:
     if not {_INLIERS, _OUTLIERS} <= set(classes):
         raise FormatError(f"{path} has the classes {sorted(set(classes))}; allowed: 1 and 5 among them.")
     kept = np.isin(classes, (_INLIERS, _OUTLIERS))
-    return LabeledData(scaled(X[kept]), (classes[kept] == _OUTLIERS).astype(np.int8), None)
+    X = X[kept]
+    scale(X)
+    return LabeledData(X, (classes[kept] == _OUTLIERS).astype(np.int8), None)

@@ -10,7 +10,7 @@ from typing import IO
 import numpy as np
 
 from ..formats import FormatError
-from .labelled_lines import read_lines, scaled, with_means
+from .labelled_lines import fill, read_lines, scale
 from .prepared import LabeledData
 from .sources import SOURCES
 
@@ -26,7 +26,10 @@ def convert(files: Sequence[Path], seed: int) -> LabeledData:
     inlier, outlier = _two_classes(path, Counter(classes))
     kept = np.array([label in (inlier, outlier) for label in classes])
     y = np.array([label == outlier for label in classes], dtype=np.int8)[kept]
-    return LabeledData(scaled(with_means(values[kept])), y, None)
+    values = values[kept]
+    fill(values)
+    scale(values)
+    return LabeledData(values, y, None)
 
 
 def _header(path: Path, stream: IO[bytes]) -> tuple[int, int]:

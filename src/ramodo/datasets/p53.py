@@ -9,7 +9,7 @@ import numpy as np
 
 from ..formats import FormatError
 from .archives import zip_member
-from .labelled_lines import read_lines, scaled, with_means
+from .labelled_lines import fill, read_lines, scale
 from .prepared import LabeledData
 
 _COLUMNS, _MOST_BYTES = 5408, 1 << 32
@@ -28,4 +28,6 @@ def convert(files: Sequence[Path], seed: int) -> LabeledData:
     if unknown:
         raise FormatError(f"{path} has the class {unknown[0]!r}; allowed: 'active' and 'inactive'.")
     y = np.array([label == "active" for label in classes], dtype=np.int8)
-    return LabeledData(scaled(with_means(values)), y, None)
+    fill(values)
+    scale(values)
+    return LabeledData(values, y, None)
