@@ -85,8 +85,8 @@ def test_what_cannot_be_gone_on_with_begins_again(server, file, folder, what):
         pytest.param(CONTENT[::-1], True, id="other"),
         pytest.param(CONTENT[:500], True, id="shorter"),
         pytest.param(CONTENT[:500], False, id="shorter, of a server that does not look at If-Range"),
-        pytest.param(CONTENT + b"more", True, id="longer"),
-        pytest.param(CONTENT + b"more", False, id="longer, of a server that does not look at If-Range"),
+        pytest.param(b"more" + CONTENT, True, id="longer"),
+        pytest.param(b"more" + CONTENT, False, id="longer, of a server that does not look at If-Range"),
     ],
 )
 def test_a_changed_file_is_never_joined_with_the_old_one(server, file, folder, changed, keeps_if_range, monkeypatch):

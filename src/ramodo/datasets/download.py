@@ -105,7 +105,7 @@ def _attempt(address: str, target: Path, file: RawFile, show: Show | None) -> No
         if begin == 0:
             _part(target).unlink(missing_ok=True)  # before the mark says that it is of another version
             _mark(target).write_text(json.dumps({"address": address, "version": _version(answer), "length": length}))
-        _copy(answer, _part(target), begin, length, show)
+        _copy(answer, _part(target), length, show)
 
 
 def _opened(address: str, begin: int, version: str) -> Any:
@@ -136,9 +136,9 @@ def _refuse_length(target: Path, file: RawFile, length: int | None, begin: int) 
         raise DownloadError(f"{target} needs {needed:,} bytes more; the disk has {free:,}.")
 
 
-def _copy(answer: Any, part: Path, begin: int, length: int | None, show: Show | None) -> None:
+def _copy(answer: Any, part: Path, length: int | None, show: Show | None) -> None:
+    """What comes, at the end of the part."""
     with open(part, "ab") as file:
-        file.truncate(begin)
         while chunk := answer.read1(_CHUNK):
             file.write(chunk)
             if show is not None and length:
