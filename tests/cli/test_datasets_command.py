@@ -18,6 +18,7 @@ def cache(monkeypatch, tmp_path):
     monkeypatch.setenv("RAMODO_DATA", str(tmp_path / "nothing"))
     monkeypatch.setenv("RAMODO_CACHE", str(tmp_path / "cache"))
     monkeypatch.setenv("RAMODO_OFFLINE", "0")
+    monkeypatch.setenv("no_proxy", "127.0.0.1")
     return tmp_path / "cache"
 
 

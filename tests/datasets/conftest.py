@@ -20,6 +20,5 @@ def empty_world(monkeypatch, tmp_path):
     monkeypatch.setenv("RAMODO_DATA", str(tmp_path / "nothing"))
     monkeypatch.setenv("RAMODO_CACHE", str(tmp_path / "cache"))
     monkeypatch.delenv("RAMODO_OFFLINE", raising=False)
-    for name in ("http_proxy", "HTTP_PROXY", "all_proxy", "ALL_PROXY"):
-        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("no_proxy", "127.0.0.1")
     return tmp_path

@@ -27,7 +27,7 @@ def file(server):
 
 
 def names(folder):
-    return sorted(path.name for path in folder.iterdir())
+    return sorted(path.name for path in folder.iterdir() if path.name != ".lock")
 
 
 def test_a_file_comes_whole_with_its_checksum_beside_it(server, file, folder):
@@ -254,6 +254,17 @@ def test_ctrl_c_keeps_the_part_and_leaves_no_file(server, file, folder):
     assert (folder / "a.bin.part").read_bytes() == CONTENT[:3000]
     assert fetch(file, folder).read_bytes() == CONTENT
     assert server.ranges() == [None, "bytes=3000-"]
+
+
+def test_two_processes_do_not_write_into_one_part(server, file, folder, python):
+    program = "import sys; from pathlib import Path; from ramodo.datasets.download import download;"
+    program += "from ramodo.datasets import RawFile; download(RawFile('a.bin', (sys.argv[1],)), Path(sys.argv[2]))"
+    folder.mkdir()
+    with download.alone(folder), pytest.raises(AssertionError, match="Another process downloads into"):
+        python(program, file.addresses[0], folder)
+    assert server.requests == []
+    python(program, file.addresses[0], folder)
+    assert names(folder) == ["a.bin", "a.bin.sha256"]
 
 
 def test_progress_ends_with_the_whole(server, file, folder):

@@ -59,6 +59,15 @@ def test_the_eight_sets_are_there():
             assert file.sha256 is None or len(bytes.fromhex(file.sha256)) == 32
 
 
+def test_the_page_says_what_the_table_says():
+    lines = (Path(__file__).parents[2] / "docs" / "datasets.md").read_text(encoding="utf-8").splitlines()
+    for source in SOURCES.values():
+        (line,) = [line for line in lines if line.startswith(f"| {source.name} |")]
+        assert line.startswith(f"| {source.name} | {source.n_rows:,} | {source.n_features:,} |")
+        assert all(f"`{file.name}`" in line for file in source.files)
+        assert ("dense" in line, "down to 2 %" in line) == (source.is_dense, source.is_downsampled)
+
+
 @pytest.mark.parametrize("name", NAMES)
 def test_from_the_network_once(name, mirror, mine, monkeypatch):
     """The second call needs no network, and gives the same as the same files of a user."""

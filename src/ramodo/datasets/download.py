@@ -17,10 +17,12 @@ import re
 import shutil
 import socket
 import ssl
+import sys
 import time
 import urllib.error
 import urllib.request
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -48,7 +50,30 @@ class _CutError(Exception):
 def download(file: RawFile, folder: Path, *, mirror: str | None = None, show: Show | None = None) -> Path:
     """The file in `folder`, from the first of its addresses that has it, or from a folder of the mirror's."""
     folder.mkdir(parents=True, exist_ok=True)
-    target, failures = folder / file.name, list[str]()
+    with alone(folder):
+        return _download(file, folder / file.name, mirror, show)
+
+
+@contextmanager
+def alone(folder: Path) -> Iterator[None]:
+    """One process at a time: two would write into the same part. The system lets go when a process ends."""
+    with open(folder / ".lock", "ab") as file:
+        try:
+            if sys.platform == "win32":
+                import msvcrt
+
+                msvcrt.locking(file.fileno(), msvcrt.LK_NBLCK, 1)
+            else:
+                import fcntl
+
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            raise DownloadError(f"Another process downloads into {folder}; call again when it is done.") from None
+        yield
+
+
+def _download(file: RawFile, target: Path, mirror: str | None, show: Show | None) -> Path:
+    failures = []
     for address in (f"{mirror.rstrip('/')}/{file.name}",) if mirror else file.addresses:
         try:
             _fetch(address, target, file, show)
