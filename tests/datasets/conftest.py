@@ -1,9 +1,13 @@
 """A web server on this machine, and a world in which nothing is known of earlier downloads."""
 
+import tempfile
+from pathlib import Path
+
 import pytest
+import tiny_files
 from file_server import FileServer
 
-from ramodo.datasets import download
+from ramodo.datasets import download, load_dataset
 
 
 @pytest.fixture
@@ -22,3 +26,16 @@ def empty_world(monkeypatch, tmp_path):
     monkeypatch.delenv("RAMODO_OFFLINE", raising=False)
     monkeypatch.setenv("no_proxy", "127.0.0.1")
     return tmp_path
+
+
+@pytest.fixture
+def build(tmp_path):
+    """A set from files that are given by name."""
+
+    def convert(name, seed=0, **files):
+        folder = Path(tempfile.mkdtemp(prefix="mine", dir=tmp_path))
+        for file, content in (files or tiny_files.all_files()).items():
+            (folder / file).write_bytes(content)
+        return load_dataset(name, source=folder, random_state=seed)
+
+    return convert
