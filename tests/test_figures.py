@@ -25,7 +25,7 @@ def test_bars_hold_all_rows_and_none_lies_on_both_sides_of_the_line(threshold):
     assert (np.diff(bars.edges) > 0).all()
     assert bars.edges[0] <= scores.min()
     assert bars.counts[bars.edges[:-1] >= threshold].sum() == (scores >= threshold).sum()
-    assert len(bars.counts) <= 130
+    assert len(bars.counts) <= 220
 
 
 @pytest.mark.parametrize("value", [0.0, 7.5, -2.0])

@@ -18,8 +18,8 @@ from .options import OptionError
 Doubles = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int64]
 
-_BARS = 60
-_STRETCH = 4.0
+_MOST_BARS, _FEWEST_BARS = 60, 10
+_STRETCH = 10.0
 """Bars reach this many times as far as the cut-off or 99 % of the rows; what lies beyond counts in the last one."""
 
 SAMPLED, FLAGGED = 4000, 1000
@@ -78,9 +78,10 @@ def score_histogram(scores: Doubles, threshold: float) -> Histogram:
     low, highest = min(float(scores.min()), threshold), max(float(scores.max()), threshold)
     usual = max(threshold, float(np.quantile(scores, 0.99)))
     high = min(highest, low + _STRETCH * (usual - low)) if usual > low else highest
-    width = (high - low) / _BARS
+    n_bars = int(np.clip(3 * np.sqrt(len(scores)), _FEWEST_BARS, _MOST_BARS))
+    width = min(high - low, max(3 * (usual - low), (high - low) / 3)) / n_bars
     if width <= 1e-12 * max(abs(low), abs(high)):  # all alike: a single bar, beside the line
-        width = max(abs(low), 1.0) / _BARS
+        width = max(abs(low), 1.0) / n_bars
     below = int(np.ceil((threshold - low) / width))
     above = max(1, int(np.ceil((high - threshold) / width)))
     edges = np.asarray(threshold + width * np.arange(-below, above + 1), dtype=np.float64)

@@ -233,6 +233,22 @@ class RandomDistanceDetector(ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
         scores = self.model_.score(rows, self._n_threads())
         return explain(self.model_, rows, scores, self.outlier_scores_, self._name_of(names), top, self._n_threads())
 
+    def report(
+        self,
+        X: Any,
+        path: str | os.PathLike[str],
+        *,
+        y: Any = None,
+        ids: Any = None,
+        names: Any = None,
+        texts: Any = None,
+        title: str | None = None,
+    ) -> Path:
+        """Write one HTML file that says what was found in the rows of `X`, and why: see `ramodo.report`."""
+        from .report import write_report
+
+        return write_report(self, X, path, y=y, ids=ids, names=names, texts=texts, title=title)
+
     def _name_of(self, names: Any) -> Callable[[int], str]:
         if callable(names):
             return names

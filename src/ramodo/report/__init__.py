@@ -1,0 +1,56 @@
+"""One HTML file that says what a detector found: open it from disk, send it, print it.
+
+content.py gathers what there is to say, page.py puts it into the page; page.html, page.css and the scripts beside them
+are what a browser sees. All data travel as one block of JSON, and the scripts write them as text only.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from ..explanation import Explanation
+from ..whole_file import write_whole
+from .content import gather
+from .page import plotly_script, render
+
+__all__ = ["write_report"]
+
+
+def write_report(
+    detector: Any,
+    X: Any,
+    path: str | os.PathLike[str],
+    *,
+    y: Any = None,
+    ids: Any = None,
+    names: Any = None,
+    texts: Any = None,
+    title: str | None = None,
+    scores: Any = None,
+    explain: Callable[[list[int]], Explanation] | None = None,
+) -> Path:
+    """Write the report of a fitted detector on the rows of `X`, those it was fitted to or others.
+
+    Parameters
+    ----------
+    y : truth of each row, for ROC and precision-recall curves: 1 outlier, 0 or -1 not
+    ids : name of each row; by default its number
+    names : name of each feature: a sequence, or a function of a feature's index
+    texts : document behind each row
+    title : what the data are called
+    scores : of the rows, where they are known already
+    explain : gives the reasons of rows by their numbers, where naming features takes more than an index
+    """
+    target, script = Path(path), plotly_script()
+    content = gather(detector, X, y=y, ids=ids, names=names, texts=texts, title=title, scores=scores, explain=explain)
+    page = render(content, script)
+    write_whole(target, lambda temporary: _write(temporary, page))
+    return target
+
+
+def _write(temporary: str, page: bytes) -> None:
+    with open(temporary, "wb") as file:
+        file.write(page)

@@ -1,0 +1,70 @@
+// Elements and numbers. Whatever comes from data goes through textContent, so that it stays text.
+
+const data = JSON.parse(document.getElementById("data").textContent);
+
+function element(tag, properties = {}, ...children) {
+  const made = document.createElement(tag);
+  for (const [name, value] of Object.entries(properties)) {
+    if (name === "class") made.className = value;
+    else if (name === "text") made.textContent = value;
+    else if (name.startsWith("on")) made.addEventListener(name.slice(2), value);
+    else made.setAttribute(name, value);
+  }
+  made.append(...children);
+  return made;
+}
+
+function byId(id) {
+  return document.getElementById(id);
+}
+
+function shown(value, digits = 4) {
+  if (Number.isInteger(value) && Math.abs(value) < 1e6) return value.toLocaleString("en-US");
+  const size = Math.abs(value);
+  if (size >= 1e6 || size < 1e-4) return value.toExponential(digits - 1).replace("e+", "e");
+  return String(Number(value.toPrecision(digits)));
+}
+
+// As many digits in each line of a column.
+function even(value, digits) {
+  const size = Math.abs(value);
+  return size >= 10 ** digits || size < 1e-4 ? shown(value, digits) : value.toPrecision(digits);
+}
+
+function signed(value) {
+  return (value < 0 ? "−" : "+") + even(Math.abs(value), 3);
+}
+
+function percent(share) {
+  if (share === 0) return "0 %";
+  return share < 0.001 ? "below 0.1 %" : `${Number((100 * share).toPrecision(share < 0.01 ? 1 : 2))} %`;
+}
+
+// A bar with its number, raising the score to the right and lowering it in stripes; never told by colour alone.
+function bar(name, value, contribution, largest) {
+  const lowers = contribution < 0;
+  const width = Math.max(2, Math.round((100 * Math.abs(contribution)) / (largest || 1)));
+  const fill = element("span", { class: lowers ? "fill lowers" : "fill" });
+  fill.style.width = `${width}%`;
+  const line = element("span", { class: "reason" });
+  if (name !== null) line.append(element("span", { class: "reason-name data", text: name, title: name }));
+  if (value !== null) line.append(element("span", { class: "reason-value", text: `= ${shown(value)}` }));
+  line.append(
+    element("span", { class: "track", "aria-hidden": "true" }, fill),
+    element("span", { class: "amount", text: signed(contribution) }),
+  );
+  return line;
+}
+
+function simpleTable(head, rows, caption) {
+  const table = element("table", { class: "simple" }, element("caption", { text: caption }));
+  if (head) table.append(element("thead", {}, element("tr", {}, ...head.map((text) => element("th", { scope: "col", text })))));
+  const body = element("tbody");
+  for (const [first, ...rest] of rows) {
+    const line = element("tr", {}, element("th", { scope: "row", class: "data", text: String(first) }));
+    line.append(...rest.map((text) => element("td", { class: "data", text: String(text) })));
+    body.append(line);
+  }
+  table.append(body);
+  return table;
+}

@@ -1,0 +1,207 @@
+"""Content as plain lists, texts and rounded numbers: what the page's scripts read."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ..explanation import RowExplanation
+from ..figures import percentiles
+from . import words
+from .content import Content
+
+_LOGARITHMIC = 100
+"""Bars are counted on a logarithmic scale where the highest is above this."""
+
+_GROUPS, _DRIVERS, _IN_GROUP = 30, 15, 5
+
+
+@dataclass(frozen=True)
+class Lengths:
+    """Characters that are kept of a document, and of an id or the name of a feature."""
+
+    text: int
+    name: int
+
+    @classmethod
+    def ever_shorter(cls) -> Iterator[Lengths]:
+        """For a page that has become too large; the last one fits with any data."""
+        return (cls(text, name) for text, name in ((300, 100), (150, 50), (80, 24), (40, 12)))
+
+    def of_text(self, text: str) -> str:
+        """A document, in one line."""
+        return _shortened(" ".join(str(text)[: 4 * self.text].split()), self.text)
+
+    def of_name(self, name: str) -> str:
+        """An id or a feature."""
+        return _shortened(str(name), self.name)
+
+
+def _shortened(text: str, most: int) -> str:
+    return text if len(text) <= most else text[: most - 1] + "…"
+
+
+class _Names:
+    """Each name once; reasons hold its place."""
+
+    def __init__(self, lengths: Lengths) -> None:
+        self._lengths, self._places = lengths, dict[str, int]()
+
+    def place(self, name: str) -> int:
+        return self._places.setdefault(self._lengths.of_name(name), len(self._places))
+
+    def all(self) -> list[str]:
+        return list(self._places)
+
+
+def payload(content: Content, lengths: Lengths) -> dict[str, Any]:
+    """All of it, for `json`."""
+    names = _Names(lengths)
+    diagnosis = content.detector.diagnose()
+    return {
+        "title": content.title[:200],
+        "written": content.reproduction.written,
+        "cards": _cards(content),
+        "summary": words.summary(content, lengths.of_name),
+        "warnings": list(diagnosis.warnings),
+        "findings": [[f.name.replace("_", " "), _rounded(f.value), f.meaning] for f in diagnosis.findings],
+        "histogram": _histogram(content),
+        "map": _map(content, lengths),
+        "table": _table(content, lengths, names),
+        "groups": _groups(content, names),
+        "drivers": _drivers(content, names),
+        "names": names.all(),
+        "training": {"loss": _numbers(content.detector.loss_curve_), "caption": words.of_training(content)},
+        "curves": _curves(content),
+        "reproduction": _reproduction(content, lengths),
+    }
+
+
+def _cards(content: Content) -> list[list[str]]:
+    cards = [
+        ["Rows", f"{len(content.scores):,}"],
+        ["Features", f"{content.detector.n_features_in_:,}"],
+        ["Flagged", f"{content.n_flagged:,} ({words.percent(content.n_flagged / len(content.scores))})"],
+        ["Cut-off", words.number(content.threshold)],
+        ["Highest score", words.number(float(content.scores.max()))],
+    ]
+    if content.curves is not None:
+        cards.append(["AUC-ROC", f"{content.curves.auc:.4f}"])
+    return cards
+
+
+def _histogram(content: Content) -> dict[str, Any]:
+    histogram = content.histogram
+    return {
+        "edges": _numbers(histogram.edges, 7),
+        "counts": histogram.counts.tolist(),
+        "first_flagged": int(np.searchsorted(histogram.edges, histogram.threshold)),
+        "threshold": _rounded(histogram.threshold, 7),
+        "logarithmic": int(histogram.counts.max()) > _LOGARITHMIC,
+        "caption": words.of_histogram(content),
+    }
+
+
+def _map(content: Content, lengths: Lengths) -> dict[str, Any]:
+    numbers = content.map_rows
+    place = {int(row): i for i, row in enumerate(content.table)}
+    return {
+        "x": _numbers(content.map.points[:, 0], 4),
+        "y": _numbers(content.map.points[:, 1], 4),
+        "ids": [lengths.of_name(content.id_of(int(row))) for row in numbers],
+        "scores": _numbers(content.scores[numbers], 5),
+        "flagged": (content.scores[numbers] >= content.threshold).astype(int).tolist(),
+        "places": [place.get(int(row), -1) for row in numbers],
+        "known": None if content.truth is None else np.flatnonzero(content.truth[numbers]).tolist(),
+        "caption": words.of_map(content),
+    }
+
+
+def _table(content: Content, lengths: Lengths, names: _Names) -> dict[str, Any]:
+    numbers = content.table
+    shares = percentiles(content.scores[numbers], content.detector.outlier_scores_)
+    explained = [] if content.explanation is None else list(content.explanation)
+    rows = [
+        {
+            "id": lengths.of_name(content.id_of(int(row))),
+            "score": _rounded(content.scores[row], 6),
+            "percentile": round(float(share), 3),
+            "flagged": bool(content.scores[row] >= content.threshold),
+            "known": None if content.truth is None else bool(content.truth[row]),
+            "text": None if content.texts is None else lengths.of_text(content.texts[row]),
+            **(_explained(content, explained[i], lengths, names) if i < len(explained) else {}),
+        }
+        for i, (row, share) in enumerate(zip(numbers, shares, strict=True))
+    ]
+    normalized = content.detector.model_.normalize is not None
+    typical = "Typical, of normalised rows" if normalized else "Typical"
+    return {"rows": rows, "caption": words.of_table(content), "typical": typical}
+
+
+def _explained(content: Content, row: RowExplanation, lengths: Lengths, names: _Names) -> dict[str, Any]:
+    return {
+        "reasons": [
+            [names.place(r.feature), *(_rounded(v) for v in (r.value, r.contribution, r.share, r.mean))]
+            for r in row.reasons
+        ],
+        "rest": _rounded(row.rest),
+        "nearest": [lengths.of_name(name) for name in content.nearest_to(row)],
+    }
+
+
+def _groups(content: Content, names: _Names) -> list[dict[str, Any]]:
+    """Groups of rows, which are places in the table: the explained rows are its first."""
+    groups = () if content.explanation is None else content.explanation.groups()
+    return [
+        {"rows": list(group.rows), "drivers": [_driver(d, names) for d in group.drivers[:_IN_GROUP]]}
+        for group in groups[:_GROUPS]
+    ]
+
+
+def _drivers(content: Content, names: _Names) -> list[list[Any]]:
+    drivers = () if content.explanation is None else content.explanation.drivers
+    return [_driver(d, names) for d in drivers[:_DRIVERS]]
+
+
+def _driver(driver: Any, names: _Names) -> list[Any]:
+    return [names.place(driver.feature), _rounded(driver.contribution), driver.rows]
+
+
+def _curves(content: Content) -> dict[str, Any] | None:
+    if content.curves is None or content.truth is None:
+        return None
+    found = content.curves
+    points = {name: _numbers(getattr(found, name), 4) for name in ("false_positives", "true_positives")}
+    points |= {name: _numbers(getattr(found, name), 4) for name in ("recall", "precision")}
+    share = _rounded(float(content.truth.mean()))
+    numbers = {"auc": _rounded(found.auc), "average_precision": _rounded(found.average_precision), "share": share}
+    return {**points, **numbers, "caption": words.of_curves(content)}
+
+
+def _reproduction(content: Content, lengths: Lengths) -> dict[str, Any]:
+    found = content.reproduction
+
+    def table(values: dict[str, str]) -> list[list[str]]:
+        return [[name, lengths.of_text(value)] for name, value in values.items()]
+
+    size = f"{len(content.scores):,} x {content.detector.n_features_in_:,}, {content.n_entries:,} non-zeros"
+    return {
+        "call": found.call[:1000],
+        "seed": found.seed,
+        "options": table(found.options),
+        "changed": list(found.changed),
+        "versions": table(found.versions),
+        "data": table({"rows x features": size, **found.data}),
+        "seconds": [[name, round(value, 3)] for name, value in found.seconds.items()],
+    }
+
+
+def _rounded(value: float, digits: int = 4) -> float:
+    return 0.0 if abs(value) < 1e-300 else float(f"{float(value):.{digits}g}")
+
+
+def _numbers(values: Any, digits: int = 5) -> list[float]:
+    return [_rounded(value, digits) for value in values]

@@ -1,0 +1,151 @@
+"""What a report says in sentences."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+
+import numpy as np
+
+from ..figures import FLAGGED, SAMPLED
+from ..promise import caveat, promise
+from .content import EXPLAINED, SHOWN, Content
+
+Shorten = Callable[[str], str]
+
+
+def percent(share: float) -> str:
+    """A share in percent, with as many digits as it takes."""
+    if 0 < share < 0.0001:
+        return "below 0.01 %"
+    edge = min(share, 1 - share)
+    return f"{100 * share:.{0 if edge >= 0.1 or edge == 0 else 1 if edge >= 0.01 else 2}f} %"
+
+
+def number(value: float) -> str:
+    """Four digits are enough to tell scores apart by eye; a cut-off can be the number next to 0."""
+    return "0" if abs(value) < 1e-300 else f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.4g}"
+
+
+def rows(n: int) -> str:
+    """So many rows."""
+    return "1 row" if n == 1 else f"{n:,} rows"
+
+
+def listed(names: Iterable[str]) -> str:
+    """a, b and c."""
+    *first, last = names
+    return f"{', '.join(first)} and {last}" if first else last
+
+
+def summary(content: Content, name: Shorten) -> list[str]:
+    """The report in a few sentences."""
+    n, flagged = len(content.scores), content.n_flagged
+    found = [
+        f"Of {rows(n)}, {flagged:,} ({percent(flagged / n)}) score at or above the cut-off of "
+        f"{number(content.threshold)} and {'is' if flagged == 1 else 'are'} flagged as outliers.",
+        f"The cut-off is {promise(content.detector)}. {caveat(content.detector)}",
+    ]
+    if content.explanation is not None and len(content.explanation):
+        found.append(_of_highest(content, name))
+        groups = content.explanation.groups()
+        if groups:
+            shared = listed(f"“{name(driver.feature)}”" for driver in groups[0].drivers[:3])
+            found.append(
+                f"Among the {rows(len(content.explanation))} that are explained, "
+                f"{'1 group has' if len(groups) == 1 else f'{len(groups)} groups have'} reasons in common; the largest "
+                f"is of {rows(len(groups[0].rows))}, by {shared}."
+            )
+    if content.curves is not None and content.truth is not None:
+        caught = int((content.truth & (content.scores >= content.threshold)).sum())
+        found.append(
+            f"Of {rows(int(content.truth.sum()))} with the label of an outlier, {caught:,} are flagged. A labelled "
+            f"outlier outranks another row in {percent(content.curves.auc)} of all pairs (AUC-ROC)."
+        )
+    if not content.is_training:
+        found.append(
+            "These are not the rows that the model was fitted to: percentiles compare with the training rows, and "
+            "the cut-off was drawn on those."
+        )
+    return found
+
+
+def _of_highest(content: Content, name: Shorten) -> str:
+    assert content.explanation is not None
+    highest = content.explanation[0]
+    raising = [reason for reason in highest.reasons if reason.contribution > 0][:3]
+    said = [f"“{name(reason.feature)}”{'' if reason.value else ' = 0'}" for reason in raising]
+    reasons = f", most of all by {listed(said)}" if said else ""
+    row = name(content.id_of(int(content.table[0])))
+    return f"The highest score, {number(highest.score)}, is that of row “{row}”{reasons}."
+
+
+def of_histogram(content: Content) -> str:
+    """The distribution of scores, for those who do not see it."""
+    scores, n = content.scores, len(content.scores)
+    low, middle, high = (number(float(v)) for v in np.quantile(scores, [0, 0.5, 1]))
+    beyond = content.histogram.n_beyond
+    end = f" The last bar also holds {rows(beyond)} with higher scores." if beyond else ""
+    return (
+        f"{n:,} scores from {low} to {high}; half of them are below {middle}. "
+        f"{content.n_flagged:,} ({percent(content.n_flagged / n)}) lie at or above the cut-off of "
+        f"{number(content.threshold)}, drawn as a line.{end}"
+    )
+
+
+def of_map(content: Content) -> str:
+    """The map: what is on it, and what near and far mean there."""
+    n, shown = len(content.scores), len(content.map_rows)
+    flagged = int((content.scores[content.map_rows] >= content.threshold).sum())
+    which = f"All {rows(n)}"
+    if shown < n:
+        which = (
+            f"A sample: {shown:,} of {rows(n)}, {SAMPLED:,} drawn at random and "
+            f"{'all flagged ones' if content.n_flagged <= FLAGGED else f'the {FLAGGED:,} highest flagged ones'}"
+        )
+    squeezed = " Far points are drawn nearer than they are (arcsinh scale)." if content.map.compressed else ""
+    return (
+        f"{which}; {flagged:,} of them are flagged. Rows close to each other are alike in the learned representation. "
+        f"The axes are the two directions in which rows spread most: {percent(content.map.shares[0])} and "
+        f"{percent(content.map.shares[1])} of the spread.{squeezed}"
+    )
+
+
+def of_table(content: Content) -> str:
+    """Which rows the table lists."""
+    listed_rows = len(content.table)
+    if content.n_flagged > SHOWN:
+        text = f"The {SHOWN} highest of {content.n_flagged:,} flagged rows."
+    elif content.n_flagged < listed_rows:
+        text = f"The {listed_rows} highest scores, of which {content.n_flagged} are flagged."
+    else:
+        text = f"All {content.n_flagged} flagged rows."
+    if content.explanation is None:
+        return f"{text} No reasons are given: {content.unexplained}"
+    if listed_rows > EXPLAINED:
+        text += f" Reasons are given for the first {EXPLAINED}."
+    return text
+
+
+def of_training(content: Content) -> str:
+    """The training curve."""
+    loss, candidates = content.detector.loss_curve_, len(content.detector.candidate_outliers_)
+    epochs = "1 epoch" if len(loss) == 1 else f"{len(loss)} epochs"
+    return (
+        f"The ranking loss went from {number(float(loss[0]))} to {number(float(loss[-1]))} in {epochs}. Training "
+        f"took {rows(candidates)} as candidate outliers."
+    )
+
+
+def of_curves(content: Content) -> str:
+    """How scores agree with labels."""
+    assert content.curves is not None
+    assert content.truth is not None
+    share = float(content.truth.mean())
+    text = (
+        f"{int(content.truth.sum()):,} of {rows(len(content.truth))} have the label of an outlier. AUC-ROC "
+        f"{content.curves.auc:.4f} (a ranking at random: 0.5), average precision "
+        f"{content.curves.average_precision:.4f} (at random: {share:.4f})."
+    )
+    if content.is_training and content.detector.model_.direction is not None:
+        text += " The detector was told labels of some rows when it was fitted: for those the curves are flattering."
+    return text

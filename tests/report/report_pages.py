@@ -1,0 +1,62 @@
+"""What tests of the report share: its data, and a page in the browser."""
+
+import json
+import re
+
+EVIL = '<b>a</b><script>window.hit=1</script><img src=x onerror="window.hit=2"></script>&lt;b&gt;\u2028\'"&amp;'
+
+
+def payload_of(path):
+    """The data in a report."""
+    text = path.read_text(encoding="utf-8")
+    return json.loads(re.search(r'<script type="application/json" id="data">(.*?)</script>', text, re.DOTALL)[1])
+
+
+class Page:
+    """A page in the browser, as a reader has it."""
+
+    def __init__(self, driver):
+        self.driver = driver
+
+    def open(self, path, *, width=1200, dark=False, media=""):
+        self.driver.get_log("browser")
+        self.driver.get_log("performance")
+        size = {"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": False}
+        self.driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
+        self.prefer(dark, media)
+        self.driver.get(path.as_uri())
+        self.wait("document.documentElement.dataset.ready === 'yes'")
+        return self
+
+    def prefer(self, dark, media=""):
+        wishes = {"prefers-color-scheme": "dark" if dark else "light", "prefers-reduced-motion": "reduce"}
+        features = [{"name": name, "value": value} for name, value in wishes.items()]
+        self.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": media, "features": features})
+
+    def script(self, text, *arguments):
+        return self.driver.execute_script(f"return {text}", *arguments)
+
+    def wait(self, condition):
+        from selenium.webdriver.support.ui import WebDriverWait
+
+        WebDriverWait(self.driver, 60, 0.05).until(lambda _: self.script(condition))
+
+    def element(self, selector):
+        return self.driver.find_element("css selector", selector)
+
+    def texts(self, selector):
+        return self.script("[...document.querySelectorAll(arguments[0])].map((e) => e.textContent)", selector)
+
+    def ids(self):
+        """Of the rows that the table shows."""
+        return self.texts("#rows tbody > tr:not(.details) > th.id")
+
+    def log(self):
+        """What the console holds."""
+        return [entry["message"] for entry in self.driver.get_log("browser")]
+
+    def requests(self):
+        """Addresses that were asked for, but for those inside the page."""
+        messages = [json.loads(entry["message"])["message"] for entry in self.driver.get_log("performance")]
+        found = [m["params"]["request"]["url"] for m in messages if m["method"] == "Network.requestWillBeSent"]
+        return [url for url in found if not url.startswith("data:")]

@@ -1,0 +1,222 @@
+"""What stands in a report is what the detector says."""
+
+import json
+import re
+
+import numpy as np
+import pandas
+import polars
+import pytest
+import sklearn
+from report_pages import payload_of
+from sklearn.ensemble import IsolationForest
+from sklearn.metrics import average_precision_score, roc_auc_score, roc_curve
+
+import ramodo
+from ramodo import RAMODO, REPEN, Conformal, TopK, load
+from ramodo.options import OptionError
+from ramodo.report.page import as_json
+
+
+@pytest.fixture
+def report(tmp_path):
+    """Writes a report and gives back its data."""
+
+    def write(detector, X, **options):
+        assert detector.report(X, tmp_path / "report.html", **options) == tmp_path / "report.html"
+        return payload_of(tmp_path / "report.html")
+
+    return write
+
+
+def test_bars_table_and_map_agree_with_the_scores(report, fitted, data):
+    found = report(fitted, data[0])
+    scores, flagged = fitted.outlier_scores_, int((fitted.outlier_scores_ >= fitted.threshold_).sum())
+    counts = found["histogram"]["counts"]
+    assert sum(counts) == 120
+    assert sum(counts[found["histogram"]["first_flagged"] :]) == flagged
+    order = np.argsort(-scores, kind="stable")
+    rows = found["table"]["rows"]
+    assert len(rows) == 20
+    assert [row["id"] for row in rows] == [str(i) for i in order[:20]]
+    assert [row["score"] for row in rows] == pytest.approx(scores[order[:20]], rel=1e-5)
+    assert [row["flagged"] for row in rows] == [i < flagged for i in range(20)]
+    lower = [100 * np.mean(scores < scores[i]) for i in order[:20]]
+    assert [row["percentile"] for row in rows] == pytest.approx(lower, abs=1e-3)
+    assert len(found["map"]["x"]) == len(found["map"]["y"]) == 120
+    assert sum(found["map"]["flagged"]) == flagged
+    for i, place in enumerate(found["map"]["places"]):
+        if place >= 0:
+            assert found["map"]["ids"][i] == rows[place]["id"]
+    assert f"Of 120 rows, {flagged} " in found["summary"][0]
+    assert found["training"]["loss"] == pytest.approx(fitted.loss_curve_, rel=1e-4)
+
+
+def test_reasons_are_those_of_explain(report, fitted, data):
+    names = [f"word {j}" for j in range(40)]
+    found = report(fitted, data[0], names=names)
+    highest = np.argsort(-fitted.outlier_scores_, kind="stable")[:20]
+    for number, row, expected in zip(
+        highest, found["table"]["rows"], fitted.explain(data[0][highest], names=names), strict=True
+    ):
+        assert [found["names"][reason[0]] for reason in row["reasons"]] == [r.feature for r in expected.reasons]
+        for place, field in enumerate(("value", "contribution", "share", "mean"), start=1):
+            values = [getattr(r, field) for r in expected.reasons]
+            assert [reason[place] for reason in row["reasons"]] == pytest.approx(values, rel=1e-3)
+        assert row["rest"] == pytest.approx(expected.rest, rel=1e-3)
+        assert row["nearest"] == [str(near) for near in expected.nearest if near != number]
+    for group in found["groups"]:
+        assert len(group["rows"]) >= 2
+        assert max(group["rows"]) < 20
+
+
+def test_labels_give_curves(report, fitted, data):
+    X, y = data
+    found = report(fitted, X, y=np.where(y == 1, 1, -1))["curves"]
+    x, _, _ = roc_curve(y, fitted.outlier_scores_)
+    assert found["false_positives"] == pytest.approx(x, rel=1e-3)
+    assert found["auc"] == pytest.approx(roc_auc_score(y, fitted.outlier_scores_), rel=1e-3)
+    assert found["average_precision"] == pytest.approx(average_precision_score(y, fitted.outlier_scores_), rel=1e-3)
+    assert "AUC-ROC" in found["caption"]
+    assert "flattering" not in found["caption"]
+    assert report(fitted, X)["curves"] is None
+
+
+def test_curves_on_labels_that_training_saw_are_called_flattering(report, quick, data):
+    X, y = data
+    known = np.where(np.arange(120) >= 117, 1, 0)
+    assert "flattering" in report(quick().fit(X, known), X, y=y)["curves"]["caption"]
+
+
+CUT_OFFS = {
+    "cantelli": ({}, "at most 25 % of any scores"),
+    "alpha": ({"alpha": 2.0}, "mean + 2 deviations; at most 20 %"),
+    "share": ({"threshold": 0.05}, "the share that was asked for, 0.05"),
+    "number": ({"threshold": TopK(7)}, "the number that was asked for, 7 "),
+    "conformal": ({"threshold": Conformal(0.2, held_out=0.4)}, "a false-discovery rate of 0.2"),
+}
+
+
+@pytest.mark.parametrize(("options", "words"), CUT_OFFS.values(), ids=CUT_OFFS.keys())
+def test_the_summary_says_what_the_cut_off_promises(report, quick, data, options, words):
+    assert words in " ".join(report(quick(**options).fit(data[0]), data[0])["summary"])
+
+
+def test_warnings_are_those_of_diagnose(report, quick, data):
+    lengths = data[0].copy()
+    lengths.data[:] = 1
+    detector = quick().fit(lengths)
+    assert detector.diagnose().warnings
+    found = report(detector, lengths)
+    assert found["warnings"] == list(detector.diagnose().warnings)
+    assert [f[0].replace(" ", "_") for f in found["findings"]] == [f.name for f in detector.diagnose().findings]
+
+
+def test_what_it_takes_to_get_the_same_again(report, fitted, data):
+    found = report(fitted, data[0])["reproduction"]
+    again = eval(found["call"].replace("X", "data[0]"), {"REPEN": REPEN, "data": data})
+    assert (again.outlier_scores_ == fitted.outlier_scores_).all()
+    assert dict(found["options"])["n_epochs"] == "3"
+    assert set(found["changed"]) == {"n_components", "n_epochs", "n_subsamples", "random_state"}
+    versions = dict(found["versions"])
+    assert (versions["ramodo"], versions["scikit-learn"]) == (ramodo.__version__, sklearn.__version__)
+    assert dict(found["data"])["fingerprint of the training data"] == fitted.fingerprint_
+    assert found["seed"].startswith("0;")
+
+
+def test_a_model_from_a_file_writes_the_same_report(report, fitted, data, tmp_path):
+    fitted.save(tmp_path / "model")
+    first, again = report(fitted, data[0]), report(load(tmp_path / "model"), data[0])
+    for part in ("summary", "histogram", "map", "table", "groups", "training", "warnings"):
+        assert first[part] == again[part]
+
+
+def test_new_rows_are_told_from_training_rows(report, fitted, data):
+    found = report(fitted, data[0][100:])
+    assert any("not the rows that the model was fitted to" in sentence for sentence in found["summary"])
+    assert all(name.startswith("training row ") for name in found["table"]["rows"][0]["nearest"])
+    assert "fingerprint of these data" in dict(found["reproduction"]["data"])
+    assert sum(found["histogram"]["counts"]) == 20
+
+
+def test_models_that_cannot_be_explained_have_a_report_that_says_so(report, data):
+    detector = RAMODO(IsolationForest(random_state=0), random_state=0, n_epochs=2).fit(data[0])
+    found = report(detector, data[0])
+    assert "cannot be explained" in found["table"]["caption"]
+    assert found["groups"] == found["drivers"] == []
+    assert "reasons" not in found["table"]["rows"][0]
+
+
+@pytest.mark.parametrize("normalize", ["l2", "max"])
+def test_dense_and_normalised_rows_and_several_models(report, quick, data, normalize):
+    found = report(quick(normalize=normalize, n_estimators=2).fit(data[0].toarray()), data[0].toarray())
+    assert not any("not the rows that the model" in sentence for sentence in found["summary"])
+    assert len(found["map"]["x"]) == 120
+
+
+def test_a_page_stays_below_6_mb_whatever_the_texts_are(report, quick, tmp_path):
+    rng = np.random.default_rng(0)
+    X = rng.random((6000, 300))
+    long = ["<\u2028&" * 2000 + str(i) for i in range(300)]
+    texts = [long[i % 300] for i in range(6000)]
+    report(quick(threshold=0.5).fit(X), X, ids=texts, texts=texts, names=long)
+    assert (tmp_path / "report.html").stat().st_size < 6_000_000
+
+
+def test_no_character_of_data_ends_the_block_it_stands_in():
+    text = "</script><!--&\u2028\u2029 \ud800 é"
+    made = as_json({"a": text})
+    assert not re.search("[<>&\u2028\u2029]", made)
+    assert json.loads(made) == {"a": text}
+
+
+def test_half_a_character_is_no_obstacle(report, fitted, data):
+    found = report(fitted, data[0], ids=[f"\ud83d{i}" for i in range(120)])
+    assert re.fullmatch(r"\?\d+", found["table"]["rows"][0]["id"])
+
+
+def test_columns_of_a_frame_are_read_by_place_not_by_label(report, fitted, data):
+    plain = [f"mail {i}" for i in range(120)]
+    for frame in (pandas.Series(plain, index=range(119, -1, -1)), pandas.Index(plain), polars.Series(plain)):
+        found = report(fitted, data[0], ids=frame, texts=frame)
+        assert found["table"] == report(fitted, data[0], ids=plain, texts=plain)["table"]
+
+
+@pytest.mark.filterwarnings("ignore::UserWarning")
+def test_data_in_which_nothing_stands_out(report):
+    rng = np.random.default_rng(0)
+    for X in (rng.random((3, 4)), np.ones((30, 4)), np.eye(30)):
+        found = report(REPEN(random_state=0, n_epochs=2).fit(X), X)
+        assert sum(found["histogram"]["counts"]) == len(X)
+        assert len(found["table"]["rows"]) == min(20, len(X))
+
+
+def test_wrong_input_is_refused_and_nothing_is_written(fitted, data, tmp_path):
+    target, X = tmp_path / "report.html", data[0]
+    for options, words in (
+        ({"ids": ["a"]}, "1 ids were given; allowed: one for each of the 120 rows"),
+        ({"texts": ["a"] * 121}, "121 texts were given"),
+        ({"names": ["a"]}, "1 names were given; allowed: one for each of 40 features"),
+        ({"y": np.zeros(120)}, "some, and not all"),
+        ({"y": np.full(120, 7)}, "allowed: 1"),
+    ):
+        with pytest.raises(OptionError, match=words):
+            fitted.report(X, target, **options)
+    assert list(tmp_path.iterdir()) == []
+    with pytest.raises(OSError, match="missing"):
+        fitted.report(X, tmp_path / "missing" / "report.html")
+
+
+def test_without_plotly_the_error_says_what_to_install(python, tmp_path):
+    program = """
+import sys
+sys.modules["plotly"] = None
+import numpy as np
+from ramodo import REPEN
+try:
+    REPEN(n_epochs=1, random_state=0).fit(np.random.default_rng(0).random((50, 4))).report(None, sys.argv[1])
+except ValueError as error:
+    print(error)
+"""
+    printed = python(program, tmp_path / "report.html")
+    assert printed == "a report needs the package plotly: pip install 'ramodo[report]'.\n"
