@@ -4,13 +4,19 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 NATIVE := $(wildcard native/*) CMakeLists.txt pyproject.toml
 
-.PHONY: demo test lint bench bench-all fuzz stubs clean
+.PHONY: demo test browser lint bench bench-all fuzz stubs clean
 
 demo: $(VENV)/installed
 	$(BIN)/python -m ramodo.demo
 
-test: $(VENV)/tests
+test: $(VENV)/tests browser
 	$(BIN)/python -m pytest
+
+# Debian's browser, for the tests of the report; where it is missing and cannot be installed, those skip and say so.
+browser:
+	@command -v chromium >/dev/null && command -v chromedriver >/dev/null || \
+	{ [ "$$(id -u)" = 0 ] && apt-get update -qq && \
+	  apt-get install -y -qq --no-install-recommends chromium chromium-driver; } >/dev/null 2>&1 || true
 
 lint: $(VENV)/lint
 	$(BIN)/ruff check .
@@ -38,7 +44,7 @@ $(BIN)/python:
 	$(BIN)/python -m pip install --quiet --upgrade pip
 
 $(VENV)/installed: $(NATIVE) | $(BIN)/python
-	$(BIN)/python -m pip install --quiet --editable '.[cli,files]'
+	$(BIN)/python -m pip install --quiet --editable '.[cli,files,report]'
 	touch $@
 
 $(VENV)/tests: $(VENV)/installed pyproject.toml

@@ -60,3 +60,37 @@ class Page:
         messages = [json.loads(entry["message"])["message"] for entry in self.driver.get_log("performance")]
         found = [m["params"]["request"]["url"] for m in messages if m["method"] == "Network.requestWillBeSent"]
         return [url for url in found if not url.startswith("data:")]
+
+
+def sort_by(page, key):
+    """By keyboard: the header's button has the focus, and Enter is pressed."""
+    from selenium.webdriver.common.keys import Keys
+
+    page.script(f"document.querySelector('#rows th[data-key={key}] button').focus()")
+    page.driver.switch_to.active_element.send_keys(Keys.ENTER)
+    return page.script(f"document.querySelector('#rows th[data-key={key}]').getAttribute('aria-sort')")
+
+
+def hover(page, place):
+    """The mouse over the point of the row at this place of the table; what appears there."""
+    from selenium.webdriver.common.action_chains import ActionChains
+
+    page.element("#points").location_once_scrolled_into_view  # noqa: B018 - it scrolls
+    spot = page.script(
+        """(() => {
+        const all = JSON.parse(document.getElementById("data").textContent).map;
+        const i = all.places.indexOf(arguments[0]);
+        const chart = document.getElementById("points"), box = chart.getBoundingClientRect();
+        const { xaxis, yaxis } = chart._fullLayout;
+        return [box.x + xaxis._offset + xaxis.l2p(all.x[i]), box.y + yaxis._offset + yaxis.l2p(all.y[i])];
+        }).apply(null, arguments)""",
+        place,
+    )
+    action = ActionChains(page.driver)
+    for step in (3, 0):
+        action.w3c_actions.pointer_action.move_to_location(round(spot[0]) + step, round(spot[1]))
+    action.perform()
+    page.wait("document.querySelector('#points .hoverlayer .hovertext')")
+    return page.script(
+        "[...document.querySelectorAll('#points .hoverlayer .hovertext text')].map((e) => e.textContent).join(' ')"
+    )
