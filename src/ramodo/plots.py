@@ -1,0 +1,103 @@
+"""Pictures for notebooks: matplotlib axes in, axes out. The numbers are those of the report."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .explanation import RowExplanation
+from .figures import curves, flat_map, rows_of_map, score_histogram, truth_of
+from .options import OptionError
+from .rows import open_rows
+
+_USUAL, _OUTLIER, _LOWERS, _INK = "#8fa3b8", "#c2410c", "#2f6fb0", "#1b2430"
+
+
+def plot_scores(detector: Any, ax: Any = None) -> Any:
+    """The distribution of the training rows' scores, with the cut-off."""
+    ax = _axes(ax)
+    bars = score_histogram(detector.outlier_scores_, float(detector.threshold_))
+    flagged = bars.edges[:-1] >= bars.threshold
+    for chosen, colour, label in ((~flagged, _USUAL, "below the cut-off"), (flagged, _OUTLIER, "flagged")):
+        ax.bar(
+            bars.edges[:-1][chosen],
+            bars.counts[chosen],
+            np.diff(bars.edges)[chosen],
+            align="edge",
+            color=colour,
+            label=label,
+        )
+    ax.axvline(bars.threshold, color=_INK, linestyle="--", linewidth=1)
+    ax.set_yscale("log" if bars.counts.max() > 100 else "linear")
+    ax.set(xlabel="score", ylabel="rows", title=f"Cut-off {bars.threshold:.4g}: {int(bars.counts[flagged].sum())} rows")
+    ax.legend(frameon=False)
+    return ax
+
+
+def plot_map(detector: Any, X: Any, ax: Any = None) -> Any:
+    """A map of the rows' representation, flagged ones on top; sampled where there are many."""
+    ax = _axes(ax)
+    scores, rows = detector.outlier_score(X), open_rows(X)[0]
+    chosen = rows_of_map(scores, detector.threshold_)
+    found = flat_map(detector.model_.transform(rows.take(chosen), 1))
+    flagged = scores[chosen] >= detector.threshold_
+    x, y = found.points.T
+    ax.scatter(x[~flagged], y[~flagged], s=8, color=_USUAL, alpha=0.5, label="below the cut-off")
+    ax.scatter(x[flagged], y[flagged], s=20, color=_OUTLIER, marker="D", label="flagged")
+    scale = ", arcsinh scale" if found.compressed else ""
+    for direction, share, name in (
+        (ax.set_xlabel, found.shares[0], "first"),
+        (ax.set_ylabel, found.shares[1], "second"),
+    ):
+        direction(f"{name} direction, {share:.0%} of the spread{scale}")
+    ax.set(xticks=[], yticks=[], title=f"{len(chosen):,} of {len(scores):,} rows")
+    ax.legend(frameon=False)
+    return ax
+
+
+def plot_reasons(row: RowExplanation, ax: Any = None) -> Any:
+    """What each feature adds to a row's score, the strongest at the top, and all others as one bar."""
+    ax = _axes(ax)
+    values = [*[reason.contribution for reason in row.reasons], row.rest]
+    labels = [*[f"{reason.feature} = {reason.value:.4g}" for reason in row.reasons], "all other features"]
+    places = np.arange(len(values))[::-1]
+    ax.barh(places, values, color=[_OUTLIER if value >= 0 else _LOWERS for value in values])
+    ax.set_yticks(places, [label.replace("$", r"\$") for label in labels])  # a name is no formula
+    ax.axvline(0, color=_INK, linewidth=0.8)
+    ax.set(xlabel="adds to the score", title=f"row {row.row}: score {row.score:.4g}")
+    return ax
+
+
+def plot_curves(y: Any, scores: Any, ax: Any = None) -> Any:
+    """ROC and precision-recall curve of scores against labels: 1 outlier, 0 or -1 not."""
+    ax = _axes(ax)
+    scores = np.asarray(scores, dtype=np.float64)
+    found = curves(truth_of(y, len(scores)), scores)
+    ax.plot(found.false_positives, found.true_positives, color=_OUTLIER, label=f"ROC, area {found.auc:.4f}")
+    label = f"precision over recall, average {found.average_precision:.4f}"
+    ax.plot(found.recall, found.precision, color=_LOWERS, linestyle="--", label=label)
+    ax.plot([0, 1], [0, 1], color=_USUAL, linestyle=":", linewidth=1)
+    ax.set(xlabel="false positive rate; recall", ylabel="true positive rate; precision", xlim=(0, 1), ylim=(0, 1.02))
+    ax.legend(frameon=False)
+    return ax
+
+
+def plot_training(detector: Any, ax: Any = None) -> Any:
+    """The mean ranking loss of each epoch."""
+    ax = _axes(ax)
+    ax.plot(np.arange(1, len(detector.loss_curve_) + 1), detector.loss_curve_, color=_OUTLIER, marker=".")
+    ax.set(xlabel="epoch", ylabel="mean ranking loss")
+    ax.set_ylim(bottom=0)
+    return ax
+
+
+def _axes(given: Any) -> Any:
+    """The axes that were given, or those of a new figure."""
+    if given is not None:
+        return given
+    try:
+        from matplotlib import pyplot
+    except ImportError:
+        raise OptionError("plots need the package matplotlib: pip install 'ramodo[plots]'.") from None
+    return pyplot.subplots(layout="constrained")[1]
