@@ -49,6 +49,7 @@ Models = Annotated[int, typer.Option("--models", help="Representations to train;
 Epochs = Annotated[int, typer.Option("--epochs", help="Passes of training.")]
 Share = Annotated[Optional[float], typer.Option("--share", help="Flag this share of the rows.")]  # noqa: UP045
 Fdr = Annotated[Optional[float], typer.Option("--fdr", help="Flag at this false-discovery rate.")]  # noqa: UP045
+Report = Annotated[Optional[str], typer.Option("--report", help="Write a report to this .html file.")]  # noqa: UP045
 Model = Annotated[Optional[str], typer.Option("-m", "--model", help="Write the model to this file.")]  # noqa: UP045
 Seed = Annotated[int, typer.Option("--seed", help="The same seed gives the same scores.")]
 Threads = Annotated[Optional[int], typer.Option("--threads", help="All cores by default.")]  # noqa: UP045
@@ -80,6 +81,7 @@ def detect(
     data: Data,
     output: Output = None,
     model: Model = None,
+    report: Report = None,
     format: Format = None,
     id: Id = None,
     label: Label = None,
@@ -106,7 +108,7 @@ def detect(
 ) -> None:
     """Fit, rank and flag: the main job.
 
-    `ramodo detect mail.svm -o scores.csv`
+    `ramodo detect mail.svm -o scores.csv --report mail.html`
     """
     from .detect import run_detect
     from .reading import Source
@@ -114,7 +116,7 @@ def detect(
 
     source = Source(format, id, label, text, ignore, missing, bits, words, characters, zero_based, vocabulary)
     training = Training(labels, normalize, components, models, epochs, share, fdr, seed, threads)
-    run_detect(data, source, training, output=output, model=model, top=top, quiet=quiet, as_json=json)
+    run_detect(data, source, training, output=output, model=model, report=report, top=top, quiet=quiet, as_json=json)
 
 
 @app.command()
@@ -215,6 +217,32 @@ def explain(
     from .explain import run_explain
 
     run_explain(model, data, rows=row or [], top=top, format=format, id=id, threads=threads, as_json=json)
+
+
+@app.command()
+def report(
+    model: ModelPath,
+    data: Data,
+    output: Annotated[str, typer.Option("-o", "--output", help="Where to write: .html.")],
+    format: Format = None,
+    id: Id = None,
+    label: Label = None,
+    outlier: Annotated[
+        Optional[float],  # noqa: UP045
+        typer.Option("--outlier", help="The label that means outlier, by default 1."),
+    ] = None,
+    threads: Threads = None,
+    quiet: Quiet = False,
+) -> None:
+    """Write one HTML file: scores, map, top outliers with reasons, checks, and curves where there are labels.
+
+    `ramodo report mail.ramodo mail.svm -o mail.html`
+    """
+    from .report import run_report
+
+    run_report(
+        model, data, output=output, format=format, id=id, label=label, outlier=outlier, threads=threads, quiet=quiet
+    )
 
 
 @app.command()

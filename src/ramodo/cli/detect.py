@@ -11,11 +11,13 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from ..figures import percentiles
 from ..formats import Table
 from . import output as files
 from .console import note, print_facts, print_rows
 from .naming import explained, in_words
 from .reading import Source, threads_of
+from .report import outliers_in, refuse_report, write
 from .training import Training
 
 _REASONS = 3
@@ -29,6 +31,7 @@ def run_detect(
     *,
     output: str | None,
     model: str | None,
+    report: str | None = None,
     top: int,
     quiet: bool,
     as_json: bool,
@@ -38,6 +41,8 @@ def run_detect(
         files.refuse_target(output, files.SCORES)
     if model is not None:
         files.refuse_target(model, None)
+    if report is not None:
+        refuse_report(report)
     started = time.perf_counter()
     with ThreadPoolExecutor(1) as pool:
         importing = pool.submit(import_module, "ramodo.repen")  # takes a second, which reading can use
@@ -53,11 +58,14 @@ def run_detect(
         files.write_scores(output, rows)
     if model is not None:
         detector.save(model)
+    if report is not None:
+        write(report, detector, path, table, source, detector.outlier_scores_, outliers_in(path, table))
     for text in warned:
         note(f"warning: {text}", quiet)
     if quiet and not as_json:
         return
-    _summarize(path, source, table, detector, output, model, top, as_json)
+    written = {"scores": output, "model": model, "report": report}
+    _summarize(path, source, table, detector, {k: v for k, v in written.items() if v is not None}, top, as_json)
 
 
 def _reference_ids(detector: Any, table: Table) -> dict[str, str] | None:
@@ -69,16 +77,11 @@ def _reference_ids(detector: Any, table: Table) -> dict[str, str] | None:
 
 
 def _summarize(
-    path: str,
-    source: Source,
-    table: Table,
-    detector: Any,
-    output: str | None,
-    model: str | None,
-    top: int,
-    as_json: bool,
+    path: str, source: Source, table: Table, detector: Any, written: dict[str, str], top: int, as_json: bool
 ) -> None:
-    scores, to_error = detector.outlier_scores_, output == "-"
+    from ..promise import promise  # imports scikit-learn, which reading is not to wait for
+
+    scores, to_error = detector.outlier_scores_, written.get("scores") == "-"
     flagged = int((scores >= detector.threshold_).sum())
     entries = table.X.nnz if sp.issparse(table.X) else int(np.count_nonzero(table.X))
     facts: dict[str, Any] = {
@@ -87,15 +90,15 @@ def _summarize(
         "features": table.X.shape[1] if as_json else f"{table.X.shape[1]:,}",
         "non-zeros": int(entries) if as_json else f"{entries:,}",
         "seconds": detector.stage_seconds_ if as_json else _seconds(detector.stage_seconds_),
-        "cut-off": detector.threshold_ if as_json else f"{detector.threshold_:.6g}: {_meaning(detector)}",
+        "cut-off": detector.threshold_ if as_json else f"{detector.threshold_:.6g}: {promise(detector)}",
         "flagged": flagged if as_json else f"{flagged:,} rows, {flagged / len(scores):.2%}",
     }
-    facts |= {name: target for name, target in (("scores", output), ("model", model)) if target is not None}
+    facts |= written
     findings = detector.diagnose()
     if findings.warnings:
         facts["to check" if not as_json else "warnings"] = list(findings.warnings) if as_json else findings.warnings[0]
     highest = np.argsort(-scores, kind="stable")[:top].tolist()
-    shares = files.percentiles(scores[highest], scores)
+    shares = percentiles(scores[highest], scores)
     why = explained(detector, table, highest, scores, _REASONS, source.text_options()) if highest else []
     if as_json:
         facts["top"] = [
@@ -133,12 +136,3 @@ def _short(text: str) -> str:
 def _seconds(stages: dict[str, float]) -> str:
     parts = ", ".join(f"{name} {seconds:.2f}" for name, seconds in stages.items())
     return f"{sum(stages.values()):.2f} ({parts})"
-
-
-def _meaning(detector: Any) -> str:
-    bound = detector.false_positive_bound_
-    if len(detector.calibration_scores_):
-        return f"Benjamini and Hochberg's rule at a false-discovery rate of {detector.threshold.fdr:g}"
-    if np.isnan(bound):
-        return "the share that was asked for"
-    return f"mean + √3 deviations; at most {bound:.0%} of any scores lie above such a line"

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ..formats import FormatError
+from ..formats import FormatError, Table
 from ..model_file import open_model
 from .console import print_facts
 from .reading import read_for, source_of, threads_of
@@ -36,6 +36,16 @@ def run_evaluate(
     if label is not None:
         source = replace(source, label=label, optional=source.ignore or ())
     table = read_for(detector, path, source, detector.n_jobs)
+    truth = truth_of(path, table, outlier)
+    scores = scores_of(detector, table.X)
+    facts: dict[str, Any] = {"rows": len(truth), "outliers": int(truth.sum())}
+    for name, (value, low, high) in measures(truth, scores, np.random.default_rng(seed)).items():
+        facts[name] = [value, low, high] if as_json else f"{value:.4f}  (95 %: {low:.4f} to {high:.4f})"
+    print_facts(facts, as_json)
+
+
+def truth_of(path: str, table: Table, outlier: float) -> npt.NDArray[np.bool_]:
+    """Which rows have the label that means outlier; raises unless some have it, and not all."""
     if table.classes is None:
         raise FormatError(f"{path} holds no labels; name their column with --label.")
     truth = table.classes == outlier
@@ -45,11 +55,7 @@ def run_evaluate(
             f"{path}: {int(truth.sum())} of {len(truth)} rows have the label {outlier:g}; allowed: some of them. "
             f"Labels found: {found}; say which means outlier with --outlier."
         )
-    scores = scores_of(detector, table.X)
-    facts: dict[str, Any] = {"rows": len(truth), "outliers": int(truth.sum())}
-    for name, (value, low, high) in measures(truth, scores, np.random.default_rng(seed)).items():
-        facts[name] = [value, low, high] if as_json else f"{value:.4f}  (95 %: {low:.4f} to {high:.4f})"
-    print_facts(facts, as_json)
+    return truth
 
 
 def measures(

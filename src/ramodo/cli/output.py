@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from ..figures import percentiles
 from ..formats import FormatError, Table
 from ..options import OptionError
 from ..whole_file import write_whole
@@ -23,12 +24,8 @@ Scores = npt.NDArray[np.float64]
 COLUMNS = ("id", "score", "percentile", "flag")
 
 SCORES, MATRICES = (".csv", ".jsonl", ".parquet", ".npz"), (".npy", ".npz", ".csv", ".parquet")
+REPORTS = (".html", ".htm")
 """Suffixes of files that can be written."""
-
-
-def percentiles(scores: Scores, known: Scores) -> Scores:
-    """Share of the training rows, in percent, that score lower."""
-    return 100 * np.searchsorted(np.sort(known), scores) / max(1, len(known))
 
 
 def rows_of(table: Table, scores: Scores, known: Scores, threshold: float, first: int = 0) -> Iterable[tuple[Any, ...]]:

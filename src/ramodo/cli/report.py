@@ -1,0 +1,94 @@
+"""`ramodo report`, and the report of `ramodo detect`."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from ..explanation import Explanation
+from ..formats import FormatError, Table
+from . import output as files
+from .console import note
+from .evaluate import truth_of
+from .naming import explained
+from .reading import Source, read_for, source_of, threads_of
+
+
+def run_report(
+    model: str,
+    path: str,
+    *,
+    output: str,
+    format: str | None,
+    id: str | None,
+    label: str | None,
+    outlier: float | None,
+    threads: int | None,
+    quiet: bool,
+) -> None:
+    """A file on data and what a model says of them."""
+    refuse_report(output)
+    from ..model_file import load
+
+    detector = load(model)
+    detector.n_jobs = threads_of(threads)
+    source = source_of(detector, format, id)
+    if label is not None:
+        source = replace(source, label=label, optional=source.ignore or ())
+    table = read_for(detector, path, source, detector.n_jobs)
+    asked = label is not None or outlier is not None
+    truth = truth_of(path, table, 1.0 if outlier is None else outlier) if asked else outliers_in(path, table)
+    with _compared_names():
+        scores = detector.outlier_score(table.X)
+    write(output, detector, path, table, source, scores, truth)
+    note(f"{table.X.shape[0]:,} rows, report in {output}", quiet)
+
+
+def refuse_report(path: str) -> None:
+    """Raise where no report can be written there, or none at all."""
+    files.refuse_target(path, files.REPORTS)
+    from ..report.page import plotly_script
+
+    plotly_script()
+
+
+def outliers_in(path: str, table: Table) -> Any:
+    """Which rows have the label 1; None where there are no labels, or where they say nothing of outliers."""
+    try:
+        return truth_of(path, table, 1.0)
+    except FormatError:
+        return None
+
+
+def write(path: str, detector: Any, data: str, table: Table, source: Source, scores: Any, truth: Any) -> None:
+    """The report of a table's rows."""
+    from ..report import write_report
+    from ..report.content import REASONS
+
+    def explain(rows: list[int]) -> Explanation:
+        return explained(detector, table, rows, scores, REASONS, source.text_options())
+
+    with _compared_names():
+        write_report(
+            detector,
+            table.X,
+            path,
+            y=truth,
+            ids=table.ids,
+            texts=table.texts,
+            title=Path(data).name if data != "-" else "standard input",
+            scores=scores,
+            explain=explain,
+        )
+
+
+@contextmanager
+def _compared_names() -> Iterator[None]:
+    """Without scikit-learn's warning of columns that have no names: they were compared when the file was read."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)
+        yield
