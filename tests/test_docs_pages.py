@@ -15,6 +15,7 @@ WITH_EXAMPLES = {
     "datasets.md",
     "labels.md",
     "normalization.md",
+    "report.md",
     "stages.md",
     "theory.md",
     "why.md",
