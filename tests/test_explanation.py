@@ -209,6 +209,20 @@ def test_nearest_are_training_rows_at_no_greater_distance_than_others(data):
     assert set(nearest) <= set(range(X.shape[0]))
 
 
+@either
+def test_what_is_typical_is_in_the_units_of_the_data(kind):
+    """Also where rows are normalised."""
+    X = kind(with_outliers()[0])
+    detector = REPEN(normalize="l2", **QUICK).fit(X)
+    dense = X if isinstance(X, np.ndarray) else X.toarray()
+    references = dense[detector.model_.members[0].origin.numbers]
+    for reason in detector.explain(X[:1], top=X.shape[1])[0].reasons:
+        values = references[:, reason.column]
+        assert reason.value == dense[0, reason.column]
+        assert reason.share == pytest.approx((values != 0).mean())
+        assert reason.mean == pytest.approx(values[values != 0].mean() if values.any() else 0.0)
+
+
 def test_a_loaded_model_explains_the_same(tmp_path, data):
     for X in (data[0], data[0].toarray()):
         detector = REPEN(normalize="l2", **QUICK).fit(X)

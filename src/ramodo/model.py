@@ -13,7 +13,7 @@ from . import kernels
 from .direction import LabelDirection
 from .kernels import Phi
 from .representation import Representation
-from .rows import DenseRows, Rows, SparseRows, map_blocks, normalized, plain
+from .rows import DenseRows, Rows, SparseRows, map_blocks, normalized
 
 Scores = npt.NDArray[np.float64]
 Floats = npt.NDArray[np.float32]
@@ -41,18 +41,17 @@ class References:
 
 @dataclass(frozen=True)
 class Origin:
-    """The references as rows of the original features, normalised, and their numbers among the training rows."""
+    """The references as rows of the original features, as they came, and their numbers among the training rows."""
 
     rows: Rows
     numbers: npt.NDArray[np.int64]
 
     @classmethod
     def of(cls, rows: Rows, numbers: npt.NDArray[np.int64]) -> Origin:
-        """Rows as they came, perhaps with factors."""
-        rows = plain(rows)
+        """Rows perhaps with factors, which follow from the rows."""
         if isinstance(rows, SparseRows):
             rows = replace(rows, indices=rows.indices.astype(np.int64))
-        return cls(rows, numbers)
+        return cls(replace(rows, factors=None), numbers)
 
 
 @dataclass(frozen=True)

@@ -25,7 +25,7 @@ from .direction import LabelDirection
 from .explanation import Driver, Explanation, Reason, RowExplanation
 from .model import Member, Model, References
 from .options import OptionError
-from .rows import DenseRows, Rows, SparseRows, normalized, squared_norms
+from .rows import DenseRows, Rows, SparseRows, normalized, plain, squared_norms
 
 Doubles = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int64]
@@ -40,8 +40,8 @@ def explain(
     model: Model, rows: Rows, scores: Doubles, known: Doubles, name_of: Callable[[int], str], top: int, n_threads: int
 ) -> Explanation:
     """Reasons of each row. `scores` are those of the rows, `known` those of the training rows."""
-    members = [_MemberParts(member, weight) for member, weight in zip(model.members, _weights(model), strict=True)]
-    typical = _Typical([member.origin for member in members])
+    members = [_MemberParts(member, how_much, model.normalize) for member, how_much in _weighted(model)]
+    typical = _Typical([member.as_given for member in members])
     parts: list[_MemberParts | _DirectionPart] = [*members]
     if model.direction is not None:
         parts.append(_DirectionPart(model.direction))
@@ -115,28 +115,30 @@ class _View:
     distances: Doubles
 
 
-def _weights(model: Model) -> list[float]:
-    """What each member's score is multiplied by in the final one."""
+def _weighted(model: Model) -> list[tuple[Member, float]]:
+    """Each member, and what its score is multiplied by in the final one."""
     share = 1.0 if model.direction is None else model.direction.detector_factor
     if len(model.members) == 1:
-        return [share]
-    return [share / len(model.members) / (member.deviation or 1.0) for member in model.members]
+        return [(model.members[0], share)]
+    return [(member, share / len(model.members) / (member.deviation or 1.0)) for member in model.members]
 
 
 class _MemberParts:
     """A member, ready to be taken apart."""
 
-    def __init__(self, member: Member, weight: float) -> None:
+    def __init__(self, member: Member, weight: float, normalize: str | None) -> None:
         detection, representation = member.detection, member.representation
         if not isinstance(detection, References) or representation.head is not None:
             raise OptionError("scorers and heads of your own cannot be explained: only distances in layers add up.")
         if member.origin is None:
             raise OptionError("this model was saved without its reference rows and cannot be explained; fit it again.")
         self._representation, self._detection, self._weight = representation, detection, weight
-        self.origin, self._numbers = member.origin.rows, member.origin.numbers
+        self.as_given, self._numbers = member.origin.rows, member.origin.numbers
+        seen = normalized(self.as_given, normalize, 1)
+        self.origin = plain(seen)
         self.projection = representation.first.projection
         self._references = detection.rows.astype(np.float64)
-        self._gates = self._layers_of(self.origin)[1]
+        self._gates = self._layers_of(seen)[1]
 
     def _layers_of(self, rows: Rows) -> tuple[Doubles, list[Doubles]]:
         """The representation of rows, and the slopes of the units of each layer."""

@@ -136,9 +136,7 @@ def _table(content: Content, lengths: Lengths, names: _Names) -> dict[str, Any]:
         }
         for i, (row, share) in enumerate(zip(numbers, shares, strict=True))
     ]
-    normalized = content.detector.model_.normalize is not None
-    typical = "Typical, of normalised rows" if normalized else "Typical"
-    return {"rows": rows, "caption": words.of_table(content), "typical": typical}
+    return {"rows": rows, "caption": words.of_table(content)}
 
 
 def _explained(content: Content, row: RowExplanation, lengths: Lengths, names: _Names) -> dict[str, Any]:

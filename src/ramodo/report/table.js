@@ -60,7 +60,7 @@ function build(row) {
 
 function details(row) {
   const inner = element("div", { class: "why" });
-  const table = simpleTable(["Feature", "Value", "Adds to the score", data.table.typical], [],
+  const table = simpleTable(["Feature", "Value", "Adds to the score", "Typical"], [],
     `${row.id}: what its score of ${shown(row.score, 5)} is made of`);
   for (const [name, value, contribution, share, mean] of row.reasons) {
     const typical = share ? `in ${percent(share)} of reference rows, mean ${shown(mean, 3)}` : "in no reference row";
