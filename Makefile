@@ -31,9 +31,16 @@ bench-explanations: $(VENV)/bench
 bench-%: $(VENV)/installed
 	$(BIN)/python -m benchmarks.$*
 
-# Damaged svmlight files for the native reader.
-fuzz: $(VENV)/tests
-	$(BIN)/python tests/fuzz/fuzz_svmlight.py --seconds 600
+# Damaged svmlight files for the native reader, ten minutes in all: against a slow reader, and under clang's sanitizers.
+FUZZER := build/fuzz/read_svmlight
+fuzz: $(VENV)/tests $(FUZZER)
+	$(BIN)/python tests/fuzz/fuzz_svmlight.py --seconds 300
+	mkdir -p build/fuzz/found
+	$(FUZZER) -max_total_time=300 -max_len=4096 -print_final_stats=1 build/fuzz/found tests/fuzz/seeds
+
+$(FUZZER): tests/fuzz/read_svmlight.cpp native/svmlight.hpp native/numbers.hpp native/threads.hpp
+	mkdir -p $(@D)
+	clang++ -std=c++17 -O1 -g -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=all -Inative $< -o $@
 
 # The type stub of the native module; a test compares it with the module.
 stubs: $(VENV)/lint

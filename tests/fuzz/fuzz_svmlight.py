@@ -3,7 +3,7 @@
     python tests/fuzz/fuzz_svmlight.py --seconds 60
 
 The native reader must agree with the slow one on every input (tests/formats/slow_svmlight.py). It runs in a process of
-its own; what made it crash or hang is written to --keep. With atheris installed, that makes the inputs.
+its own; what made it crash or hang is written to --keep.
 """
 
 import argparse
@@ -114,14 +114,6 @@ def work(path, seconds, seed):
         shared.put(count, text)
         return compare(text, count)
 
-    try:
-        import atheris
-    except ImportError:
-        pass
-    else:
-        atheris.Setup([sys.argv[0], f"-max_total_time={int(seconds)}", f"-seed={seed % 2**32}", str(SEEDS)], one)
-        atheris.Fuzz()
-        return
     rng, seen, end = random.Random(seed), set(), time.monotonic() + seconds
     for text in corpus:
         seen.add(one(text))
