@@ -236,7 +236,7 @@ def test_suffixes_without_compression(path, suffixes):
 def test_what_has_been_read_is_told_up_to_the_end(file, monkeypatch, kind, suffix):
     """In megabytes of the file as it lies on the disk."""
     rng = np.random.default_rng(0)
-    numbers = rng.random((40_000, 2))
+    numbers = rng.random((80_000, 2))
     lines = {"svm": "0 1:{} 2:{}\n", "csv": "{},{}\n", "txt": "{} {}\n"}[kind]
     text = "".join(
         [lines.format("a", "b") if kind == "csv" else "", *(lines.format(*pair) for pair in numbers)]

@@ -113,9 +113,9 @@ class _Frames(io.RawIOBase):
         return n
 
 
-def whole(path: str) -> npt.NDArray[np.uint8]:
-    """All bytes: mapped from a plain file, read from anything else."""
-    if path != "-" and not is_compressed(path):
+def whole(path: str, show: Show | None = None) -> npt.NDArray[np.uint8]:
+    """All bytes: mapped from a plain file that nobody watches, read from anything else."""
+    if path != "-" and not is_compressed(path) and show is None:
         with open(path, "rb") as file:
             found = os.fstat(file.fileno())
             if not stat.S_ISREG(found.st_mode):  # a pipe has no size, and cannot be mapped
@@ -123,7 +123,7 @@ def whole(path: str) -> npt.NDArray[np.uint8]:
             if found.st_size == 0:
                 return np.empty(0, dtype=np.uint8)
             return np.frombuffer(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ), dtype=np.uint8)
-    with open_binary(path) as stream:
+    with open_binary(path, show) as stream:
         return np.frombuffer(read_safely(path, stream, -1), dtype=np.uint8)
 
 

@@ -6,6 +6,7 @@ Numbers stay numbers, booleans become 0 and 1, dates seconds since 1970. Text be
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -14,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
-from .opening import Show, damage_refused, open_binary, suffixes_of
+from .opening import Show, is_compressed, suffixes_of, whole
 from .table import FormatError, Table
 
 SUFFIXES = (".csv", ".tsv", ".parquet", ".feather", ".arrow")
@@ -92,8 +93,7 @@ def _load(path: str, suffix: str, texts: Sequence[str | None], show: Show | None
             parse = pyarrow.csv.ParseOptions(delimiter="\t" if suffix == ".tsv" else ",", newlines_in_values=True)
             read_options = pyarrow.csv.ReadOptions(block_size=1 << 24)
             types = pyarrow.csv.ConvertOptions(column_types={name: pyarrow.string() for name in texts if name})
-            with damage_refused(path), open_binary(path, show) as stream:
-                table = pyarrow.csv.read_csv(stream, read_options, parse, types)
+            table = pyarrow.csv.read_csv(_stream(path, show), read_options, parse, types)
         else:
             read_table = pyarrow.parquet.read_table if suffix == ".parquet" else pyarrow.feather.read_table
             table = read_table(path)
@@ -104,6 +104,21 @@ def _load(path: str, suffix: str, texts: Sequence[str | None], show: Show | None
             raise
         reason = (str(error) or type(error).__name__).splitlines()[0].rstrip(".")
         raise FormatError(f"{path} is not a {suffix[1:]} file: {reason}.") from None
+
+
+def _stream(path: str, show: Show | None) -> Any:
+    """The bytes of a file in memory of pyarrow's own.
+
+    Its threads let go of them when they please, and must not need Python for it: the interpreter may have ended.
+    """
+    import pyarrow
+
+    if show is None and os.path.isfile(path) and not is_compressed(path):
+        return pyarrow.memory_map(path)
+    read = whole(path, show)
+    kept = pyarrow.allocate_buffer(len(read))
+    np.frombuffer(kept, dtype=np.uint8)[:] = read
+    return pyarrow.BufferReader(kept)
 
 
 def _refuse_unknown(path: str, table: Any, options: TableOptions) -> None:
