@@ -1,6 +1,7 @@
 """Reasons add up to scores, and name what was planted."""
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -154,6 +155,25 @@ def test_drivers_are_the_mean_contributions_of_all_features(detector, kind):
         assert driver.rows == sum(reason.column == driver.column for row in found for reason in row.reasons)
 
 
+def test_a_cause_of_many_features_is_one_group_too():
+    """More of them than there are reasons, so that no two rows need have the same ones."""
+    rng = np.random.default_rng(0)
+    X = rng.lognormal(0.5, 0.3, (200, 1000))
+    X[:8, 100:140] *= 8
+    found = REPEN(random_state=0).fit(np.log1p(X)).explain(np.log1p(X[:8]), top=3)
+    assert [sorted(group.rows) for group in found.groups()] == [list(range(8))]
+    assert all(100 <= driver.column < 140 for driver in found.groups()[0].drivers)
+
+
+def test_what_rows_lack_is_said_of_drivers():
+    rng = np.random.default_rng(0)
+    X = sp.csr_array((rng.random((200, 30)) < 0.2) * 1.0)
+    X = sp.csr_array(sp.hstack([sp.csr_array(np.where(np.arange(200) < 195, 5.0, 0.0)[:, None]), X]))
+    found = REPEN(random_state=0).fit(X).explain(X[195:])
+    assert (found.drivers[0].column, found.drivers[0].lacking) == (0, 1.0)
+    assert found.groups()[0].drivers[0].lacking == 1.0
+
+
 def test_rows_of_one_cause_are_one_group():
     """Three causes of 8, 6 and 4 rows, and three rows with a cause of their own."""
     rng = np.random.default_rng(0)
@@ -168,6 +188,7 @@ def test_rows_of_one_cause_are_one_group():
     for group, column in zip(groups, (100, 110, 120), strict=True):
         assert {driver.column for driver in group.drivers[:3]} == {column, column + 1, column + 2}
         assert group.drivers[0].rows == len(group.rows)
+        assert all(driver.lacking == 0 for driver in group.drivers[:3])
     assert detector.explain(X[18:21], top=5).groups() == ()
     assert detector.explain(X[:1], top=5).groups() == ()
 
@@ -197,6 +218,24 @@ def test_names_and_forms(data):
     assert "all other features" in repr(found)
     assert detector.explain(frame[:1], names=lambda j: f"f{j}")[0].reasons[0].feature.startswith("f")
     assert REPEN(**QUICK).fit(X).explain(X[:1])[0].reasons[0].feature.startswith("feature ")
+
+
+def test_a_row_is_not_nearest_to_itself(data):
+    X = data[0]
+    detector = REPEN(**QUICK).fit(X)
+    Z = detector.transform(X)
+    for row in detector.explain(X):
+        others = [i for i in row.nearest if np.any(Z[i] != Z[row.row])]
+        assert row.row not in others
+        assert len(others) in (0, len(row.nearest))
+
+
+def test_no_row_is_above_all_others_unless_it_is(data):
+    detector = REPEN(**QUICK).fit(data[0])
+    row = replace(detector.explain(data[0][:1])[0], percentile=99.98)
+    assert "above 99.98 % of" in str(row)
+    assert "above 99.99 % of" in str(replace(row, percentile=99.9999))
+    assert "above 100 % of" in str(replace(row, percentile=100.0))
 
 
 def test_nearest_are_training_rows_at_no_greater_distance_than_others(data):

@@ -9,6 +9,7 @@ from html import escape
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import scipy.sparse as sp
 
 _ALIKE = 0.5
@@ -41,7 +42,9 @@ class Driver:
     contribution: float
     """Mean over the rows."""
     rows: int
-    """Rows among whose reasons it is."""
+    """Rows among whose strongest reasons it is."""
+    lacking: float
+    """Share of the rows that do not have the feature: where that is most of them, they stand out by its absence."""
 
 
 @dataclass(frozen=True)
@@ -69,7 +72,7 @@ class RowExplanation:
 
     def told(self, name: str, nearest: Sequence[str]) -> str:
         """In lines, with names for the row and for the nearest training rows."""
-        lines = [f"{name}: score {self.score:.6g}, above {self.percentile:.1f} % of the training rows"]
+        lines = [f"{name}: score {self.score:.6g}, above {above(self.percentile)} % of the training rows"]
         width = max((len(reason.feature) for reason in self.reasons), default=0)
         for reason in self.reasons:
             lines.append(
@@ -79,14 +82,30 @@ class RowExplanation:
         return "\n".join([*lines, f"  nearest training rows: {', '.join(nearest)}"])
 
 
+@dataclass(frozen=True)
+class Strongest:
+    """Contributions to a row beyond its reasons: as many as it takes to see what rows have in common."""
+
+    columns: npt.NDArray[np.int64]
+    contributions: npt.NDArray[np.float64]
+    values: npt.NDArray[np.float64]
+
+
 class Explanation(Sequence[RowExplanation]):
     """One `RowExplanation` per row; prints, and converts to a table.
 
     drivers : the features that add most to the scores of all rows together, exactly, not only where they are reasons
     """
 
-    def __init__(self, rows: Sequence[RowExplanation], drivers: Sequence[Driver] = ()) -> None:
+    def __init__(
+        self,
+        rows: Sequence[RowExplanation],
+        drivers: Sequence[Driver],
+        strongest: Sequence[Strongest],
+        name_of: Callable[[int], str],
+    ) -> None:
         self._rows, self.drivers = list(rows), tuple(drivers)
+        self._strongest, self._name_of = list(strongest), name_of
 
     def __getitem__(self, index: Any) -> Any:
         return self._rows[index]
@@ -106,19 +125,44 @@ class Explanation(Sequence[RowExplanation]):
         def renamed(of: tuple[Any, ...]) -> tuple[Any, ...]:
             return tuple(replace(each, feature=name_of(each.column)) for each in of)
 
-        return Explanation([replace(row, reasons=renamed(row.reasons)) for row in self._rows], renamed(self.drivers))
+        rows = [replace(row, reasons=renamed(row.reasons)) for row in self._rows]
+        return Explanation(rows, renamed(self.drivers), self._strongest, name_of)
+
+    def columns(self) -> set[int]:
+        """Every feature that has a name here."""
+        named: list[Any] = [*self.drivers, *[reason for row in self._rows for reason in row.reasons]]
+        return {each.column for each in [*named, *[driver for group in self.groups() for driver in group.drivers]]}
 
     def groups(self) -> tuple[Group, ...]:
         """Rows that are outliers for the same reason, two or more each, largest group first.
 
-        Rows are alike where what raises their scores is: average linkage of the cosines of their positive reasons.
+        Rows are alike where what raises their scores is: average linkage of the cosines of their strongest positive
+        contributions.
         """
-        chosen = sorted(self._rows, key=lambda row: -row.score)[:_MOST_GROUPED]
-        found: dict[int, list[RowExplanation]] = {}
-        for row, label in zip(chosen, _labels(chosen), strict=True):
-            found.setdefault(label, []).append(row)
-        alike = [rows for rows in found.values() if len(rows) > 1]
-        return tuple(Group(tuple(row.row for row in rows), drivers_of(rows)) for rows in sorted(alike, key=len)[::-1])
+        chosen = sorted(range(len(self._rows)), key=lambda i: -self._rows[i].score)[:_MOST_GROUPED]
+        found: dict[int, list[int]] = {}
+        for i, label in zip(chosen, _labels([self._strongest[i] for i in chosen]), strict=True):
+            found.setdefault(label, []).append(i)
+        alike = sorted((places for places in found.values() if len(places) > 1), key=len)[::-1]
+        return tuple(Group(tuple(self._rows[i].row for i in places), self._drivers_of(places)) for places in alike)
+
+    def _drivers_of(self, places: list[int], most: int = 5) -> tuple[Driver, ...]:
+        """The features that add most to the scores of some rows."""
+        sums, having, naming = Counter[int](), Counter[int](), Counter[int]()
+        for i in places:
+            strongest = self._strongest[i]
+            for column, value, contribution in zip(
+                strongest.columns.tolist(), strongest.values.tolist(), strongest.contributions.tolist(), strict=True
+            ):
+                sums[column] += contribution
+                having[column] += value != 0
+            naming.update(reason.column for reason in self._rows[i].reasons)
+        order = sorted(sums, key=lambda column: (-sums[column], column))[:most]
+        return tuple(
+            Driver(c, self._name_of(c), sums[c] / len(places), naming[c], 1 - having[c] / len(places))
+            for c in order
+            if sums[c] > 0
+        )
 
     def to_dict(self) -> list[dict[str, Any]]:
         """Plain lists and numbers, for JSON."""
@@ -147,32 +191,19 @@ class Explanation(Sequence[RowExplanation]):
         return "".join(map(_as_html, self._rows))
 
 
-def drivers_of(rows: Sequence[RowExplanation], most: int = 5) -> tuple[Driver, ...]:
-    """The features that add most to the scores of rows, as far as their reasons tell."""
-    sums: Counter[int] = Counter()
-    counts: Counter[int] = Counter()
-    names: dict[int, str] = {}
-    for row in rows:
-        for reason in row.reasons:
-            sums[reason.column] += reason.contribution  # type: ignore[assignment]
-            counts[reason.column] += 1
-            names[reason.column] = reason.feature
-    order = sorted(sums, key=lambda column: (-sums[column], column))[:most]
-    return tuple(Driver(c, names[c], sums[c] / len(rows), counts[c]) for c in order if sums[c] > 0)
-
-
-def _labels(rows: Sequence[RowExplanation]) -> list[int]:
+def _labels(rows: Sequence[Strongest]) -> list[int]:
     """The number of each row's group."""
     if len(rows) < 2:
         return list(range(len(rows)))
     from scipy.cluster.hierarchy import fcluster, linkage
     from scipy.spatial.distance import squareform
 
-    raising = [[(r.column, r.contribution) for r in row.reasons if r.contribution > 0] for row in rows]
-    columns, places = np.unique([c for reasons in raising for c, _ in reasons], return_inverse=True)
-    indptr = np.cumsum([0, *map(len, raising)])
-    values = np.array([value for reasons in raising for _, value in reasons], dtype=np.float64)
-    matrix = sp.csr_array((values, places, indptr), shape=(len(rows), max(1, len(columns))))
+    raising = [row.contributions > 0 for row in rows]
+    columns = [row.columns[up] for row, up in zip(rows, raising, strict=True)]
+    values = np.concatenate([row.contributions[up] for row, up in zip(rows, raising, strict=True)])
+    names, places = np.unique(np.concatenate(columns), return_inverse=True)
+    indptr = np.cumsum([0, *map(len, columns)])
+    matrix = sp.csr_array((values, places, indptr), shape=(len(rows), max(1, len(names))))
     lengths = np.sqrt(np.asarray((matrix**2).sum(axis=1)).ravel())
     scaled = sp.diags_array(1 / np.where(lengths > 0, lengths, 1.0)) @ matrix
     distances = np.clip(1 - (scaled @ scaled.T).toarray(), 0, 1)
@@ -181,6 +212,11 @@ def _labels(rows: Sequence[RowExplanation]) -> list[int]:
         linkage(squareform(distances, checks=False), "average"), 1 - _ALIKE, "distance"
     ).tolist()
     return groups
+
+
+def above(percentile: float) -> str:
+    """A share of rows in percent; all of them only where that is true."""
+    return "100" if percentile == 100 else f"{min(percentile, 99.99):.4g}"
 
 
 def _typical(reason: Reason) -> str:
@@ -196,7 +232,7 @@ def _as_html(row: RowExplanation) -> str:
         for r in row.reasons
     ]
     return (
-        f"<p><b>row {row.row}</b>: score {row.score:.6g}, above {row.percentile:.1f} % of the training rows</p>"
+        f"<p><b>row {row.row}</b>: score {row.score:.6g}, above {above(row.percentile)} % of the training rows</p>"
         "<table><tr><th>feature</th><th>value</th><th>contribution</th><th></th><th>typical</th></tr>"
         f"{''.join(lines)}<tr><td>all other features</td><td></td><td>{row.rest:+.4g}</td></tr></table>"
     )

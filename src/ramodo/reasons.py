@@ -15,6 +15,7 @@ from collections import Counter
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -22,7 +23,7 @@ import numpy.typing as npt
 
 from . import kernels
 from .direction import LabelDirection
-from .explanation import Driver, Explanation, Reason, RowExplanation
+from .explanation import Driver, Explanation, Reason, RowExplanation, Strongest
 from .model import Member, Model, References
 from .options import OptionError
 from .rows import DenseRows, Rows, SparseRows, normalized, plain, squared_norms
@@ -34,6 +35,9 @@ _AT_ONCE = 64
 """Rows whose distances are looked at together."""
 
 _FEWEST_DRIVERS = 20
+
+_STRONGEST = 100
+"""Contributions of a row that tell which others are like it."""
 
 
 def explain(
@@ -51,35 +55,46 @@ def explain(
     percentiles = 100 * np.searchsorted(np.sort(known), scores) / max(1, len(known))
     starts = range(0, rows.n_rows, _AT_ONCE)
 
-    def of_block(start: int) -> tuple[list[RowExplanation], list[_View], Doubles]:
+    def of_block(start: int) -> tuple[list[RowExplanation], list[Strongest], list[_View], Doubles]:
         given = _slice(rows, start, min(start + _AT_ONCE, rows.n_rows))
         views, block = [part.view(given, normalized(given, model.normalize, 1)) for part in parts], _as_sparse(given)
-        strongest = explainer.explain(block, views, top)
-        reasons, ends = typical.reasons(strongest, name_of), strongest.ends.tolist()
-        rests = scores[start : start + block.n_rows].copy()
-        np.subtract.at(rests, np.repeat(np.arange(block.n_rows), np.diff(strongest.ends)), strongest.sums)
-        found = [
+        found = explainer.explain(block, views, max(top, _STRONGEST))
+        strongest = _cut(found)
+        reasons = typical.reasons([_first(row, top) for row in strongest], name_of)
+        explained = [
             RowExplanation(
                 start + i,
                 float(scores[start + i]),
                 float(percentiles[start + i]),
-                tuple(reasons[ends[i] : ends[i + 1]]),
-                float(rests[i]),
+                reasons[i],
+                float(scores[start + i] - strongest[i].contributions[:top].sum()),
                 members[0].nearest(views[0], i),
             )
             for i in range(block.n_rows)
         ]
-        return found, views, strongest.own
+        return explained, strongest, views, found.own
 
     with ThreadPoolExecutor(max(1, n_threads)) as pool:
         done = list(pool.map(of_block, starts))
-    found, sums = [row for block, _, _ in done for row in block], kernels.FeatureSums()
-    sums.add(_columns(_as_sparse(rows)), np.concatenate([own for _, _, own in done]))
+    found, sums = [row for block in done for row in block[0]], kernels.FeatureSums()
+    sparse = _as_sparse(rows)
+    sums.add(_columns(sparse), np.concatenate([block[3] for block in done]))
     together = explainer.explain(
-        _nothing(rows.n_features), _together(parts, [views for _, views, _ in done]), rows.n_features
+        _nothing(rows.n_features), _together(parts, [block[2] for block in done]), rows.n_features
     )
     sums.add(together.columns, together.sums)
-    return Explanation(found, _drivers(*sums.top(max(top, _FEWEST_DRIVERS)), found, name_of))
+    drivers = _drivers(*sums.top(max(top, _FEWEST_DRIVERS)), found, sparse, name_of)
+    return Explanation(found, drivers, [row for block in done for row in block[1]], name_of)
+
+
+def _cut(found: kernels.Strongest) -> list[Strongest]:
+    """Row by row."""
+    ends = found.ends.tolist()
+    return [Strongest(found.columns[a:b], found.sums[a:b], found.values[a:b]) for a, b in pairwise(ends)]
+
+
+def _first(row: Strongest, n: int) -> Strongest:
+    return Strongest(row.columns[:n], row.contributions[:n], row.values[:n])
 
 
 def _together(parts: list[_MemberParts | _DirectionPart], views: list[list[_View]]) -> list[_View]:
@@ -95,11 +110,14 @@ def _together(parts: list[_MemberParts | _DirectionPart], views: list[list[_View
 
 
 def _drivers(
-    columns: Integers, sums: Doubles, rows: list[RowExplanation], name_of: Callable[[int], str]
+    columns: Integers, sums: Doubles, rows: list[RowExplanation], given: SparseRows, name_of: Callable[[int], str]
 ) -> tuple[Driver, ...]:
     counts = Counter(reason.column for row in rows for reason in row.reasons)
+    entries = slice(given.indptr[0], given.indptr[-1])
+    present = given.indices[entries][given.data[entries] != 0]
+    having = Counter(present[np.isin(present, columns)].tolist())
     return tuple(
-        Driver(column, name_of(column), total / len(rows), counts[column])
+        Driver(column, name_of(column), total / len(rows), counts[column], 1 - having[column] / len(rows))
         for column, total in zip(columns.tolist(), sums.tolist(), strict=True)
     )
 
@@ -181,6 +199,8 @@ class _MemberParts:
     def nearest(self, view: _View, i: int, most: int = 5) -> tuple[int, ...]:
         """Training rows behind the nearest references, nearest first."""
         order = np.argsort(view.distances[i], kind="stable")
+        others = order[view.distances[i][order] > 0]  # the row itself may be a reference
+        order = others if len(others) else order
         return tuple(dict.fromkeys(self._numbers[view.near[i][order]].tolist()))[:most]
 
 
@@ -222,15 +242,17 @@ class _Typical:
         """The place among `columns` of each entry of a part's references; None where each has all of them."""
         return self._slots[part] if part < len(self._slots) else np.empty(0, dtype=np.int32)
 
-    def reasons(self, strongest: kernels.Strongest, name_of: Callable[[int], str]) -> list[Reason]:
-        """Contributions in words, row after row."""
-        counts = _looked_up(self.columns, self._counts, strongest.columns)
-        means = _looked_up(self.columns, self._sums, strongest.columns) / np.maximum(counts, 1)
-        columns = strongest.columns.tolist()
-        numbers = zip(
-            strongest.values.tolist(), strongest.sums.tolist(), (counts / self._n).tolist(), means.tolist(), strict=True
-        )
-        return [Reason(column, name_of(column), *of) for column, of in zip(columns, numbers, strict=True)]
+    def reasons(self, rows: list[Strongest], name_of: Callable[[int], str]) -> list[tuple[Reason, ...]]:
+        """Contributions in words, row by row."""
+        columns = np.concatenate([row.columns for row in rows])
+        counts = _looked_up(self.columns, self._counts, columns)
+        means = _looked_up(self.columns, self._sums, columns) / np.maximum(counts, 1)
+        values = np.concatenate([row.values for row in rows])
+        sums = np.concatenate([row.contributions for row in rows])
+        numbers = zip(values.tolist(), sums.tolist(), (counts / self._n).tolist(), means.tolist(), strict=True)
+        found = [Reason(column, name_of(column), *of) for column, of in zip(columns.tolist(), numbers, strict=True)]
+        ends = np.cumsum([0, *[len(row.columns) for row in rows]]).tolist()
+        return [tuple(found[a:b]) for a, b in pairwise(ends)]
 
 
 def _looked_up(keys: Any, values: Any, wanted: Integers) -> Any:

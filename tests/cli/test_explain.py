@@ -44,6 +44,24 @@ def test_tokens_of_text_have_names_also_those_that_the_row_lacks(ok, files):
     assert "DROP TABLE users; SELECT" in ok("explain", files.log_model, files.log, "--row", 89)
 
 
+def test_tokens_that_a_new_document_lacks_have_names_too(ok, files, tmp_path):
+    """The model keeps the names of what its references have."""
+    (tmp_path / "new.log").write_text("zzzz qqqq\n")
+    reasons = explained(ok, files.log_model, tmp_path / "new.log", "--top", 20)[0]["reasons"]
+    lacking = [reason for reason in reasons if reason["value"] == 0]
+    assert len(lacking) > 5
+    assert not any(reason["feature"].startswith("feature ") for reason in lacking)
+
+
+@pytest.mark.parametrize("first", [0, 1])
+def test_features_of_an_svmlight_file_have_the_numbers_that_it_gives_them(ok, tmp_path, first):
+    lines = [f"0 {first + i % 3}:1 {first + 3}:{1 + i % 2}" for i in range(30)]
+    (tmp_path / "data.svm").write_text("\n".join([*lines, f"0 {first + 7}:9"]) + "\n")
+    ok("fit", tmp_path / "data.svm", "-m", tmp_path / "m", "--epochs", 2)
+    reason = explained(ok, tmp_path / "m", tmp_path / "data.svm", "--row", 30, "--top", 1)[0]["reasons"][0]
+    assert (reason["feature"], reason["column"]) == (f"feature {first + 7}", 7)
+
+
 def test_the_three_highest_rows_by_default(ok, files):
     scores = load(files.mail_model).outlier_scores_
     assert [row["row"] for row in explained(ok, files.mail_model, files.mail)] == (-scores).argsort()[:3].tolist()

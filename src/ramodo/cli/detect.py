@@ -15,7 +15,7 @@ from ..figures import percentiles
 from ..formats import Table
 from . import output as files
 from .console import note, print_facts, print_rows
-from .naming import explained, in_words
+from .naming import explained, in_words, reference_tokens
 from .reading import Source, threads_of
 from .report import outliers_in, refuse_report, write
 from .training import Training
@@ -50,7 +50,10 @@ def run_detect(
         importing.result()
     reading = time.perf_counter() - started
     detector, warned = training.fit(table, source.is_text(path), not quiet and sys.stderr.isatty())
-    detector.source_ = source.remembered(path, table) | {"reference_ids": _reference_ids(detector, table)}
+    detector.source_ = source.remembered(path, table) | {
+        "reference_ids": _reference_ids(detector, table),
+        "tokens": reference_tokens(detector, table, source.text_options()),
+    }
     detector.stage_seconds_ = {"read": reading, **detector.stage_seconds_}
     scores = detector.outlier_scores_
     if output is not None:

@@ -114,6 +114,8 @@ def token_names(texts: Sequence[str], columns: Iterable[int], options: TextOptio
     """Which token of these texts stands behind each of the columns; character n-grams in quotes."""
     wanted, names = set(columns), dict[int, str]()
     for text in texts:
+        if len(names) == len(wanted):
+            break
         encoded = np.frombuffer(text.encode("utf-8", "replace") or b" ", dtype=np.uint8)
         for column, token, is_word in kernels.text_tokens(encoded, options.words, options.characters, options.bits):
             if column in wanted and column not in names:
