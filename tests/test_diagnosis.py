@@ -1,6 +1,7 @@
 """What a careful analyst would check: findings by hand, warnings where they belong, normalisations compared."""
 
 import json
+from copy import copy
 
 import numpy as np
 import pytest
@@ -20,6 +21,8 @@ NAMES = [
     "candidates",
     "candidate_share",
     "dead_units",
+    "tied_rows",
+    "empty_rows",
     "loss_first",
     "loss_last",
     "subsample_spread",
@@ -192,6 +195,24 @@ def test_dead_units_are_called_so():
     assert _warning(detector.diagnose(), "dead_units") == ""
 
 
+def test_rows_at_one_point_are_called_so(fitted):
+    fitted = copy(fitted)
+    fitted.outlier_scores_ = np.where(np.arange(len(fitted.outlier_scores_)) % 4 == 0, 0.5, fitted.outlier_scores_)
+    found = fitted.diagnose()
+    assert found["tied_rows"].value == pytest.approx(np.mean(fitted.outlier_scores_ == 0.5))
+    assert "rows have one and the same score, 0.5: the representation has them at one point" in " ".join(found.warnings)
+
+
+def test_rows_without_a_feature_are_called_so():
+    X = _balanced().tolil()
+    X[7] = 0
+    X[9] = 0
+    found = REPEN(**OPTIONS).fit(X.tocsr()).diagnose()
+    assert found["empty_rows"].value == 2
+    assert _warning(found, "empty_rows").startswith("2 rows have no feature at all")
+    assert _warning(REPEN(**OPTIONS).fit(_balanced()).diagnose(), "empty_rows") == ""
+
+
 def test_units_that_a_fit_leaves_dead_are_counted():
     """One positive feature: a unit whose weight is negative responds to no row."""
     X = np.random.default_rng(0).random((100, 1)) + 0.1
@@ -223,7 +244,7 @@ def test_subsamples_that_disagree_are_called_so():
     X = np.random.default_rng(0).normal(size=(300, 50))
     found = REPEN(**{**OPTIONS, "n_subsamples": 2, "n_epochs": 1}).fit(X).diagnose()
     assert found["subsample_agreement"].value < 0.8
-    assert "raise n_subsamples or n_estimators" in _warning(found, "subsample_agreement")
+    assert "raise n_subsamples, or n_estimators" in _warning(found, "subsample_agreement")
 
 
 # ---- normalisations ------------------------------------------------------------------------------------------------

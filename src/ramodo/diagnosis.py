@@ -23,6 +23,9 @@ _MOSTLY = 0.9
 _UNSTEADY = 0.8
 """Rank correlation of two halves of the subsamples below which more of them are needed."""
 
+_TIED = 0.25
+"""Share of rows with one and the same score from which that is worth a word."""
+
 
 @dataclass(frozen=True)
 class Finding:
@@ -84,6 +87,7 @@ def diagnose(detector: Any) -> Diagnosis:
             *_of_length(detector, scores),
             *_of_candidates(detector, len(scores)),
             _of_units(detector),
+            *_of_points(detector, scores),
             *_of_training(detector),
             *_of_subsamples(detector),
             _of_agreement(detector, scores),
@@ -134,9 +138,29 @@ def _of_units(detector: Any) -> Finding:
     if 2 * dead > units:
         warning = (
             f"{dead} of {units} units of the representation respond to no row. Features on very different scales do "
-            "this: take logarithms, scale them, or try activation='leaky_relu'."
+            "this: take logarithms or scale them; or let units respond to all rows, with "
+            "RAMODO(representation=Layers((20,), 'leaky_relu'))."
         )
     return Finding("dead_units", dead, f"of {units} units, those that respond to no row", warning)
+
+
+def _of_points(detector: Any, scores: Scores) -> list[Finding]:
+    """Which rows can no detector tell apart?"""
+    values, counts = np.unique(scores, return_counts=True)
+    most = int(counts.argmax())
+    share, warning = float(counts[most] / len(scores)), ""
+    if share >= _TIED:
+        warning = (
+            f"{share:.0%} of the rows have one and the same score, {values[most]:.3g}: the representation has them at "
+            "one point, and an outlier among them cannot be found. Several models (n_estimators, --models), another "
+            "normalisation, or known outliers may part them."
+        )
+    findings = [Finding("tied_rows", share, "largest share of rows with one and the same score", warning)]
+    if len(detector.row_lengths_) == len(scores):
+        empty = int((detector.row_lengths_ == 0).sum())
+        warning = f"{empty} rows have no feature at all, and one score: look at them by themselves." if empty else ""
+        findings.append(Finding("empty_rows", empty, "rows without a feature", warning))
+    return findings
 
 
 def _of_training(detector: Any) -> list[Finding]:
@@ -172,7 +196,10 @@ def _of_subsamples(detector: Any) -> list[Finding]:
         agreement = _correlation(each[: n // 2].mean(axis=0), each[n // 2 :].mean(axis=0))
         warning = ""
         if agreement < _UNSTEADY:
-            warning = f"two halves of the subsamples agree by {agreement:.2f} only: raise n_subsamples or n_estimators."
+            warning = (
+                f"two halves of the subsamples agree by {agreement:.2f} only: raise n_subsamples, or n_estimators "
+                "(--models)."
+            )
         findings.append(Finding("subsample_agreement", agreement, "rank correlation of two halves of them", warning))
     return findings
 
