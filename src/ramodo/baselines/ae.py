@@ -1,9 +1,10 @@
 """AE: an autoencoder with one hidden layer, trained as REPEN is.
 
 h = g(xW + b) is decoded as hV + c, and half the squared error, summed over features and averaged over rows, is
-minimised by ADADELTA. g is ReLU with a slope of 0.01 below 0: plain units all die within a few steps on dense rows. The error hV + c - x is dense whatever x is, but its gradient needs only products with it, which
-split into small dense ones and sparse ones: with h' = (h, 1) and V' = (V, c) for the whole decoder, a column to a
-feature,
+minimised by ADADELTA. g is ReLU with a slope of 0.01 below 0: plain units all die within a few steps on dense rows.
+
+The error hV + c - x is dense whatever x is, but its gradient needs only products with it, which split into small dense
+ones and sparse ones: with h' = (h, 1), and V' for V with c as last column, a row to a feature,
 
     ∂V' = V'(h'ᵀh') - xᵀh'          ∂h = first M columns of h'(V'ᵀV') - xV'
 
@@ -35,7 +36,7 @@ _BLOCK = 1 << 13
 
 
 class AE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
-    """An autoencoder: leaky ReLU units, linear reconstruction, ADADELTA at the rate 1.0; options mean what REPEN's do."""
+    """An autoencoder: leaky ReLU units, linear reconstruction, ADADELTA at rate 1.0; options mean what REPEN's do."""
 
     def __init__(
         self,

@@ -1,8 +1,8 @@
 """CoP: coherence pursuit (Rahmani and Atia 2017), a robust principal component analysis.
 
-Rows are scaled to length 1. A row's coherence is the ℓ2 norm of its inner products with all other rows: inliers lie in a
-low-dimensional subspace and agree with each other, outliers agree with nothing. The most coherent rows that are linearly
-independent span the subspace, and a row's representation is its coordinates in an orthonormal basis of it.
+Rows are scaled to length 1. A row's coherence is the ℓ2 norm of its inner products with all other rows: inliers lie in
+a low-dimensional subspace and agree with each other, outliers agree with nothing. The most coherent rows that are
+linearly independent span the subspace; a row's representation is its coordinates in an orthonormal basis of it.
 """
 
 from __future__ import annotations

@@ -21,9 +21,7 @@ class HLLE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     where `memory_limit` allows it. Its dense solver is used: the sparse one gives the same and takes 2.6 times as long.
     """
 
-    def __init__(
-        self, n_components: int = 20, *, n_neighbors: int = 250, memory_limit: float = DEFAULT_MEMORY
-    ) -> None:
+    def __init__(self, n_components: int = 20, *, n_neighbors: int = 250, memory_limit: float = DEFAULT_MEMORY) -> None:
         self.n_components = n_components
         self.n_neighbors = n_neighbors
         self.memory_limit = memory_limit
@@ -55,7 +53,9 @@ class HLLE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     def _refuse_unless_possible(self, n_rows: int) -> None:
         M, K = self.n_components, self.n_neighbors
         if M * (M + 3) // 2 >= K:
-            raise ConstraintError(f"n_neighbors={K} was given; allowed: above M(M+3)/2 = {M * (M + 3) // 2} for M = {M}.")
+            raise ConstraintError(
+                f"n_neighbors={K} was given; allowed: above M(M+3)/2 = {M * (M + 3) // 2} for M = {M}."
+            )
         if n_rows <= K:
             raise ConstraintError(f"X has n_samples = {n_rows}; allowed: more than n_neighbors={K}.")
 

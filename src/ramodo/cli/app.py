@@ -347,6 +347,49 @@ def datasets(
 
 
 @app.command()
+def experiments(
+    name: Annotated[
+        str,
+        typer.Argument(
+            metavar="NAME",
+            help="table-auc-runtime, table-competitors, labels, dimensions, scalability, peers or all.",
+        ),
+    ],
+    runs: Annotated[int, typer.Option("--runs", help="Seeds to run each with.")] = 10,
+    sets: Annotated[Optional[str], typer.Option("--sets", help="The paper's names of sets, such as R8,LC.")] = None,  # noqa: UP045
+    output: Annotated[str, typer.Option("-o", "--output", help="Folder for results and files.")] = "experiments",
+    page: Annotated[Optional[str], typer.Option("--page", help="Write all as one Markdown page too.")] = None,  # noqa: UP045
+    time_limit: Annotated[float, typer.Option("--time-limit", help="Seconds for one measurement.", min=0)] = 240.0,
+    memory_limit: Annotated[float, typer.Option("--memory-limit", help="Gigabytes for one.", min=0)] = 6.0,
+    install: Annotated[
+        bool, typer.Option("--install", help="Make an environment for DeepOD in build/peers; needs the network.")
+    ] = False,
+    threads: Threads = None,
+    quiet: Quiet = False,
+) -> None:
+    """Run the paper's experiments again, its own numbers beside ours. What is finished is not computed again.
+
+    `ramodo experiments all --runs 3 --output results`
+
+    `ramodo experiments labels --sets News20 --output results`
+    """
+    from .experiments import run_experiments
+
+    run_experiments(
+        name,
+        runs=runs,
+        sets=sets,
+        output=output,
+        page=page,
+        time_limit=time_limit,
+        memory_limit=memory_limit,
+        install=install,
+        threads=threads,
+        quiet=quiet,
+    )
+
+
+@app.command()
 def demo() -> None:
     """Look for 200 planted outliers among 10,000 rows with a million features.
 

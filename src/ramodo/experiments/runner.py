@@ -1,0 +1,107 @@
+"""Computes the cells that are not finished, side by side in processes; those that measure time by themselves."""
+
+from __future__ import annotations
+
+import os
+from collections import deque
+from collections.abc import Iterable
+from dataclasses import replace
+from multiprocessing.connection import wait
+from statistics import fmean
+
+from ..progress import Bar
+from .cells import OUT_OF_TIME, Cell, Limits, Outcome, Results
+from .paper import OUT_OF_MEMORY
+from .store import Store
+from .worker import Worker
+
+_GUESS = 3.0
+"""Seconds of a cell of which nothing is known yet, for the bar."""
+
+
+class Runner:
+    """Runs cells on `n_threads` cores within the limits, and keeps what comes of each in the store."""
+
+    def __init__(self, store: Store, n_threads: int, limits: Limits, bar: Bar) -> None:
+        self._store, self._n_threads, self._limits, self._bar = store, n_threads, limits, bar
+        self._seconds: dict[tuple[str, str, str], list[float]] = {}
+
+    def run(self, cells: Iterable[Cell]) -> Results:
+        """Outcomes of all cells, most of them from the store if they were computed before."""
+        cells = list(dict.fromkeys(cells))
+        kept = {cell: self._store.get(cell) for cell in cells}
+        self._outcomes = {c: o for c, o in kept.items() if o is not None and o.stands(self._limits)}
+        for cell, outcome in self._outcomes.items():
+            self._note_seconds(cell, outcome)
+        self._left = [cell for cell in cells if cell not in self._outcomes]
+        self._spent = 0.0
+        side_by_side = [cell for cell in self._left if not cell.alone]
+        self._work(side_by_side, min(self._n_threads, _fitting(self._limits), len(side_by_side)), 1)
+        self._work([cell for cell in self._left if cell.alone], 1, self._n_threads)
+        self._bar.clear()
+        return Results({cell: self._outcomes[cell] for cell in cells})
+
+    def _work(self, cells: list[Cell], n_workers: int, n_threads: int) -> None:
+        queue = deque(cells)
+        workers: list[Worker] = []
+        try:
+            workers.extend(Worker(n_threads, self._limits) for _ in range(n_workers if queue else 0))
+            while queue or any(worker.cell for worker in workers):
+                for worker in workers:
+                    while queue and worker.cell is None:
+                        self._begin(worker, queue.popleft())
+                self._await(workers)
+        finally:
+            for worker in workers:
+                worker.end()
+
+    def _begin(self, worker: Worker, cell: Cell) -> None:
+        smaller = self._outcomes.get(cell.smaller) if cell.smaller else None
+        if smaller is not None and smaller.mark in (OUT_OF_MEMORY, OUT_OF_TIME):
+            reason = f"not tried, since a smaller one has this mark: {smaller.reason}"
+            self._finish(cell, replace(smaller, reason=reason, seconds=0.0))
+        else:
+            worker.give(cell)
+
+    def _await(self, workers: list[Worker]) -> None:
+        """Until a worker is done or out of time; the bar is drawn once a second."""
+        busy = [worker for worker in workers if worker.cell]
+        if not busy:
+            return
+        ready = wait([worker.connection for worker in busy], timeout=1.0)
+        for worker in busy:
+            cell = worker.cell
+            assert cell is not None
+            if worker.connection in ready:
+                self._finish(cell, worker.take())
+            elif worker.left() <= 0:
+                self._finish(cell, worker.give_up())
+        self._show()
+
+    def _finish(self, cell: Cell, outcome: Outcome) -> None:
+        self._store.put(cell, outcome)
+        self._outcomes[cell] = outcome
+        self._note_seconds(cell, outcome)
+        self._spent += outcome.seconds
+        self._left.remove(cell)
+
+    def _note_seconds(self, cell: Cell, outcome: Outcome) -> None:
+        self._seconds.setdefault((cell.measure, cell.dataset, cell.method), []).append(outcome.seconds)
+
+    def _show(self) -> None:
+        """Cells left are expected to take what those of the same set and method took."""
+        left = 0.0
+        for cell in self._left:
+            alike = self._seconds.get((cell.measure, cell.dataset, cell.method))
+            left += fmean(alike) if alike else _GUESS
+        self._bar.show(round(100 * self._spent), round(100 * (self._spent + left)))
+
+
+def _fitting(limits: Limits) -> int:
+    """Workers that have room in the memory that is free now; one at least."""
+    try:
+        with open("/proc/meminfo") as file:
+            free = next(int(line.split()[1]) * 1024 for line in file if line.startswith("MemAvailable"))
+    except (OSError, StopIteration):
+        return os.cpu_count() or 1
+    return max(1, int(free // limits.bytes))

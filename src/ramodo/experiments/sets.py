@@ -1,0 +1,80 @@
+"""Which of our data stand for which of the paper's sets."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ..datasets import LabeledData, data_folder, load_prepared
+from ..options import OptionError
+
+
+@dataclass(frozen=True)
+class StandIn:
+    """A file of the folder of prepared sets, and how near it is to the paper's."""
+
+    paper: str
+    file: str
+    kind: str
+
+
+STAND_INS = (
+    StandIn("AD", "AD_dedup", "the paper's, without duplicate rows"),
+    StandIn("LC", "LC", "the paper's"),
+    StandIn("p53", "p53", "the paper's"),
+    StandIn("R8", "R8", "the paper's"),
+    StandIn("OT", "Chowdary", "weak stand-in: other gene expression data"),
+    StandIn("News20", "News20", "rebuilt from the raw messages"),
+    StandIn("URL", "URL_iscx", "stand-in: other URLs"),
+    StandIn("Webspam", "Webspam", "the paper's"),
+)
+
+_DENSE_FROM = 0.5
+"""Share of non-zeros from which rows are kept dense."""
+
+
+def here(asked: str | None = None) -> list[StandIn]:
+    """The sets that can be loaded, of those asked for by the paper's name or by ours; all by default."""
+    chosen = STAND_INS if asked is None else tuple(_named(name.strip()) for name in asked.split(","))
+    found = [stand_in for stand_in in STAND_INS if stand_in in chosen and is_here(stand_in)]
+    if not found:
+        names = ", ".join(stand_in.file for stand_in in chosen)
+        raise FileNotFoundError(f"None of the sets {names} is in the folder that RAMODO_DATA names ({data_folder()}).")
+    return found
+
+
+def _named(name: str) -> StandIn:
+    for stand_in in STAND_INS:
+        if name in (stand_in.paper, stand_in.file):
+            return stand_in
+    raise OptionError(f"--sets {name!r} was given; allowed: {', '.join(s.paper for s in STAND_INS)}.")
+
+
+def is_here(stand_in: StandIn) -> bool:
+    """Whether the ready-made file is there."""
+    folder = data_folder()
+    return folder is not None and (folder / f"{stand_in.file}.npz").is_file()
+
+
+def load(file: str) -> LabeledData:
+    """One set, its rows dense where most of their entries are."""
+    data = load_prepared(file)
+    X: Any = data.X
+    if X.nnz > _DENSE_FROM * X.shape[0] * X.shape[1]:
+        X = X.toarray()
+    return LabeledData(X, data.y, data.pool)
+
+
+def fingerprint(data: LabeledData) -> str:
+    """The same for the same rows, truth and pool."""
+    digest = hashlib.blake2b(digest_size=12)
+    for part in (data.X, data.y, data.pool):
+        arrays = [part] if part is None or isinstance(part, np.ndarray) else [part.data, part.indices, part.indptr]
+        for array in arrays:
+            digest.update(b"none" if array is None else f"{array.shape}{array.dtype}".encode())
+            if array is not None:
+                digest.update(np.ascontiguousarray(array).data)
+    return digest.hexdigest()

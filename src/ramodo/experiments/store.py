@@ -1,0 +1,63 @@
+"""Finished cells, in an SQLite file: a run that was stopped goes on where it was."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Self
+
+from .. import __version__
+from .cells import Cell, Limits, Outcome
+
+_TABLE = """
+create table if not exists cells (
+    version text, fingerprint text, cell text, outcome text, finished text default current_timestamp,
+    primary key (version, fingerprint, cell)
+)
+"""
+
+
+class StoreError(OSError):
+    """The file of results cannot be used."""
+
+
+class Store:
+    """Outcomes by cell, by ramodo's version and by the fingerprint of the cell's data, so that none is out of date."""
+
+    def __init__(self, path: Path, fingerprints: Mapping[str, str]) -> None:
+        self._fingerprints = fingerprints
+        self._database = sqlite3.connect(path)
+        try:
+            self._database.execute(_TABLE)
+        except sqlite3.DatabaseError as error:
+            self._database.close()
+            raise StoreError(f"{path} is no file of results: {error}. Move it away to begin again.") from None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._database.close()
+
+    def get(self, cell: Cell) -> Outcome | None:
+        """What came of a cell, if it was computed."""
+        query = "select outcome from cells where version = ? and fingerprint = ? and cell = ?"
+        found = self._database.execute(query, self._key(cell)).fetchone()
+        if found is None:
+            return None
+        kept = json.loads(found[0])
+        return Outcome(**{**kept, "limits": Limits(**kept["limits"])})
+
+    def put(self, cell: Cell, outcome: Outcome) -> None:
+        """Keep what came of a cell, at once."""
+        text = json.dumps({**vars(outcome), "limits": vars(outcome.limits)})
+        with self._database:
+            self._database.execute(
+                "insert or replace into cells (version, fingerprint, cell, outcome) values (?, ?, ?, ?)",
+                (*self._key(cell), text),
+            )
+
+    def _key(self, cell: Cell) -> tuple[str, str, str]:
+        return __version__, self._fingerprints.get(cell.dataset, ""), cell.key()
