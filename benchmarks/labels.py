@@ -17,6 +17,7 @@ from sklearn.metrics import roc_auc_score
 
 from ramodo import REPEN
 from ramodo.datasets import LabeledData, load_prepared
+from ramodo.experiments.measures import draw_known
 
 from .table import print_table, reached
 
@@ -43,10 +44,9 @@ def main() -> None:
 
 
 def _line(name: str, data: LabeledData, n: int, draws: int) -> list[str]:
-    assert data.pool is not None
     aucs: dict[str, list[float]] = {"ours": [], "paper": [], "regression": []}
     for seed in range(draws):
-        known = data.pool[np.random.default_rng(seed).choice(data.pool.shape[0], n, replace=False)]
+        known = draw_known(data, n, seed)
         ours = REPEN(random_state=seed).fit(data.X, labeled_outliers=known)
         paper = REPEN(labeled_fraction=0.5, random_state=seed).fit(data.X, labeled_outliers=known)
         aucs["ours"].append(float(roc_auc_score(data.y, ours.outlier_scores_)))

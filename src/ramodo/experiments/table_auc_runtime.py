@@ -55,8 +55,8 @@ def page(request: Request, results: Results) -> Page:
             f"{paper.AUC_AND_RUNTIME_P} over its eight.",
             "Seconds of detection, without training: 50 subsamples of 8. *k-d tree* is the paper's way, a k-d tree for "
             "each subsample (for sparse rows on the original space, distances of sparse rows to each subsample); "
-            f"*ours* is `ramodo.Sp` on {request.threads} threads. References are drawn "
-            "beforehand; the fastest of many repeats, no other cell running. *Transform* is the way from the original space to REPEN's.",
+            f"*ours* is `ramodo.Sp` on {request.threads} threads. References are drawn beforehand; the fastest of many "
+            "repeats, no other cell running. *Transform* is the way from the original space to REPEN's.",
             _time_table(request, times),
         ],
         lambda figure: _draw(figure, request, aucs),
