@@ -37,8 +37,8 @@ def dense_gradients(X, net):
     return [slope(lambda: loss(X, *weights), value) for value in weights]
 
 
-@pytest.fixture
-def X():
+@pytest.fixture(name="X")
+def given_rows():
     rng = np.random.default_rng(0)
     return rng.normal(size=(12, 9)) * (rng.random((12, 9)) < 0.5)
 

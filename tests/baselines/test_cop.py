@@ -32,7 +32,7 @@ def test_coherence_is_that_of_all_products(planted, container, products, monkeyp
 
 
 def test_the_span_is_the_inliers_plane(planted):
-    X, plane = planted
+    X, _ = planted
     cop = CoP(2).fit(X)
     assert set(cop.basis_rows_) <= set(range(45))
     Z = cop.transform(X)

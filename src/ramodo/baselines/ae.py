@@ -31,7 +31,7 @@ Array = npt.NDArray[Any]
 _LEAK = 0.01
 _RHO, _EPSILON = 0.95, 1e-7
 _MOST_SAMPLES = 5000
-_BLOCK = 1 << 13
+_BLOCK = 1 << 11
 """Features whose weights are updated at a time, so that what lies between stays in the cache."""
 
 
@@ -96,19 +96,33 @@ class Parameters:
 
     def descend(self, rows: Any, gradient: Array, step: int) -> None:
         """One step for some rows; those left out have gradient 0, and catch up when their turn comes."""
-        skipped = step - self.last[rows] - 1
-        value, squares, updates = self.value[rows], self.squares[rows], self.updates[rows]
-        if skipped.any():
-            decay = np.power(_RHO, skipped)[:, None].astype(value.dtype)
-            squares, updates = squares * decay, updates * decay
-        squares *= _RHO
-        squares += (1 - _RHO) * gradient**2
-        change = np.sqrt((updates + _EPSILON) / (squares + _EPSILON)) * gradient
-        updates *= _RHO
-        updates += (1 - _RHO) * change**2
-        value -= change
-        self.value[rows], self.squares[rows], self.updates[rows] = value, squares, updates
+        kept = self.value[rows], self.squares[rows], self.updates[rows]
+        decay = np.power(_RHO, step - self.last[rows])[:, None].astype(gradient.dtype)
+        adadelta(*kept, gradient, decay)
+        self.value[rows], self.squares[rows], self.updates[rows] = kept
         self.last[rows] = step
+
+    def descend_block(self, rows: slice, gradient: Array) -> None:
+        """The same for neighbouring rows that miss no step, in place."""
+        adadelta(self.value[rows], self.squares[rows], self.updates[rows], gradient, _RHO)
+
+
+def adadelta(value: Array, squares: Array, updates: Array, gradient: Array, decay: Any) -> None:
+    """One step in place, with the rate 1.0; `decay` is ρ for each step since the last one. `gradient` is used up."""
+    squares *= decay
+    change = gradient * gradient
+    change *= 1 - _RHO
+    squares += change
+    np.add(squares, _EPSILON, out=change)
+    ratio = updates + _EPSILON if np.ndim(decay) == 0 else updates * (decay / _RHO) + _EPSILON
+    ratio /= change
+    np.sqrt(ratio, out=ratio)
+    ratio *= gradient
+    value -= ratio
+    updates *= decay
+    ratio *= ratio
+    ratio *= 1 - _RHO
+    updates += ratio
 
 
 class Net:
@@ -155,7 +169,7 @@ class Net:
             here = slice(edges[number], edges[number + 1])
             gradient = decoder.value[block] @ inner
             gradient[features[here] - begin] -= products[here]
-            decoder.descend(block, gradient, self._step)
+            decoder.descend_block(block, gradient)
             self._gram += decoder.value[block].T @ decoder.value[block]
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from .paper import CONSTRAINT, OUT_OF_MEMORY
@@ -26,8 +26,8 @@ MARKS = {
 class Cell:
     """What is measured; cells that are equal are computed once, whichever experiments ask for them.
 
-    `alone` cells are not computed beside others, since they measure time. A cell with a `smaller` one that ran out of
-    time or memory takes its mark without being tried.
+    `alone` cells are not computed beside others, since they measure time. A cell waits for the `cheaper` one that it
+    names, and where that ran out of time or memory takes its mark without being tried.
     """
 
     measure: str
@@ -36,7 +36,7 @@ class Cell:
     options: tuple[tuple[str, Any], ...] = ()
     seed: int = 0
     alone: bool = field(default=False, compare=False)
-    smaller: Cell | None = field(default=None, compare=False)
+    cheaper: Cell | None = field(default=None, compare=False)
 
     def option(self, name: str, default: Any = None) -> Any:
         """One of the options."""
@@ -101,6 +101,14 @@ class Results:
     def items(self) -> Iterable[tuple[Cell, Outcome]]:
         """Every cell with its outcome."""
         return self._outcomes.items()
+
+
+def in_turn(cells: Iterable[Cell]) -> list[Cell]:
+    """The same cells, each naming the one before it as the cheaper one."""
+    chain: list[Cell] = []
+    for cell in cells:
+        chain.append(replace(cell, cheaper=chain[-1] if chain else None))
+    return chain
 
 
 def repen(dataset: str, seed: int, n_components: int = 20, labels: int = 0, way: str = "") -> Cell:

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from . import figures, paper
-from .cells import NOT_HERE, Cell, Results
+from .cells import NOT_HERE, Cell, Results, in_turn
 from .page import Experiment, Page, Request, Table
 from .peers import PEERS
 from .statistics import mean_and_deviation, seconds_text
@@ -19,7 +19,8 @@ def cells(request: Request) -> list[Cell]:
 
 
 def _runs(method: str, file: str, request: Request) -> list[Cell]:
-    return [Cell("peer", file, method, (), seed) for seed in range(request.runs if PEERS[method].random else 1)]
+    seeds = range(request.runs if PEERS[method].random else 1)
+    return in_turn(Cell("peer", file, method, (), seed) for seed in seeds)
 
 
 def page(request: Request, results: Results) -> Page:

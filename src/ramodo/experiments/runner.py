@@ -19,6 +19,9 @@ _GUESS = 3.0
 """Seconds of a cell of which nothing is known yet, for the bar."""
 
 
+_UNTRIED = "not tried, since a cheaper one has this mark:"
+
+
 class Runner:
     """Runs cells on `n_threads` cores within the limits, and keeps what comes of each in the store."""
 
@@ -48,18 +51,26 @@ class Runner:
             workers.extend(Worker(n_threads, self._limits) for _ in range(n_workers if queue else 0))
             while queue or any(worker.cell for worker in workers):
                 for worker in workers:
-                    while queue and worker.cell is None:
-                        self._begin(worker, queue.popleft())
+                    while worker.cell is None and (cell := self._next(queue)) is not None:
+                        self._begin(worker, cell)
                 self._await(workers)
         finally:
             for worker in workers:
                 worker.end()
 
+    def _next(self, queue: deque[Cell]) -> Cell | None:
+        """The first cell that need not wait for a cheaper one."""
+        for cell in queue:
+            if cell.cheaper is None or cell.cheaper in self._outcomes:
+                queue.remove(cell)
+                return cell
+        return None
+
     def _begin(self, worker: Worker, cell: Cell) -> None:
-        smaller = self._outcomes.get(cell.smaller) if cell.smaller else None
-        if smaller is not None and smaller.mark in (OUT_OF_MEMORY, OUT_OF_TIME):
-            reason = f"not tried, since a smaller one has this mark: {smaller.reason}"
-            self._finish(cell, replace(smaller, reason=reason, seconds=0.0))
+        cheaper = self._outcomes.get(cell.cheaper) if cell.cheaper else None
+        if cheaper is not None and cheaper.mark in (OUT_OF_MEMORY, OUT_OF_TIME):
+            reason = cheaper.reason if cheaper.reason.startswith(_UNTRIED) else f"{_UNTRIED} {cheaper.reason}"
+            self._finish(cell, replace(cheaper, reason=reason, seconds=0.0))
         else:
             worker.give(cell)
 

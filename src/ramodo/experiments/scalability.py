@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from . import figures, paper
-from .cells import Cell, Results
+from .cells import Cell, Results, in_turn
 from .page import Experiment, Page, Request, Table
 from .statistics import seconds_text
 
@@ -30,11 +30,8 @@ def _sweeps(method: str, request: Request) -> tuple[list[Cell], list[Cell]]:
 
 
 def _chain(method: str, shapes: Sequence[tuple[int, int]], request: Request) -> list[Cell]:
-    chain: list[Cell] = []
-    for n_rows, n_features in shapes:
-        options = (("n_rows", n_rows), ("n_features", n_features), ("threads", request.threads))
-        chain.append(Cell("scalability", "", method, options, alone=True, smaller=chain[-1] if chain else None))
-    return chain
+    options = [(("n_rows", n), ("n_features", d), ("threads", request.threads)) for n, d in shapes]
+    return in_turn(Cell("scalability", "", method, chosen, alone=True) for chosen in options)
 
 
 def page(request: Request, results: Results) -> Page:

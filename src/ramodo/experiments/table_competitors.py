@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from . import figures, paper
-from .cells import NOT_HERE, Cell, Results, repen
+from .cells import NOT_HERE, Cell, Results, in_turn, repen
 from .measures import DETECTIONS, SAME_EACH_RUN
 from .page import Experiment, Page, Request, Table
 from .statistics import mean_and_deviation, p_value, paper_number
@@ -23,8 +23,11 @@ def cells(request: Request) -> list[Cell]:
 def _runs(method: str, file: str, request: Request) -> list[Cell]:
     if method == "REPEN":
         return [repen(file, seed) for seed in range(request.runs)]
-    n = 1 if method in SAME_EACH_RUN else request.runs
-    return [Cell("auc", file, method, _OPTIONS, seed) for seed in range(n)]
+    return in_turn([Cell("auc", file, method, _OPTIONS, seed) for seed in range(_fits(method, request))])
+
+
+def _fits(method: str, request: Request) -> int:
+    return 1 if method in SAME_EACH_RUN else request.runs
 
 
 def page(request: Request, results: Results) -> Page:
