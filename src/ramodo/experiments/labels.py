@@ -13,6 +13,8 @@ from .page import Experiment, Page, Request, Table
 from .sets import StandIn
 from .statistics import mean_and_deviation, paper_number
 
+NAME, TITLE = "labels", "Figure 2 and table 3: labelled outliers"
+
 WAYS = {"paper": "REPEN, the paper's way", "ours": "REPEN, ours"}
 
 
@@ -45,6 +47,8 @@ def _one_dimension(stand_in: StandIn, seed: int) -> Cell:
 def page(request: Request, results: Results) -> Page:
     """AUC by number of labels, then the statistics."""
     sets = pooled(request)
+    if not sets:
+        return Page(NAME, TITLE, ["None of the sets that were asked for has a pool of labelled outliers."], _draw_none)
     curves = {s.paper: _curves(s, request, results) for s in sets}
     facts = {
         s.paper: {
@@ -54,8 +58,8 @@ def page(request: Request, results: Results) -> Page:
         for s in sets
     }
     return Page(
-        "labels",
-        "Figure 2 and table 3: labelled outliers",
+        NAME,
+        TITLE,
         [
             f"AUC, mean ± standard deviation over {request.runs} runs, each with its own draw of labels from the pool. "
             "*The paper's way* is `labeled_fraction=0.5`: labels shape the triplets and nothing else; *ours* is the "
@@ -121,8 +125,8 @@ def _statistics_table(sets: list[StandIn]) -> Table:
 
 
 def _draw(figure: Any, curves: dict[str, Any]) -> None:
-    axes = figure.subplots(1, max(1, len(curves)), squeeze=False)[0]
-    for place, (name, ways) in zip(axes, curves.items(), strict=False):
+    axes = figure.subplots(1, len(curves), squeeze=False)[0]
+    for place, (name, ways) in zip(axes, curves.items(), strict=True):
         for number, (way, values) in enumerate(ways.items()):
             here = {n: found for n, found in values.items() if found}
             figures.curve(place, list(here), [float(np.mean(v)) for v in here.values()], WAYS[way], number)
@@ -132,4 +136,8 @@ def _draw(figure: Any, curves: dict[str, Any]) -> None:
         place.legend(frameon=False)
 
 
-EXPERIMENT = Experiment("labels", cells, page)
+def _draw_none(figure: Any) -> None:
+    figure.text(0.5, 0.5, "no set with a pool", ha="center")
+
+
+EXPERIMENT = Experiment(NAME, cells, page)

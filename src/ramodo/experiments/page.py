@@ -9,7 +9,6 @@ from importlib import resources
 from pathlib import Path
 from typing import Any
 
-from ..options import OptionError
 from ..whole_file import write_whole
 from .cells import MARKS, Results
 from .sets import StandIn
@@ -17,7 +16,7 @@ from .sets import StandIn
 Figure = Any
 
 
-class FigureError(OptionError):
+class FigureError(ValueError):
     """Figures cannot be drawn."""
 
 

@@ -47,7 +47,7 @@ class Worker:
         self.cell = None
         try:
             return self.connection.recv()
-        except EOFError:
+        except (EOFError, ConnectionResetError):
             self._process.join()
             code = self._process.exitcode
             self._start()
