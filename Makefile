@@ -4,7 +4,7 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 NATIVE := $(wildcard native/*) CMakeLists.txt pyproject.toml
 
-.PHONY: demo test browser lint bench bench-all fuzz stubs clean
+.PHONY: demo test browser lint bench bench-all experiments fuzz stubs clean
 
 demo: $(VENV)/installed
 	$(BIN)/python -m ramodo.demo
@@ -30,6 +30,10 @@ bench-all: bench bench-webspam
 bench-explanations: $(VENV)/bench
 bench-%: $(VENV)/installed
 	$(BIN)/python -m benchmarks.$*
+
+# Section 6 of the paper, with the numbers of this machine.
+experiments: $(VENV)/tests
+	$(BIN)/ramodo experiments all --output docs/experiments --page docs/experiments.md
 
 # Damaged svmlight files for the native reader, ten minutes in all: against a slow reader, and under clang's sanitizers.
 FUZZER := build/fuzz/read_svmlight

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from .. import datasets
 from ..datasets import LabeledData, data_folder, load_prepared
 from ..options import OptionError
 
@@ -54,14 +55,30 @@ def _named(name: str) -> StandIn:
 
 
 def is_here(stand_in: StandIn) -> bool:
-    """Whether the ready-made file is there."""
+    """Whether there is a ready-made file, or the set from its public source."""
+    return _is_ready_made(stand_in.file) or published(stand_in.paper) is not None
+
+
+def _is_ready_made(file: str) -> bool:
     folder = data_folder()
-    return folder is not None and (folder / f"{stand_in.file}.npz").is_file()
+    return folder is not None and (folder / f"{file}.npz").is_file()
+
+
+def published(name: str) -> LabeledData | None:
+    """The paper's own set, where its public source is on this machine already; the network is not asked."""
+    load_dataset = getattr(datasets, "load_dataset", None)
+    if load_dataset is None:
+        return None
+    try:
+        return load_dataset(name, offline=True)
+    except OSError:
+        return None
 
 
 def load(file: str) -> LabeledData:
     """One set, its rows dense where most of their entries are."""
-    data = load_prepared(file)
+    found = None if _is_ready_made(file) else published(_named(file).paper)
+    data = found or load_prepared(file)
     X: Any = data.X
     if X.nnz > _DENSE_FROM * X.shape[0] * X.shape[1]:
         X = X.toarray()

@@ -84,9 +84,9 @@ def _serve(connection: Connection, n_threads: int, limits: Limits) -> None:
         while True:
             try:
                 cell = connection.recv()
-            except EOFError:
+                connection.send(compute(cell, measures.Means(n_threads, limits.bytes), limits))
+            except (EOFError, ConnectionError):  # the runner is gone
                 return
-            connection.send(compute(cell, measures.Means(n_threads, limits.bytes), limits))
 
 
 def _limit_memory(limit: float) -> None:
