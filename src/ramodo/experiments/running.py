@@ -88,8 +88,8 @@ def about(settings: Settings) -> dict[str, Any]:
         "numpy": np.__version__,
         "scipy": scipy.__version__,
         "scikit-learn": sklearn.__version__,
-        "seconds a cell": settings.limits.seconds,
-        "gigabytes a cell": settings.limits.bytes / 1e9,
+        "cell_seconds": settings.limits.seconds,
+        "cell_gigabytes": settings.limits.bytes / 1e9,
     }
 
 

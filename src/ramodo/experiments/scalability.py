@@ -47,10 +47,10 @@ def page(request: Request, results: Results) -> Page:
         "scalability",
         "Figure 4: time by the number of rows and of features",
         [
-            f"Seconds of training and testing on {request.threads} threads, nothing else running; the median of up to "
-            "five repeats, fewer where they are long. The data are sparse, from `make_ultrahigh` with about 100 "
-            "non-zeros a row: the paper does not say what its own were like, and has curves only, so there are no "
-            "numbers of its to set beside these.",
+            f"Seconds of training and testing; REPEN and Sp on {request.threads} threads, linear algebra on one, no "
+            "other cell running; the median of some repeats, fewer where they are long. The data are sparse, from "
+            "`make_ultrahigh` with about 100 non-zeros a row: the paper does not say what its own were like, and has "
+            "curves only, so there are no numbers of its to set beside these.",
             _table("N", ROWS, [sweeps[m][0] for m in METHODS], results, f"D = {paper.SCALED_ROWS_AT:,}"),
             _table("D", FEATURES, [sweeps[m][1] for m in METHODS], results, f"N = {paper.SCALED_FEATURES_AT:,}"),
         ],

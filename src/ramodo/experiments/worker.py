@@ -80,7 +80,7 @@ def _serve(connection: Connection, n_threads: int, limits: Limits) -> None:
 
     _limit_memory(limits.bytes)
     connection.send("ready")
-    with threadpool_limits(n_threads):
+    with threadpool_limits(1):  # small products on several threads wait for each other on a busy machine
         while True:
             try:
                 cell = connection.recv()
