@@ -9,7 +9,7 @@ import numpy as np
 from . import figures, paper
 from .cells import NOT_HERE, Cell, Results, repen
 from .page import Experiment, Page, Request, Table
-from .statistics import decimals, mean_and_deviation
+from .statistics import counted, decimals, mean_and_deviation
 
 
 def cells(request: Request) -> list[Cell]:
@@ -41,7 +41,7 @@ def page(request: Request, results: Results) -> Page:
         "dimensions",
         "Figure 3: AUC by the number of columns of the representation",
         [
-            f"Mean ± standard deviation over {request.runs} runs. *Range* is the highest less the lowest mean for M "
+            f"Mean ± standard deviation over {counted(request.runs)}. *Range* is the highest less the lowest mean for M "
             "from 10 to 100. The paper has curves only; its text says that they are flat from M = 10 on.",
             Table(["set", *[f"M = {M}" for M in paper.DIMENSIONS], "range"], rows),
         ],

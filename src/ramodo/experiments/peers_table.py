@@ -10,7 +10,7 @@ from . import figures, paper
 from .cells import NOT_HERE, Cell, Results, in_turn
 from .page import Experiment, Page, Request, Table
 from .peers import PEERS
-from .statistics import mean_and_deviation, seconds_text
+from .statistics import counted, mean_and_deviation, seconds_text
 
 
 def cells(request: Request) -> list[Cell]:
@@ -43,7 +43,7 @@ def page(request: Request, results: Results) -> Page:
         "peers",
         "Beyond the paper: detectors of today",
         [
-            f"AUC, mean ± standard deviation over {request.runs} runs; one run where chance has no part. Each with its "
+            f"AUC, mean ± standard deviation over {counted(request.runs)}; one run where chance has no part. Each with its "
             "library's defaults, DeepOD's REPEN with the paper's settings. Those that take no sparse rows get dense "
             "ones where these fit the memory limit.",
             Table(header, rows("auc", mean_and_deviation)),

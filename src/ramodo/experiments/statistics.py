@@ -16,6 +16,11 @@ def p_value(first: Sequence[float], second: Sequence[float]) -> float | None:
     return float(wilcoxon(differences, method="exact" if np.all(differences) else "auto").pvalue)
 
 
+def counted(runs: int) -> str:
+    """1 run, 2 runs."""
+    return f"{runs} run" if runs == 1 else f"{runs} runs"
+
+
 def decimals(value: float, digits: int = 4) -> str:
     """.9080 for 0.908, as AUCs are written here."""
     text = f"{value:.{digits}f}"

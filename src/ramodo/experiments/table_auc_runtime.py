@@ -9,7 +9,7 @@ import numpy as np
 from . import figures, paper
 from .cells import NOT_HERE, Cell, Results, repen
 from .page import Experiment, Page, Request, Table
-from .statistics import decimals, mean_and_deviation, p_value, seconds_text
+from .statistics import counted, decimals, mean_and_deviation, p_value, seconds_text
 
 _TIMES = {
     "original, paper's way": "Sp",
@@ -43,12 +43,12 @@ def page(request: Request, results: Results) -> Page:
     p = p_value([m[1] for m in means], [m[0] for m in means])
     ours = "no pair differs" if p is None else f"p = {p:.4f} over the {len(means)} sets here"
     times = {s.paper: results[_timing(s.file, request)] for s in request.sets}
-    facts |= _ratios(times)
+    facts |= {"n_sets": len(means), "least_p": decimals(2 / 2 ** len(means)), **_ratios(times)}
     return Page(
         "table-auc-runtime",
         "Table 1: AUC and detection runtime of Sp on the original space and on REPEN's",
         [
-            f"AUC, mean ± standard deviation over {request.runs} runs. *p over runs* is Wilcoxon's, of the pairs of "
+            f"AUC, mean ± standard deviation over {counted(request.runs)}. *p over runs* is Wilcoxon's, of the pairs of "
             "one set's runs; few runs cannot make it small.",
             _auc_table(request, aucs),
             f"Wilcoxon's signed rank test over the sets, as the paper has it: {ours}; the paper: p = "

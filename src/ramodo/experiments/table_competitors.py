@@ -10,7 +10,7 @@ from . import figures, paper
 from .cells import NOT_HERE, Cell, Results, in_turn, repen
 from .measures import DETECTIONS, SAME_EACH_RUN
 from .page import Experiment, Page, Request, Table
-from .statistics import mean_and_deviation, p_value, paper_number
+from .statistics import counted, mean_and_deviation, p_value, paper_number
 
 _OPTIONS = (("n_components", 20),)
 
@@ -46,7 +46,7 @@ def page(request: Request, results: Results) -> Page:
         "table-competitors",
         "Table 2: AUC of Sp using REPEN, AE, HLLE, SRP and CoP",
         [
-            f"Ours / the paper's. Mean ± standard deviation over {request.runs} runs; HLLE and CoP give the same "
+            f"Ours / the paper's. Mean ± standard deviation over {counted(request.runs)}; HLLE and CoP give the same "
             f"representation in each run, so they are computed once and Sp runs {DETECTIONS} times on it. p is "
             "Wilcoxon's, of REPEN's mean against the method's over the sets that have both.",
             Table(["set", *paper.METHODS], rows),
