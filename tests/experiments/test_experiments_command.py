@@ -153,6 +153,24 @@ def test_changed_data_have_another_fingerprint(tiny):
     assert len({sets.fingerprint(each) for each in [data, *changed]}) == 5
 
 
+def test_a_set_from_its_public_source_is_used_where_no_file_is_ready_made(tiny, monkeypatch):
+    """Where it is on this machine; the network is not asked."""
+    asked = []
+
+    def load_dataset(name, offline):
+        asked.append((name, offline))
+        if name != "AD":
+            raise FileNotFoundError(name)
+        return sets.load_prepared("R8")
+
+    monkeypatch.setattr("ramodo.datasets.load_dataset", load_dataset, raising=False)
+    assert [s.paper for s in sets.here()] == ["AD", "LC", "R8", "News20"]
+    assert set(asked) == {(name, True) for name in ("AD", "p53", "OT", "URL", "Webspam")}
+    assert sets.load("AD_dedup").X.shape == sets.load("R8").X.shape
+    assert sets.described(sets.here("AD")[0]) == "AD: from its public source"
+    assert sets.described(sets.here("R8")[0]) == "R8: the paper's"
+
+
 @pytest.mark.parametrize(
     ("arguments", "code", "said"),
     [

@@ -41,8 +41,8 @@ def page(request: Request, results: Results) -> Page:
         "dimensions",
         "Figure 3: AUC by the number of columns of the representation",
         [
-            f"Mean ± standard deviation over {counted(request.runs)}. *Range* is the highest less the lowest mean for M "
-            "from 10 to 100. The paper has curves only; its text says that they are flat from M = 10 on.",
+            f"Mean ± standard deviation over {counted(request.runs)}. *Range* is the highest less the lowest mean for "
+            "M from 10 to 100. The paper has curves only; its text says that they are flat from M = 10 on.",
             Table(["set", *[f"M = {M}" for M in paper.DIMENSIONS], "range"], rows),
         ],
         lambda figure: _draw(figure, found),

@@ -43,9 +43,9 @@ def page(request: Request, results: Results) -> Page:
         "peers",
         "Beyond the paper: detectors of today",
         [
-            f"AUC, mean ± standard deviation over {counted(request.runs)}; one run where chance has no part. Each with its "
-            "library's defaults, DeepOD's REPEN with the paper's settings. Those that take no sparse rows get dense "
-            "ones where these fit the memory limit.",
+            f"AUC, mean ± standard deviation over {counted(request.runs)}; one run where chance has no part. Each with "
+            "its library's defaults, DeepOD's REPEN with the paper's settings. Those that take no sparse rows get "
+            "dense ones where these fit the memory limit.",
             Table(header, rows("auc", mean_and_deviation)),
             "Seconds of fit and score on one thread, another cell running beside it:",
             Table(header, rows("seconds", seconds_text)),

@@ -59,6 +59,13 @@ def is_here(stand_in: StandIn) -> bool:
     return _is_ready_made(stand_in.file) or published(stand_in.paper) is not None
 
 
+def described(stand_in: StandIn) -> str:
+    """What its rows are."""
+    if _is_ready_made(stand_in.file):
+        return f"{stand_in.file}: {stand_in.kind}"
+    return f"{stand_in.paper}: from its public source"
+
+
 def _is_ready_made(file: str) -> bool:
     folder = data_folder()
     return folder is not None and (folder / f"{file}.npz").is_file()

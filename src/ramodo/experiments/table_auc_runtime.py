@@ -9,6 +9,7 @@ import numpy as np
 from . import figures, paper
 from .cells import NOT_HERE, Cell, Results, repen
 from .page import Experiment, Page, Request, Table
+from .sets import described
 from .statistics import counted, decimals, mean_and_deviation, p_value, seconds_text
 
 _TIMES = {
@@ -48,8 +49,8 @@ def page(request: Request, results: Results) -> Page:
         "table-auc-runtime",
         "Table 1: AUC and detection runtime of Sp on the original space and on REPEN's",
         [
-            f"AUC, mean ± standard deviation over {counted(request.runs)}. *p over runs* is Wilcoxon's, of the pairs of "
-            "one set's runs; few runs cannot make it small.",
+            f"AUC, mean ± standard deviation over {counted(request.runs)}. *p over runs* is Wilcoxon's, of the pairs "
+            "of one set's runs; few runs cannot make it small.",
             _auc_table(request, aucs),
             f"Wilcoxon's signed rank test over the sets, as the paper has it: {ours}; the paper: p = "
             f"{paper.AUC_AND_RUNTIME_P} over its eight.",
@@ -93,7 +94,7 @@ def _ratios(times: dict[str, Any]) -> dict[str, Any]:
 
 
 def _auc_table(request: Request, aucs: dict[str, tuple[list[float], list[float]]]) -> Table:
-    kinds = {s.paper: f"{s.file}: {s.kind}" for s in request.sets}
+    kinds = {s.paper: described(s) for s in request.sets}
     rows = []
     for name in paper.SETS:
         theirs = paper.AUC_AND_RUNTIME[name]
