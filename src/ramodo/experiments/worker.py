@@ -7,6 +7,7 @@ import os
 import signal
 import time
 import warnings
+from contextlib import suppress
 from multiprocessing.connection import Connection
 from typing import Any
 
@@ -64,16 +65,17 @@ class Worker:
 
     def end(self) -> None:
         """End the process and those that it started."""
-        try:
-            os.killpg(self._process.pid or 0, signal.SIGKILL)
-        except (ProcessLookupError, PermissionError):  # it has not made its group yet
-            self._process.kill()
+        if hasattr(os, "killpg") and self._process.pid:
+            with suppress(ProcessLookupError, PermissionError):  # it has not made its group yet
+                os.killpg(self._process.pid, signal.SIGKILL)
+        self._process.kill()
         self._process.join()
         self.connection.close()
 
 
 def _serve(connection: Connection, n_threads: int, limits: Limits) -> None:
-    os.setsid()  # out of reach of the terminal's Ctrl-C: the runner ends the process, and what it started
+    if hasattr(os, "setsid"):
+        os.setsid()  # out of reach of the terminal's Ctrl-C: the runner ends the process, and what it started
     from threadpoolctl import threadpool_limits
 
     from . import measures
@@ -93,10 +95,11 @@ def _limit_memory(limit: float) -> None:
     """Beyond what the process has now; an allocation that fails is an error in place of a dead machine."""
     try:
         import resource
-    except ImportError:
+
+        with open("/proc/self/statm") as file:
+            mapped = int(file.read().split()[0]) * resource.getpagesize()
+    except (ImportError, OSError):  # not a system that could tell
         return
-    with open("/proc/self/statm") as file:
-        mapped = int(file.read().split()[0]) * resource.getpagesize()
     _, hard = resource.getrlimit(resource.RLIMIT_AS)
     resource.setrlimit(resource.RLIMIT_AS, (mapped + int(2 * limit), hard))  # address space, of which not all is used
 
