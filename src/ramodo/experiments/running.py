@@ -93,11 +93,26 @@ def about(settings: Settings) -> dict[str, Any]:
     }
 
 
+def _command(settings: Settings) -> str:
+    """What gives this page again; options at their defaults are left out."""
+    usual = Limits()
+    return " ".join(
+        [
+            f"ramodo experiments all --runs {settings.runs}",
+            *([f"--sets {settings.sets}"] if settings.sets else []),
+            *([f"--time-limit {settings.limits.seconds:g}"] if settings.limits.seconds != usual.seconds else []),
+            *([f"--memory-limit {settings.limits.bytes / 1e9:g}"] if settings.limits.bytes != usual.bytes else []),
+            "--output docs/experiments --page docs/experiments.md",
+        ]
+    )
+
+
 def whole_page(pages: Iterable[page.Page], settings: Settings) -> str:
     """All experiments under one title."""
     assert settings.page is not None
     seeds = "seed 0" if settings.runs == 1 else f"seeds 0 to {settings.runs - 1}"
-    introduction = page.notes("introduction", {"about": about(settings), "seeds": seeds})
+    facts = {"about": about(settings), "seeds": seeds, "command": _command(settings)}
+    introduction = page.notes("introduction", facts)
     parts = ["# Section 6 of the paper, run again", *introduction]
     folder = os.path.relpath(settings.output, settings.page.parent)
     texts = [made.markdown(Path(folder, f"{made.name}.svg").as_posix()).rstrip() for made in pages]
