@@ -359,7 +359,7 @@ def experiments(
     sets: Annotated[Optional[str], typer.Option("--sets", help="The paper's names of sets, such as R8,LC.")] = None,  # noqa: UP045
     output: Annotated[str, typer.Option("-o", "--output", help="Folder for results and files.")] = "experiments",
     page: Annotated[Optional[str], typer.Option("--page", help="Write all as one Markdown page too.")] = None,  # noqa: UP045
-    time_limit: Annotated[float, typer.Option("--time-limit", help="Seconds for one measurement.", min=0)] = 240.0,
+    time_limit: Annotated[float, typer.Option("--time-limit", help="Seconds for one measurement.", min=0)] = 180.0,
     memory_limit: Annotated[float, typer.Option("--memory-limit", help="Gigabytes for one.", min=0)] = 6.0,
     install: Annotated[
         bool, typer.Option("--install", help="Make an environment for DeepOD in build/peers; needs the network.")

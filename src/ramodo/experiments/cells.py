@@ -55,7 +55,7 @@ class Cell:
 class Limits:
     """What a cell may take."""
 
-    seconds: float = 240.0
+    seconds: float = 180.0
     bytes: float = 6e9
 
 

@@ -23,11 +23,11 @@ Scores = Callable[[Any, int, "Means"], Any]
 
 @dataclass(frozen=True)
 class Peer:
-    """How to get scores of rows, and what it takes."""
+    """How to get scores of rows, and what it takes; `once` where more runs would tell no more, or take too long."""
 
     scores: Scores
     sparse: bool = True
-    random: bool = True
+    once: bool = False
 
     def timed(self, X: Any, seed: int, means: Means) -> tuple[float, Any]:
         """Seconds of fit and score, and the scores."""
@@ -72,10 +72,10 @@ PEERS = {
     "Sp": Peer(lambda X, seed, means: Sp(random_state=seed, n_jobs=means.n_threads).fit(X).outlier_scores_),
     "REPEN": Peer(lambda X, seed, means: REPEN(random_state=seed, n_jobs=means.n_threads).fit(X).outlier_scores_),
     "IsolationForest": Peer(_forest),
-    "LOF": Peer(_lof, random=False),
-    "OneClassSVM": Peer(_svm, random=False),
-    "PyOD KNN": Peer(_pyod("KNN"), sparse=False, random=False),
-    "PyOD ECOD": Peer(_pyod("ECOD"), sparse=False, random=False),
+    "LOF": Peer(_lof, once=True),
+    "OneClassSVM": Peer(_svm, once=True),
+    "PyOD KNN": Peer(_pyod("KNN"), sparse=False, once=True),
+    "PyOD ECOD": Peer(_pyod("ECOD"), sparse=False, once=True),
     "PyOD Sampling": Peer(_pyod("Sampling"), sparse=False),
-    "DeepOD REPEN": _DeepOD(lambda X, seed, means: deepod_scores(X, seed)[1], sparse=False),
+    "DeepOD REPEN": _DeepOD(lambda X, seed, means: deepod_scores(X, seed)[1], sparse=False, once=True),
 }

@@ -14,12 +14,12 @@ from .statistics import counted, mean_and_deviation, seconds_text
 
 
 def cells(request: Request) -> list[Cell]:
-    """A fit for each run, or one where chance has no part."""
+    """A fit for each run, or one."""
     return [cell for s in request.sets for method in PEERS for cell in _runs(method, s.file, request)]
 
 
 def _runs(method: str, file: str, request: Request) -> list[Cell]:
-    seeds = range(request.runs if PEERS[method].random else 1)
+    seeds = range(1 if PEERS[method].once else request.runs)
     return in_turn(Cell("peer", file, method, (), seed) for seed in seeds)
 
 
@@ -43,9 +43,9 @@ def page(request: Request, results: Results) -> Page:
         "peers",
         "Beyond the paper: detectors of today",
         [
-            f"AUC, mean ± standard deviation over {counted(request.runs)}; one run where chance has no part. Each with "
-            "its library's defaults, DeepOD's REPEN with the paper's settings. Those that take no sparse rows get "
-            "dense ones where these fit the memory limit.",
+            f"AUC, mean ± standard deviation over {counted(request.runs)}; one run where chance has no part, and of "
+            "DeepOD's REPEN, which takes minutes. Each with its library's defaults, DeepOD's REPEN with the paper's "
+            "settings. Those that take no sparse rows get dense ones where these fit the memory limit.",
             Table(header, rows("auc", mean_and_deviation)),
             "Seconds of fit and score on one thread, another cell running beside it:",
             Table(header, rows("seconds", seconds_text)),
