@@ -163,7 +163,7 @@ def test_a_set_from_its_public_source_is_used_where_no_file_is_ready_made(tiny, 
             raise FileNotFoundError(name)
         return sets.load_prepared("R8")
 
-    monkeypatch.setattr("ramodo.datasets.load_dataset", load_dataset, raising=False)
+    monkeypatch.setattr(sets, "load_dataset", load_dataset)
     assert [s.paper for s in sets.here()] == ["AD", "LC", "R8", "News20"]
     assert set(asked) == {(name, True) for name in ("AD", "p53", "OT", "URL", "Webspam")}
     assert sets.load("AD_dedup").X.shape == sets.load("R8").X.shape

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
 
 import numpy as np
+import scipy.sparse as sp
 
-from .. import datasets
-from ..datasets import LabeledData, data_folder, load_prepared
+from ..datasets import LabeledData, data_folder, load_dataset, load_prepared
 from ..options import OptionError
 
 
@@ -73,9 +72,6 @@ def _is_ready_made(file: str) -> bool:
 
 def published(name: str) -> LabeledData | None:
     """The paper's own set, where its public source is on this machine already; the network is not asked."""
-    load_dataset = getattr(datasets, "load_dataset", None)
-    if load_dataset is None:
-        return None
     try:
         return load_dataset(name, offline=True)
     except OSError:
@@ -86,10 +82,9 @@ def load(file: str) -> LabeledData:
     """One set, its rows dense where most of their entries are."""
     found = None if _is_ready_made(file) else published(_named(file).paper)
     data = found or load_prepared(file)
-    X: Any = data.X
-    if X.nnz > _DENSE_FROM * X.shape[0] * X.shape[1]:
-        X = X.toarray()
-    return LabeledData(X, data.y, data.pool)
+    if sp.issparse(data.X) and data.X.nnz > _DENSE_FROM * data.X.shape[0] * data.X.shape[1]:
+        return replace(data, X=data.X.toarray())
+    return data
 
 
 def fingerprint(data: LabeledData) -> str:
