@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 import tiny_files
-from file_server import FileServer
+from file_server import CONTENT, FileServer
 
-from ramodo.datasets import download, load_dataset
+from ramodo.datasets import RawFile, download, load_dataset
 
 
 @pytest.fixture
@@ -16,6 +16,17 @@ def server(monkeypatch):
     started = FileServer()
     yield started
     started.close()
+
+
+@pytest.fixture
+def folder(tmp_path):
+    return tmp_path / "files"
+
+
+@pytest.fixture
+def file(server):
+    server.files["a.bin"] = CONTENT
+    return RawFile("a.bin", (f"{server.address}/some/a.bin",))
 
 
 @pytest.fixture(autouse=True)

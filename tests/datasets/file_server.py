@@ -6,6 +6,9 @@ import threading
 import time
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
+CONTENT = bytes(range(256)) * 40
+SHA256 = hashlib.sha256(CONTENT).hexdigest()
+
 
 class FileServer:
     """Serves `files` by name; what it was asked for is in `requests`.

@@ -1,26 +1,11 @@
 """Checksums: the published one, or that of the first download."""
 
-import hashlib
-
 import pytest
+from file_server import CONTENT, SHA256
 
 from ramodo.datasets import RawFile
 from ramodo.datasets.checksums import DownloadError, recorded, verify
 from ramodo.datasets.download import download as fetch
-
-CONTENT = bytes(range(256)) * 40
-SHA256 = hashlib.sha256(CONTENT).hexdigest()
-
-
-@pytest.fixture
-def folder(tmp_path):
-    return tmp_path / "files"
-
-
-@pytest.fixture
-def file(server):
-    server.files["a.bin"] = CONTENT
-    return RawFile("a.bin", (f"{server.address}/some/a.bin",))
 
 
 def test_a_wrong_checksum_puts_the_file_aside(server, folder):

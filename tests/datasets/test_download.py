@@ -1,29 +1,15 @@
 """Downloads over a real connection: cut, changed, refused, and gone on with."""
 
-import hashlib
 import os
 import signal
 import threading
 
 import pytest
+from file_server import CONTENT, SHA256
 
 from ramodo.datasets import RawFile, download
 from ramodo.datasets.checksums import DownloadError
 from ramodo.datasets.download import download as fetch
-
-CONTENT = bytes(range(256)) * 40
-SHA256 = hashlib.sha256(CONTENT).hexdigest()
-
-
-@pytest.fixture
-def folder(tmp_path):
-    return tmp_path / "files"
-
-
-@pytest.fixture
-def file(server):
-    server.files["a.bin"] = CONTENT
-    return RawFile("a.bin", (f"{server.address}/some/a.bin",))
 
 
 def names(folder):
