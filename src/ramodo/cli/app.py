@@ -55,7 +55,6 @@ Seed = Annotated[int, typer.Option("--seed", help="The same seed gives the same 
 Threads = Annotated[Optional[int], typer.Option("--threads", help="All cores by default.")]  # noqa: UP045
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Say nothing but results and errors.")]
 Json = Annotated[bool, typer.Option("--json", help="The summary as JSON.")]
-Row = Annotated[Optional[list[str]], typer.Option("--row", help="Id of a row; may be given again.")]  # noqa: UP045
 Top = Annotated[int, typer.Option("--top", help="Rows to show.", min=0)]
 
 
@@ -203,7 +202,10 @@ def transform(
 def explain(
     model: ModelPath,
     data: Data,
-    row: Annotated[list[str] | None, typer.Option("--row", help="Id or number of a row; may be given again.")] = None,
+    row: Annotated[
+        list[str] | None,
+        typer.Option("--row", help="Id of a row; its number, from 0, where rows have no ids. May be given again."),
+    ] = None,
     top: Annotated[int, typer.Option("--top", help="Reasons for each row.", min=1)] = 10,
     format: Format = None,
     id: Id = None,
