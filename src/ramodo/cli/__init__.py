@@ -9,6 +9,8 @@ from __future__ import annotations
 import os
 import sys
 
+from ..visible import visible
+
 BAD_USAGE, BAD_DATA, INTERRUPTED = 2, 3, 130
 
 
@@ -38,7 +40,7 @@ def main() -> None:
         if not _is_ours(error):
             raise
         _leave_output()
-        print(f"ramodo: {_text(error)}", file=sys.stderr)
+        print(f"ramodo: {visible(_text(error))}", file=sys.stderr)
         sys.exit(BAD_USAGE if type(error).__name__ == "OptionError" else BAD_DATA)
 
 

@@ -1,4 +1,7 @@
-"""What a person sees: tables on standard output, progress and notes on standard error."""
+"""What a person sees: tables on standard output, progress and notes on standard error.
+
+Control characters in what comes from data are shown, not sent to the terminal.
+"""
 
 from __future__ import annotations
 
@@ -11,6 +14,7 @@ from rich.console import Console
 from rich.table import Table
 
 from ..progress import Bar
+from ..visible import visible
 
 _PIPED = 500
 """Columns where output is not a terminal: one line for each row."""
@@ -35,7 +39,7 @@ def bar(name: str, unit: str, quiet: bool = False) -> Bar:
 def note(text: str, quiet: bool) -> None:
     """A line on standard error."""
     if not quiet:
-        err.print(text)
+        err.print(visible(text))
 
 
 def print_facts(facts: Mapping[str, Any], as_json: bool, *, to_error: bool = False) -> None:
@@ -45,7 +49,7 @@ def print_facts(facts: Mapping[str, Any], as_json: bool, *, to_error: bool = Fal
         return
     width = max(map(len, facts), default=0) + 2
     for name, value in facts.items():
-        (err if to_error else out).print(f"{name:<{width}}{value}")
+        (err if to_error else out).print(visible(f"{name:<{width}}{value}"))
 
 
 def print_json(value: Any) -> None:
@@ -59,5 +63,5 @@ def print_rows(header: list[str], rows: Iterable[Iterable[Any]], *, to_error: bo
     for column in header:
         table.add_column(column, justify="left" if column in _TEXTS else "right", overflow="ellipsis")
     for row in rows:
-        table.add_row(*[str(cell) for cell in row])
+        table.add_row(*[visible(str(cell)) for cell in row])
     (err if to_error else out).print(table)

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 
+from ..explanation import RowExplanation
 from ..formats import FormatError, Table
 from ..model_file import open_model
+from ..visible import visible
 from .console import out
 from .naming import explained
 from .reading import read_for, source_of, threads_of
@@ -41,9 +45,17 @@ def run_explain(
         print(json.dumps(lines))
         return
     for row, number, ids in zip(found, chosen, nearest, strict=True):
+        first, _, reasons = _told(row, table.id_of(number), ids).partition("\n")
+        out.print(first)
         if table.texts is not None:
-            out.print(table.texts[number])
-        out.print(row.told(table.id_of(number), ids))
+            out.print(f"  {visible(table.texts[number])}")
+        out.print(reasons)
+
+
+def _told(row: RowExplanation, id: str, nearest: Sequence[str]) -> str:
+    """The explanation in lines that only we have ended."""
+    reasons = tuple(replace(reason, feature=visible(reason.feature)) for reason in row.reasons)
+    return replace(row, reasons=reasons).told(visible(id), [visible(name) for name in nearest])
 
 
 def _number(path: str, table: Table, name: str) -> int:
