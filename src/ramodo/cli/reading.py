@@ -11,7 +11,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from ..formats import FORMATS, FormatError, Table, TableOptions, TextOptions, format_of, read
-from ..formats.tabular import MISSING
+from ..formats.table import MISSING
 from ..formats.text import as_table
 from ..options import OptionError
 from .console import bar

@@ -7,8 +7,7 @@ from typing import Any
 
 from . import arrays, folder, h5ad, matrix_market, svmlight, tabular, text
 from .opening import Show, suffixes_of
-from .table import FormatError, Table
-from .tabular import TableOptions
+from .table import FormatError, Table, TableOptions
 from .text import TextOptions
 
 __all__ = ["FORMATS", "FormatError", "Table", "TableOptions", "TextOptions", "format_of", "read"]

@@ -3,15 +3,37 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+MISSING = ("error", "zero", "mean", "indicator")
+
 
 class FormatError(ValueError):
     """A file that cannot be read; the message names it, and the line and column where there are such."""
+
+
+@dataclass(frozen=True)
+class TableOptions:
+    """Columns with a meaning of their own, and what missing values become.
+
+    missing : "error"; "zero"; "mean" of the column; "indicator", zero and a column `name is missing`
+    categories : columns of text, even where all of their values look like numbers or dates
+    means : what `missing="mean"` puts into columns, where that is known already
+    optional : columns of the above that need not be there
+    """
+
+    id: str | None = None
+    label: str | None = None
+    text: str | None = None
+    ignore: Sequence[str] = ()
+    missing: str = "error"
+    categories: Sequence[str] = ()
+    means: Mapping[str, float] = field(default_factory=dict)
+    optional: Sequence[str] = ()
 
 
 @dataclass(frozen=True)
