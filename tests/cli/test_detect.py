@@ -336,7 +336,7 @@ BAD = {
     "a bad line": ("data.svm", "1 1:2\n1 1:x\n", "data.svm, line 2, column 5"),
     "no rows": ("data.svm", "", "has no rows"),
     "too few rows": ("data.svm", "1 1:2\n1 2:3\n", "at least 3 are needed"),
-    "a missing value": ("data.csv", "a,b\n1,2\n3,\n", "row 2, column 'b': the value is missing"),
+    "a missing value": ("data.csv", "a,b\n1,2\n3,\n", "row 1, column 'b': the value is missing"),
     "not an array": ("data.npy", "x", "data.npy is not a matrix"),
     "a value too large": ("data.svm", "1 1:1e31\n1 1:2\n1 1:3\n", "1e+31"),
 }

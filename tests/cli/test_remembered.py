@@ -193,7 +193,11 @@ def test_missing_values_become_what_they_became(ok, table, tmp_path, missing):
 def test_missing_values_stay_an_error_where_they_were_one(run, files, table, visits):
     done = run("score", files.visits_model, table([{**visits[0], "seconds": ""}]))
     assert done.code == 3
-    assert "row 1, column 'seconds': the value is missing" in done.err
+    assert (
+        "row 'v000', column 'seconds': the value is missing, and the model was fitted with --missing error" in done.err
+    )
+    assert "fit again with --missing zero, mean or indicator" in done.err
+    assert "say what to do" not in done.err
 
 
 def test_a_model_says_how_its_data_were_read(ok, files):

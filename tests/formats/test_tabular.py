@@ -305,11 +305,11 @@ GAPS = "n,kind,day\n1,a,1970-01-02\n,b,\n3,,1970-01-03\n"
 @pytest.mark.parametrize(
     ("text", "row", "name"),
     [
-        ("n,m\n1,1\n2,\n", 2, "m"),
-        ("n,k\n1,a\n2,b\n3,\n", 3, "k"),
-        ("n,d\n1,\n2,2024-01-01\n", 1, "d"),
-        ("n,e\n1,\n2,\n", 1, "e"),
-        ("n,f\n1,nan\n2,1\n", 1, "f"),
+        ("n,m\n1,1\n2,\n", 1, "m"),
+        ("n,k\n1,a\n2,b\n3,\n", 2, "k"),
+        ("n,d\n1,\n2,2024-01-01\n", 0, "d"),
+        ("n,e\n1,\n2,\n", 0, "e"),
+        ("n,f\n1,nan\n2,1\n", 0, "f"),
     ],
 )
 def test_a_missing_value_is_an_error_with_a_place(csv, text, row, name):
@@ -317,6 +317,11 @@ def test_a_missing_value_is_an_error_with_a_place(csv, text, row, name):
         FormatError, match=rf"data.csv, row {row}, column '{name}': the value is missing; say what to do"
     ):
         csv(text)
+
+
+def test_the_place_of_a_missing_value_has_the_id_of_its_row(csv):
+    with pytest.raises(FormatError, match=r"data.csv, row 'S07', column 'm': the value is missing"):
+        csv("key,m\nS06,1\nS07,\n", id="key")
 
 
 def test_a_blank_line_is_no_row(csv):

@@ -11,7 +11,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from ..formats import FORMATS, FormatError, Table, TableOptions, TextOptions, format_of, read
-from ..formats.table import MISSING
+from ..formats.table import MISSING, MissingValueError
 from ..formats.text import as_table
 from ..options import OptionError
 from .console import bar
@@ -127,11 +127,22 @@ def read_for(detector: Any, path: str, source: Source, n_threads: int) -> Table:
         return read(
             path, source.format, zero_based=source.zero_based, n_features=detector.n_features_in_, n_threads=n_threads
         )
-    table = source.read(path, n_threads)
+    table = _read_table(path, source, n_threads)
     if source.vocabulary and table.texts is not None:
         made = as_table(table.texts, source.text_options(), names=detector.feature_names_in_)
         return Table(made.X, table.ids, made.names, table.classes, table.texts)
     return aligned(path, table, detector)
+
+
+def _read_table(path: str, source: Source, n_threads: int) -> Table:
+    """What missing values become is the model's to say."""
+    try:
+        return source.read(path, n_threads)
+    except MissingValueError as error:
+        raise FormatError(
+            f"{error.place}: the value is missing, and the model was fitted with --missing error; fill it in, or fit "
+            "again with --missing zero, mean or indicator."
+        ) from None
 
 
 def aligned(path: str, table: Table, detector: Any) -> Table:

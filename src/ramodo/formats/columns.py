@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
-from .table import FormatError, TableOptions
+from .table import FormatError, MissingValueError, TableOptions
 
 
 class Column:
     """One column of a table, on its way to columns of a matrix."""
 
-    def __init__(self, path: str, name: str, values: Any, options: TableOptions) -> None:
-        self._path, self.name, self._values, self._options = path, name, values, options
+    def __init__(
+        self, path: str, name: str, values: Any, options: TableOptions, ids: Sequence[str] | None = None
+    ) -> None:
+        self._path, self.name, self._values, self._options, self._ids = path, name, values, options, ids
         self.mean: float | None = None
         self.is_category = False
 
@@ -65,10 +68,11 @@ class Column:
         return parts
 
     def _refuse_gap(self, gaps: npt.NDArray[np.bool_]) -> None:
-        raise FormatError(
-            f"{self._path}, row {int(np.argmax(gaps)) + 1}, column {self.name!r}: the value is missing; say what to do "
-            "with --missing zero, mean or indicator."
-        )
+        raise MissingValueError(f"{self._path}, {self._row(int(np.argmax(gaps)))}, column {self.name!r}")
+
+    def _row(self, number: int) -> str:
+        """A row as the user knows it: by its id, or by its number, from 0, as scores have it."""
+        return f"row {number}" if self._ids is None else f"row {self._ids[number]!r}"
 
     def _categories(self) -> list[tuple[Any, list[str]]]:
         """One column per value; a missing value has none of them, or one of its own for an indicator.

@@ -16,6 +16,14 @@ class FormatError(ValueError):
     """A file that cannot be read; the message names it, and the line and column where there are such."""
 
 
+class MissingValueError(FormatError):
+    """A value of a table is missing, and nobody said what it is to become; `place` is where."""
+
+    def __init__(self, place: str) -> None:
+        super().__init__(f"{place}: the value is missing; say what to do with --missing zero, mean or indicator.")
+        self.place = place
+
+
 @dataclass(frozen=True)
 class TableOptions:
     """Columns with a meaning of their own, and what missing values become.

@@ -40,7 +40,9 @@ def read(
     if options.text is not None:
         texts = ["" if text is None else str(text) for text in table.column(options.text).to_pylist()]
         return Table(None, ids, None, classes, texts)
-    columns = [Column(path, name, table.column(name), options) for name in table.column_names if name not in special]
+    columns = [
+        Column(path, name, table.column(name), options, ids) for name in table.column_names if name not in special
+    ]
     parts = [part for column in columns for part in column.parts()]
     if not parts:
         raise FormatError(f"{path} has no columns besides {', '.join(sorted(filter(None, special)))}.")
