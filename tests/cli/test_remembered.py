@@ -145,7 +145,7 @@ def test_numbers_that_became_text_are_refused(run, files, table, visits, column)
     rows = [{**row, column: "unknown" if i == 5 else row[column]} for i, row in enumerate(visits)]
     done = run("score", files.visits_model, table(rows))
     assert done.code == 3
-    assert f"lacks the column '{column}'" in done.err
+    assert f"column '{column}' holds text, as 'unknown' in row 'v005'; allowed: numbers" in done.err
 
 
 def test_text_that_looks_like_numbers_in_new_data(ok, table, tmp_path):

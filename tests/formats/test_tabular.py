@@ -297,6 +297,47 @@ def test_a_text_column_without_any_value(arrow):
     assert list(table.categories) == ["a"]
 
 
+# ---- text that a user may not have meant -----------------------------------------------------------------------------
+
+
+def test_a_word_among_numbers_is_told(csv):
+    table = csv(
+        "key,x,y\n" + "".join(f"S{i},{i / 7:.3f},{i % 2}\n" for i in range(9)) + "S9,NA,0\nS10,n.d.,1\n", id="key"
+    )
+    (note,) = table.notes
+    assert note.startswith("column 'x' is read as text, for 'n.d.' in row 'S10' is no number: it became 11 columns")
+    assert "--ignore x" in note
+    assert "--missing" in note
+    assert "'?' in row 2 is" in csv("day,y\n2024-01-01,1\n2024-01-02,2\n?,3\n").notes[0]
+    assert "'n.d.' in row 2 is" in csv("x,y\n1,1\n2,2\nn.d.,3\n").notes[0]
+
+
+def test_names_of_rows_are_told(csv):
+    names = "".join(f"user{min(i, 18)}\n" for i in range(20))
+    (note,) = csv("x,who\n" + "".join(f"1,{name}\n" for name in names.split())).notes
+    assert note.startswith("column 'who' is text with 19 values in 20 rows: it became 19 columns, one for each value.")
+    assert "--id who" in note
+    assert "--ignore who" in note
+
+
+def test_text_as_it_should_be_is_not_told(csv):
+    assert csv("kind,x\n" + "".join(f"{'abc'[i % 3]},{i}\n" for i in range(30))).notes == []
+    assert csv("code,x\n" + "".join(f"{['1', 'b', 'c'][i % 3]},{i}\n" for i in range(30))).notes == []
+    assert csv("who,x\n" + "".join(f"u{i},{i}\n" for i in range(19))).notes == []
+    assert csv("who,x\n" + "".join(f"u{i % 18},{i}\n" for i in range(20))).notes == []
+
+
+def test_text_that_a_model_knows_as_text_is_not_told(csv):
+    assert csv("x,y\n1,1\n2,2\nn.d.,3\n", categories=["x"]).notes == []
+
+
+def test_text_where_a_model_has_numbers_is_refused(csv, arrow):
+    with pytest.raises(FormatError, match=r"data.csv, column 'x' holds text, as 'n.d.' in row 1; allowed: numbers"):
+        csv("x,y\n1,1\nn.d.,2\n", numbers=["x", "y"])
+    with pytest.raises(FormatError, match=r"column 'x' holds text; allowed: numbers"):
+        arrow(TableOptions(numbers=["x"]), x=pa.array(["1", "2"]))
+
+
 # ---- missing values --------------------------------------------------------------------------------------------------
 
 GAPS = "n,kind,day\n1,a,1970-01-02\n,b,\n3,,1970-01-03\n"

@@ -12,7 +12,7 @@ from .. import __version__
 from ..formats import TableOptions, read
 from ..model_file import load
 from ..tensor_file import metadata_of
-from .console import print_facts
+from .console import note, print_facts
 from .reading import threads_of
 
 
@@ -22,6 +22,8 @@ def run_info(path: str, *, format: str | None, as_json: bool) -> None:
         print_facts(_of_model(path, as_json), as_json)
         return
     table = read(path, format, table=TableOptions(missing="zero"), n_threads=threads_of(None))
+    for text in table.notes:
+        note(f"note: {text}", quiet=False)
     entries = table.X.nnz if sp.issparse(table.X) else int(np.count_nonzero(table.X))
     n_rows, n_features = table.X.shape
     facts: dict[str, Any] = {"rows": n_rows, "features": n_features, "non-zeros": int(entries)}

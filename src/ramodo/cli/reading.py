@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -14,7 +14,7 @@ from ..formats import FORMATS, FormatError, Table, TableOptions, TextOptions, fo
 from ..formats.table import MISSING, MissingValueError
 from ..formats.text import as_table
 from ..options import OptionError
-from .console import bar
+from .console import bar, note
 
 
 @dataclass(frozen=True)
@@ -35,6 +35,7 @@ class Source:
     categories: Sequence[str] = ()
     means: Mapping[str, float] = field(default_factory=dict)
     optional: Sequence[str] = ()
+    numbers: Collection[str] = ()
 
     def __post_init__(self) -> None:
         for name, given, allowed in (("format", self.format, (None, *FORMATS)), ("missing", self.missing, MISSING)):
@@ -45,7 +46,15 @@ class Source:
         """Of a table."""
         ignore = tuple(self.ignore or ())
         return TableOptions(
-            self.id, self.label, self.text, ignore, self.missing, self.categories, self.means, self.optional
+            self.id,
+            self.label,
+            self.text,
+            ignore,
+            self.missing,
+            self.categories,
+            self.means,
+            self.optional,
+            self.numbers,
         )
 
     def text_options(self) -> TextOptions:
@@ -59,7 +68,7 @@ class Source:
         return self.text is not None or format_of(path, self.format) == "text"
 
     def read(self, path: str, n_threads: int, quiet: bool = True) -> Table:
-        """The whole file, with a bar unless quiet."""
+        """The whole file, with a bar and notes unless quiet."""
         progress = bar("reading", "MB", quiet)
         table = read(
             path,
@@ -71,6 +80,8 @@ class Source:
             show=progress.show if progress.visible else None,
         )
         progress.clear()
+        for text in table.notes:
+            note(f"note: {text}", quiet)
         return table
 
     def remembered(self, path: str, table: Table) -> dict[str, Any]:
@@ -127,22 +138,28 @@ def read_for(detector: Any, path: str, source: Source, n_threads: int) -> Table:
         return read(
             path, source.format, zero_based=source.zero_based, n_features=detector.n_features_in_, n_threads=n_threads
         )
-    table = _read_table(path, source, n_threads)
+    table = _read_table(detector, path, source, n_threads)
     if source.vocabulary and table.texts is not None:
         made = as_table(table.texts, source.text_options(), names=detector.feature_names_in_)
         return Table(made.X, table.ids, made.names, table.classes, table.texts)
     return aligned(path, table, detector)
 
 
-def _read_table(path: str, source: Source, n_threads: int) -> Table:
-    """What missing values become is the model's to say."""
+def _read_table(detector: Any, path: str, source: Source, n_threads: int) -> Table:
+    """What missing values become, and which columns are numbers, is the model's to say."""
     try:
-        return source.read(path, n_threads)
+        return replace(source, numbers=_numbers(detector)).read(path, n_threads)
     except MissingValueError as error:
         raise FormatError(
             f"{error.place}: the value is missing, and the model was fitted with --missing error; fill it in, or fit "
             "again with --missing zero, mean or indicator."
         ) from None
+
+
+def _numbers(detector: Any) -> Collection[str]:
+    """Names of the model's columns; those of text have a value beside the name of the file's column."""
+    names = getattr(detector, "feature_names_in_", None)
+    return () if names is None else frozenset(map(str, names))
 
 
 def aligned(path: str, table: Table, detector: Any) -> Table:

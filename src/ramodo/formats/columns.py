@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from datetime import datetime
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,9 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 from .table import FormatError, MissingValueError, TableOptions
+
+_MANY, _NEARLY_ALL = 20, 0.95
+"""Values of a column, and the share of them that differ, from which it rather names rows than describes them."""
 
 
 class Column:
@@ -21,6 +25,7 @@ class Column:
         self._path, self.name, self._values, self._options, self._ids = path, name, values, options, ids
         self.mean: float | None = None
         self.is_category = False
+        self.notes: list[str] = []
 
     def parts(self) -> list[tuple[Any, list[str]]]:
         """Matrices and the names of their columns."""
@@ -84,12 +89,60 @@ class Column:
         if gaps.any() and self._options.missing == "error":
             self._refuse_gap(gaps)
         rows = np.flatnonzero(~gaps)
+        if self.name in self._options.numbers:
+            self._refuse_text(values)
         kinds, codes = np.unique(values[rows], return_inverse=True) if len(rows) else (np.array([]), rows)
         matrix = sp.csr_array((np.ones(len(rows)), (rows, codes)), shape=(len(values), len(kinds)))
+        if self.name not in self._options.categories:
+            self._note_odd_text(values, kinds, len(rows))
         parts: list[tuple[Any, list[str]]] = [(matrix, [f"{self.name}={kind}" for kind in kinds])]
         if gaps.any() and self._options.missing == "indicator":
             parts.append((gaps.astype(np.float64)[:, None], [f"{self.name} is missing"]))
         return parts
+
+    def _refuse_text(self, values: npt.NDArray[np.object_]) -> None:
+        row = _first_text(values)
+        found = "" if row is None else f", as {values[row]!r} in {self._row(row)}"
+        raise FormatError(
+            f"{self._path}, column {self.name!r} holds text{found}; allowed: numbers, as the model was fitted with."
+        )
+
+    def _note_odd_text(self, values: npt.NDArray[np.object_], kinds: npt.NDArray[np.object_], n: int) -> None:
+        """Numbers with a word among them, or names of rows: as text they become columns that say little."""
+        row = _first_text(values)
+        if row is not None and 2 * sum(map(_is_number, kinds)) > len(kinds):
+            self.notes.append(
+                f"column {self.name!r} is read as text, for {values[row]!r} in {self._row(row)} is no number: it "
+                f"became {len(kinds):,} columns, one for each value. Leave it out with --ignore {self.name}; or leave "
+                "the value empty in the file, and say with --missing what becomes of it."
+            )
+        elif n >= _MANY and len(kinds) >= _NEARLY_ALL * n:
+            self.notes.append(
+                f"column {self.name!r} is text with {len(kinds):,} values in {n:,} rows: it became {len(kinds):,} "
+                f"columns, one for each value. If it names the rows give --id {self.name}, else leave it out with "
+                f"--ignore {self.name}."
+            )
+
+
+def _first_text(values: npt.NDArray[np.object_]) -> int | None:
+    """The first row whose value is neither a number nor a way to write that there is none."""
+    import pyarrow.csv
+
+    empty = {None, *pyarrow.csv.ConvertOptions().null_values}
+    return next((row for row, value in enumerate(values) if value not in empty and not _is_number(value)), None)
+
+
+def _is_number(value: str) -> bool:
+    """Or a date or boolean, which become numbers."""
+    if value.lower() in ("true", "false"):
+        return True
+    for read in (float, datetime.fromisoformat):
+        try:
+            read(value)
+        except ValueError:
+            continue
+        return "_" not in value
+    return False
 
 
 def _seconds(dates: Any) -> npt.NDArray[np.float64]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -32,6 +32,7 @@ class TableOptions:
     categories : columns of text, even where all of their values look like numbers or dates
     means : what `missing="mean"` puts into columns, where that is known already
     optional : columns of the above that need not be there
+    numbers : columns that must not hold text, as a model knows them as numbers
     """
 
     id: str | None = None
@@ -42,6 +43,7 @@ class TableOptions:
     categories: Sequence[str] = ()
     means: Mapping[str, float] = field(default_factory=dict)
     optional: Sequence[str] = ()
+    numbers: Collection[str] = ()
 
 
 @dataclass(frozen=True)
@@ -52,6 +54,7 @@ class Table:
     categories : columns of a table that became one column for each of their values
     means : of the columns of a table, where missing values were to become them
     zero_based : whether the indices of an svmlight file began at 0
+    notes : what was done that a user may not have meant
     """
 
     X: Any
@@ -62,6 +65,7 @@ class Table:
     categories: Sequence[str] = ()
     means: Mapping[str, float] | None = None
     zero_based: bool | None = None
+    notes: Sequence[str] = ()
 
     def id_of(self, row: int) -> str:
         """The row's id, or its number where the file has none."""

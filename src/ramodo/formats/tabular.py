@@ -49,7 +49,8 @@ def read(
     means = {column.name: column.mean for column in columns if column.mean is not None}
     categories = [column.name for column in columns if column.is_category]
     names = [name for _, names in parts for name in names]
-    return Table(_matrix(parts), ids, names, classes, means=means, categories=categories)
+    notes = [text for column in columns for text in column.notes]
+    return Table(_matrix(parts), ids, names, classes, means=means, categories=categories, notes=notes)
 
 
 def read_pairs(path: str, id: str, label: str) -> list[tuple[str, float]]:
