@@ -260,7 +260,7 @@ def test_ids_of_digits_are_the_same_in_both_files(ok, run, tmp_path):
     [
         ("id,label\n500,1\n", "the id '500' is not in the data"),
         ("id,label\n5,2\n", "'5' has the label 2; allowed: 1 outlier, -1 inlier, 0 unknown"),
-        ("id,label\n5,x\n6,1\n", "allowed as labels: numbers"),
+        ("id,label\n5,x\n6,1\n", "holds 1, x; allowed as labels: numbers"),
         ("id,label\n5,1\n5,-1\n", "the id '5' is given twice"),
         ("row,label\n5,1\n", "has no column 'id'"),
         ("id,truth\n5,1\n", "has no column 'label'"),

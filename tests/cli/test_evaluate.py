@@ -113,6 +113,47 @@ def test_labels_of_a_table(ok, run, files, tmp_path):
     assert "has no column 'nope'" in done.err
 
 
+@pytest.fixture
+def words(files, tmp_path):
+    """visits.csv with words for labels."""
+    header, *lines = files.visits.read_text().splitlines()
+    said = {"0": "normal", "1": "tumour"}
+    path = tmp_path / "words.csv"
+    path.write_text("\n".join([header, *[line[:-1] + said[line[-1]] for line in lines]]) + "\n")
+    return path
+
+
+def test_labels_that_are_words(ok, run, files, words, tmp_path):
+    """They are no features, and one of them means outlier."""
+    expected = ok("evaluate", files.visits_model, files.visits)
+    assert ok("evaluate", files.visits_model, words, "--outlier", "tumour") == expected
+    how = ["--id", "visit", "--label", "truth", "--epochs", 2, "--normalize", "max"]
+    assert ok("detect", words, *how, "-o", "-", "-q") == ok("detect", files.visits, *how, "-o", "-", "-q")
+    ok("fit", words, *how, "-m", tmp_path / "model")
+    assert ok("score", tmp_path / "model", words) == ok("score", files.visits_model, files.visits)
+    for outlier in ("1", "tumor", "Tumour"):
+        done = run("evaluate", tmp_path / "model", words, "--outlier", outlier)
+        assert done.code == 3
+        assert f"0 of 90 rows have the label {outlier}; allowed: some of them" in done.err
+        assert "Labels found: normal, tumour; say which means outlier with --outlier" in done.err
+    done = run("evaluate", files.visits_model, files.visits, "--outlier", "tumour")
+    assert done.code == 3
+    assert "Labels found: 0, 1;" in done.err
+
+
+def test_words_as_labels_in_other_files(ok, run, files, words, tmp_path):
+    how = ["--id", "visit", "--label", "truth"]
+    ok("convert", words, tmp_path / "words.npz", *how)
+    expected = ok("evaluate", files.visits_model, files.visits)
+    assert ok("evaluate", files.visits_model, tmp_path / "words.npz", "--outlier", "tumour") == expected
+    assert "normal: 86, tumour: 4" in ok("info", tmp_path / "words.npz")
+    for suffix in (".svm", ".rows"):
+        done = run("convert", words, tmp_path / f"words{suffix}", *how)
+        assert done.code == 3
+        assert f"the labels are text, as normal; allowed in {suffix}: numbers" in done.err
+        assert not (tmp_path / f"words{suffix}").exists()
+
+
 def test_data_without_labels(run, files):
     done = run("evaluate", files.log_model, files.log)
     assert done.code == 3

@@ -276,10 +276,16 @@ def test_text_of_another_type(arrow):
     assert arrow(TableOptions(text="a"), a=pa.array([0, None, 2])).texts == ["0", "", "2"]
 
 
-def test_labels_are_numbers(csv):
+def test_labels_are_numbers_or_words(csv, arrow):
     assert csv("a,y\n1,1\n2,-1.5\n3,\n", label="y").classes.tolist() == [1, -1.5, 0]
-    with pytest.raises(FormatError, match=r"data.csv, column 'y': .*; allowed as labels: numbers\."):
-        csv("a,y\n1,good\n2,bad\n", label="y")
+    table = csv("a,y\n1,good\n2,bad\n3,\n4,7\n", label="y")
+    assert table.classes.tolist() == ["good", "bad", "", "7"]
+    assert table.names == ["a"]
+    assert csv("a,y\n1,true\n2,false\n", label="y").classes.tolist() == [1, 0]
+    assert arrow(TableOptions(label="y"), a=pa.array([1, 2]), y=pa.array([None, float("nan")])).classes.tolist() == [
+        0,
+        0,
+    ]
 
 
 def test_text_that_looks_like_numbers_can_be_asked_for(csv):
@@ -463,6 +469,9 @@ def test_pairs(tmp_path):
     assert tabular.read_pairs(str(path), "id", "label") == [("007", 1), ("7", -1), ("8", 0)]
     path.write_text("id,label\na,1\na,0\n")
     with pytest.raises(FormatError, match="the id 'a' is given twice"):
+        tabular.read_pairs(str(path), "id", "label")
+    path.write_text("id,label\na,good\nb,0\n")
+    with pytest.raises(FormatError, match=r"known.csv, column 'label' holds 0, good; allowed as labels: numbers\."):
         tabular.read_pairs(str(path), "id", "label")
     path.write_text("id,other\na,1\n")
     with pytest.raises(FormatError, match="has no column 'label'; it has id, other"):

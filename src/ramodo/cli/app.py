@@ -230,8 +230,8 @@ def report(
     id: Id = None,
     label: Label = None,
     outlier: Annotated[
-        Optional[float],  # noqa: UP045
-        typer.Option("--outlier", help="The label that means outlier, by default 1."),
+        Optional[str],  # noqa: UP045
+        typer.Option("--outlier", help="The label that means outlier, a number or a word; by default 1."),
     ] = None,
     threads: Threads = None,
     quiet: Quiet = False,
@@ -253,7 +253,7 @@ def evaluate(
     data: Data,
     format: Format = None,
     label: Label = None,
-    outlier: Annotated[float, typer.Option("--outlier", help="The label that means outlier.")] = 1.0,
+    outlier: Annotated[str, typer.Option("--outlier", help="The label that means outlier, a number or a word.")] = "1",
     threads: Threads = None,
     seed: Seed = 0,
     quiet: Quiet = False,

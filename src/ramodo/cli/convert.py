@@ -11,6 +11,7 @@ import scipy.io
 import scipy.sparse as sp
 
 from ..formats import FormatError, Table, folder, format_of, svmlight
+from ..formats.classes import is_text, shown
 from ..formats.opening import Show
 from ..rows import DenseRows, open_rows, to_csr
 from ..whole_file import write_whole
@@ -32,6 +33,7 @@ def run_convert(path: str, source: Source, output: str, *, threads: int | None, 
     else:
         table = _checked(path, source.read(path, n_threads, quiet), n_threads)
         n_rows, n_features = table.X.shape
+        _refuse_words(output, suffix, table)
         _write(output, suffix, table)
     note(f"{output}: {n_rows:,} rows, {n_features:,} features", quiet)
 
@@ -62,6 +64,15 @@ def _checked(path: str, table: Table, n_threads: int) -> Table:
     """The rows in order, each feature of a row once, past the door for data: what has no meaning is not passed on."""
     rows, _ = open_rows(table.X, name=path, n_threads=n_threads)
     return replace(table, X=sp.csr_array(rows.values) if isinstance(rows, DenseRows) else to_csr(rows))
+
+
+def _refuse_words(output: str, suffix: str, table: Table) -> None:
+    """These files hold labels as numbers alone."""
+    if suffix in (".rows", ".svm") and table.classes is not None and is_text(table.classes):
+        raise FormatError(
+            f"{output}: the labels are text, as {shown(table.classes[0])}; allowed in {suffix}: numbers. Write .npz, "
+            "or leave their column out with --ignore."
+        )
 
 
 def _write(output: str, suffix: str, table: Table) -> None:

@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..formats import FormatError, Table
+from ..formats.classes import Classes, is_text, shown
 from ..model_file import open_model
 from .console import print_facts
 from .reading import read_for, source_of, threads_of
@@ -23,7 +24,7 @@ def run_evaluate(
     *,
     format: str | None,
     label: str | None,
-    outlier: float,
+    outlier: str,
     threads: int | None,
     seed: int,
     quiet: bool,
@@ -44,18 +45,27 @@ def run_evaluate(
     print_facts(facts, as_json)
 
 
-def truth_of(path: str, table: Table, outlier: float) -> npt.NDArray[np.bool_]:
-    """Which rows have the label that means outlier; raises unless some have it, and not all."""
+def truth_of(path: str, table: Table, outlier: float | str) -> npt.NDArray[np.bool_]:
+    """Which rows have the label that means outlier, a number or a word; raises unless some have it, and not all."""
     if table.classes is None:
         raise FormatError(f"{path} holds no labels; name their column with --label.")
-    truth = table.classes == outlier
+    truth = _are(table.classes, outlier)
     if truth.all() or not truth.any():
-        found = ", ".join(f"{value:g}" for value in np.unique(table.classes)[:10])
+        found = ", ".join(map(shown, np.unique(table.classes)[:10]))
         raise FormatError(
-            f"{path}: {int(truth.sum())} of {len(truth)} rows have the label {outlier:g}; allowed: some of them. "
+            f"{path}: {int(truth.sum())} of {len(truth)} rows have the label {shown(outlier)}; allowed: some of them. "
             f"Labels found: {found}; say which means outlier with --outlier."
         )
     return truth
+
+
+def _are(classes: Classes, label: float | str) -> npt.NDArray[np.bool_]:
+    if is_text(classes):
+        return np.asarray(classes == shown(label))
+    try:
+        return np.asarray(classes == float(label))
+    except ValueError:  # a word, where labels are numbers
+        return np.zeros(len(classes), dtype=np.bool_)
 
 
 def measures(

@@ -10,6 +10,7 @@ import scipy.sparse as sp
 
 from .. import __version__
 from ..formats import TableOptions, read
+from ..formats.classes import shown
 from ..model_file import load
 from ..tensor_file import metadata_of
 from .console import note, print_facts
@@ -32,7 +33,7 @@ def run_info(path: str, *, format: str | None, as_json: bool) -> None:
         facts["non-zeros"] += f", {entries / n_rows:.1f} a row"
     if table.classes is not None:
         values, counts = np.unique(table.classes, return_counts=True)
-        labels = {f"{v:g}": int(c) for v, c in zip(values[:20], counts[:20], strict=True)}
+        labels = {shown(v): int(c) for v, c in zip(values[:20], counts[:20], strict=True)}
         facts["labels"] = labels if as_json else ", ".join(f"{v}: {c:,}" for v, c in labels.items())
     if table.names is not None:
         facts["columns"] = list(table.names[:20]) if as_json else ", ".join(table.names[:8])

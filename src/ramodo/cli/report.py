@@ -26,7 +26,7 @@ def run_report(
     format: str | None,
     id: str | None,
     label: str | None,
-    outlier: float | None,
+    outlier: float | str | None,
     threads: int | None,
     quiet: bool,
 ) -> None:

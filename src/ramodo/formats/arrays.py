@@ -9,6 +9,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from ..rows import refuse_indices, refuse_structure
+from .classes import Classes, is_text
 from .table import FormatError, Table
 
 SUFFIXES = (".npz", ".npy")
@@ -33,7 +34,7 @@ def read(path: str) -> Table:
 
 
 def _from_archive(path: str, arrays: dict[str, Any]) -> Table:
-    classes = arrays.pop("y").astype(np.float64) if "y" in arrays else None
+    classes = _classes(arrays.pop("y")) if "y" in arrays else None
     names = [str(name) for name in arrays.pop("names")] if "names" in arrays else None
     ids = [str(i) for i in arrays.pop("ids")] if "ids" in arrays else None
     X = _sparse(path, arrays) if {"data", "indices", "indptr", "shape"} <= set(arrays) else _dense(path, arrays)
@@ -41,6 +42,10 @@ def _from_archive(path: str, arrays: dict[str, Any]) -> Table:
     _refuse_length(path, "ids", ids, X.shape[0])
     _refuse_length(path, "names", names, X.shape[1])
     return Table(X, ids, names, classes)
+
+
+def _classes(y: Any) -> Classes:
+    return y if is_text(y) else y.astype(np.float64)
 
 
 def _sparse(path: str, arrays: dict[str, Any]) -> Any:
@@ -72,6 +77,6 @@ def _matrix(path: str, array: Any) -> Any:
     return array
 
 
-def _refuse_length(path: str, name: str, values: Sequence[Any] | None, n: int) -> None:
+def _refuse_length(path: str, name: str, values: Sequence[str] | Classes | None, n: int) -> None:
     if values is not None and np.shape(values) != (n,):
         raise FormatError(f"{path}: {name} has shape {np.shape(values)}; allowed: {n:,} values, as the matrix has.")

@@ -6,8 +6,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-import numpy as np
-import numpy.typing as npt
+from .classes import Classes
 
 MISSING = ("error", "zero", "mean", "indicator")
 
@@ -50,7 +49,7 @@ class TableOptions:
 class Table:
     """One row per object.
 
-    classes : labels as the file has them
+    classes : labels as the file has them, numbers or text
     categories : columns of a table that became one column for each of their values
     means : of the columns of a table, where missing values were to become them
     zero_based : whether the indices of an svmlight file began at 0
@@ -60,7 +59,7 @@ class Table:
     X: Any
     ids: Sequence[str] | None = None
     names: Sequence[str] | None = None
-    classes: npt.NDArray[np.float64] | None = None
+    classes: Classes | None = None
     texts: Sequence[str] | None = None
     categories: Sequence[str] = ()
     means: Mapping[str, float] | None = None

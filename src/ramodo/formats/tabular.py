@@ -11,9 +11,9 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import scipy.sparse as sp
 
+from .classes import classes_of, is_text, shown
 from .columns import Column
 from .opening import Show, is_compressed, suffixes_of, whole
 from .table import MISSING, FormatError, Table, TableOptions
@@ -36,7 +36,7 @@ def read(
     special = {options.id, options.label, options.text, *options.ignore}
     ids = None if options.id is None else _ids(path, options.id, table)
     has_labels = options.label is not None and options.label in table.column_names
-    classes = _labels(path, str(options.label), table) if has_labels else None
+    classes = classes_of(table.column(str(options.label)).to_pylist()) if has_labels else None
     if options.text is not None:
         texts = ["" if text is None else str(text) for text in table.column(options.text).to_pylist()]
         return Table(None, ids, None, classes, texts)
@@ -57,7 +57,11 @@ def read_pairs(path: str, id: str, label: str) -> list[tuple[str, float]]:
     """Two columns of a table: ids, each once, and numbers."""
     table = _load(path, (suffixes_of(path) or [".csv"])[-1], (id,))
     _refuse_unknown(path, table, TableOptions(id=id, label=label))
-    return list(zip(_ids(path, id, table), _labels(path, label, table).tolist(), strict=True))
+    labels = classes_of(table.column(label).to_pylist())
+    if is_text(labels):
+        found = ", ".join(map(shown, np.unique(labels)[:10]))
+        raise FormatError(f"{path}, column {label!r} holds {found}; allowed as labels: numbers.")
+    return list(zip(_ids(path, id, table), labels.tolist(), strict=True))
 
 
 def _load(path: str, suffix: str, texts: Sequence[str | None], show: Show | None = None) -> Any:
@@ -126,14 +130,3 @@ def _ids(path: str, name: str, table: Any) -> list[str]:
         twice = next(value for value in ids if value in seen or seen.add(value))  # type: ignore[func-returns-value]
         raise FormatError(f"{path}, column {name!r}: the id {twice!r} is given twice; allowed: each id once.")
     return ids
-
-
-def _labels(path: str, name: str, table: Any) -> npt.NDArray[np.float64]:
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
-    try:
-        numbers = pc.cast(pc.cast(table.column(name), pa.string()), pa.float64())
-    except pa.ArrowException as error:
-        raise FormatError(f"{path}, column {name!r}: {str(error).rstrip('.')}; allowed as labels: numbers.") from None
-    return np.nan_to_num(numbers.to_numpy(zero_copy_only=False).astype(np.float64))
