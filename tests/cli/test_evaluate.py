@@ -154,6 +154,21 @@ def test_words_as_labels_in_other_files(ok, run, files, words, tmp_path):
         assert not (tmp_path / f"words{suffix}").exists()
 
 
+def test_labels_of_cells(ok, tmp_path):
+    """Columns of `obs` in an h5ad file."""
+    anndata, pd = pytest.importorskip("anndata"), pytest.importorskip("pandas")
+    X = np.random.default_rng(0).random((30, 5)).astype(np.float32)
+    X[27:] += 5
+    cells = pd.DataFrame(
+        {"truth": [0] * 27 + [1] * 3, "kind": ["t"] * 27 + ["b"] * 3}, index=[f"c{i}" for i in range(30)]
+    )
+    anndata.AnnData(X, obs=cells).write_h5ad(tmp_path / "g.h5ad")
+    ok("fit", tmp_path / "g.h5ad", "-m", tmp_path / "model", "--epochs", 2)
+    found = ok("evaluate", tmp_path / "model", tmp_path / "g.h5ad", "--label", "truth")
+    assert "outliers           3" in found
+    assert ok("evaluate", tmp_path / "model", tmp_path / "g.h5ad", "--label", "kind", "--outlier", "b") == found
+
+
 def test_data_without_labels(run, files):
     done = run("evaluate", files.log_model, files.log)
     assert done.code == 3

@@ -12,7 +12,7 @@ import scipy.io
 import scipy.sparse as sp
 
 from examples import PLAIN, scattered
-from ramodo.formats import FormatError, read
+from ramodo.formats import FormatError, TableOptions, read
 
 
 @pytest.fixture
@@ -125,6 +125,33 @@ def test_h5ad(tmp_path, X, dense):
         assert np.array_equal(table.X.toarray() if sp.issparse(table.X) else table.X, dense)
         assert table.names == genes.index.tolist()
         assert table.ids == cells.index.tolist()
+        assert table.classes is None
+
+
+def test_ids_and_labels_of_h5ad_are_columns_of_obs(tmp_path, dense):
+    cells = pd.DataFrame(
+        {
+            "barcode": [f"b{i}" for i in range(12)],
+            "truth": [0, 1] * 6,
+            "status": pd.Categorical(["normal", "tumour", None] * 4),
+            "dead": [True, False] * 6,
+            "plate": ["p"] * 12,
+        },
+        index=[f"c{i}" for i in range(12)],
+    )
+    path = str(tmp_path / "data.h5ad")
+    anndata.AnnData(dense, obs=cells).write_h5ad(path)
+    table = read(path, table=TableOptions(id="barcode", label="truth"))
+    assert table.ids == cells["barcode"].tolist()
+    assert table.classes.tolist() == [0, 1] * 6
+    assert np.array_equal(table.X, dense)
+    assert read(path, table=TableOptions(label="status")).classes.tolist() == ["normal", "tumour", ""] * 4
+    assert read(path, table=TableOptions(label="dead")).classes.tolist() == [1, 0] * 6
+    assert read(path, table=TableOptions(label="nope", optional=["nope"])).classes is None
+    with pytest.raises(FormatError, match=r"data.h5ad has no column 'nope' in obs; it has barcode, truth, status"):
+        read(path, table=TableOptions(label="nope"))
+    with pytest.raises(FormatError, match=r"data.h5ad, obs\['plate'\]: the id 'p' is given twice"):
+        read(path, table=TableOptions(id="plate"))
 
 
 # ---- what is not -----------------------------------------------------------------------------------------------------
@@ -256,7 +283,7 @@ def test_matrix_market_files_that_are_wrong(python, tmp_path):
     """In a Python of their own: scipy's reader leaves its arrays for some, or ends the process."""
     program = """
 import sys
-from ramodo.formats import FormatError, read
+from ramodo.formats import FormatError, TableOptions, read
 for path in sys.argv[1:]:
     try:
         print("read", read(path).X.shape, flush=True)

@@ -69,4 +69,6 @@ def read(
             return found
         made = text.as_table(found.texts, texts or TextOptions(), n_threads=n_threads)
         return Table(made.X, found.ids, made.names, found.classes, found.texts)
-    return {"numpy": arrays, "mtx": matrix_market, "h5ad": h5ad, "rows": folder}[name].read(path)
+    if name == "h5ad":
+        return h5ad.read(path, table)
+    return {"numpy": arrays, "mtx": matrix_market, "rows": folder}[name].read(path)

@@ -69,3 +69,11 @@ class Table:
     def id_of(self, row: int) -> str:
         """The row's id, or its number where the file has none."""
         return str(row) if self.ids is None else self.ids[row]
+
+
+def refuse_repeated(place: str, ids: Sequence[str]) -> None:
+    """Raise where two rows have the same id."""
+    if len(set(ids)) < len(ids):
+        seen: set[str] = set()
+        twice = next(value for value in ids if value in seen or seen.add(value))  # type: ignore[func-returns-value]
+        raise FormatError(f"{place}: the id {twice!r} is given twice; allowed: each id once.")

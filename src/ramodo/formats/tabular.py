@@ -16,7 +16,7 @@ import scipy.sparse as sp
 from .classes import classes_of, is_text, shown
 from .columns import Column
 from .opening import Show, is_compressed, suffixes_of, whole
-from .table import MISSING, FormatError, Table, TableOptions
+from .table import MISSING, FormatError, Table, TableOptions, refuse_repeated
 
 SUFFIXES = (".csv", ".tsv", ".parquet", ".feather", ".arrow")
 
@@ -125,8 +125,5 @@ def _matrix(parts: list[tuple[Any, list[str]]]) -> Any:
 
 def _ids(path: str, name: str, table: Any) -> list[str]:
     ids = [str(value) for value in table.column(name).to_pylist()]
-    if len(set(ids)) < len(ids):
-        seen: set[str] = set()
-        twice = next(value for value in ids if value in seen or seen.add(value))  # type: ignore[func-returns-value]
-        raise FormatError(f"{path}, column {name!r}: the id {twice!r} is given twice; allowed: each id once.")
+    refuse_repeated(f"{path}, column {name!r}", ids)
     return ids
