@@ -26,6 +26,7 @@ def run_convert(path: str, source: Source, output: str, *, threads: int | None, 
     """Read, write; svmlight to a folder block by block."""
     suffix = files.refuse_target(output, TARGETS)
     n_threads = threads_of(threads)
+    source.refuse_columns(path)
     if suffix == ".rows" and format_of(path, source.format) == "svmlight":
         progress = bar("converting", "MB", quiet)
         n_rows, n_features = stream_to_folder(path, output, source.zero_based, n_threads, progress.show)

@@ -16,10 +16,19 @@ from ..formats.text import as_table
 from ..options import OptionError
 from .console import bar, note
 
+_COLUMNS = {
+    **dict.fromkeys(("csv", "tsv", "parquet", "feather"), ("id", "label", "text", "ignore")),
+    "h5ad": ("id", "label"),
+}
+"""Options that name columns, by formats that have columns to name."""
+
 
 @dataclass(frozen=True)
 class Source:
-    """How to read data, as the command line says it; and, of a model's data, what was found in them."""
+    """How to read data, as the command line says it; and, of a model's data, what was found in them.
+
+    of_model : columns that the model's data had; data of another format need not
+    """
 
     format: str | None = None
     id: str | None = None
@@ -36,11 +45,17 @@ class Source:
     means: Mapping[str, float] = field(default_factory=dict)
     optional: Sequence[str] = ()
     numbers: Collection[str] = ()
+    of_model: Sequence[str] = ()
 
     def __post_init__(self) -> None:
         for name, given, allowed in (("format", self.format, (None, *FORMATS)), ("missing", self.missing, MISSING)):
             if given not in allowed:
                 raise OptionError(f"--{name} {given!r} was given; allowed: {', '.join(filter(None, allowed))}.")
+        texts = self.text_options()
+        if texts.words[1] == texts.characters[1] == 0:
+            raise OptionError(
+                "--words 0 and --characters 0 were given, which leave nothing of a text; allowed: one of them."
+            )
 
     def table_options(self) -> TableOptions:
         """Of a table."""
@@ -63,12 +78,27 @@ class Source:
             _range("--words", self.words), _range("--characters", self.characters), self.bits, self.vocabulary
         )
 
+    def refuse_columns(self, path: str) -> None:
+        """Raise where columns are named that a file of this format cannot have."""
+        kind = format_of(path, self.format)
+        for option in ("id", "label", "text", "ignore"):
+            names = [getattr(self, option)] if option != "ignore" else self.ignore or []
+            for name in names:
+                if name is None or name in self.of_model or option in _COLUMNS.get(kind, ()):
+                    continue
+                allowed = ", ".join(kind for kind in FORMATS if option in _COLUMNS.get(kind, ()))
+                raise OptionError(
+                    f"--{option} {name!r} was given, and {path} is read as {kind}, which has no such columns; allowed "
+                    f"with it: {allowed}."
+                )
+
     def is_text(self, path: str) -> bool:
         """Whether rows are documents."""
         return self.text is not None or format_of(path, self.format) == "text"
 
     def read(self, path: str, n_threads: int, quiet: bool = True) -> Table:
         """The whole file, with a bar and notes unless quiet."""
+        self.refuse_columns(path)
         progress = bar("reading", "MB", quiet)
         table = read(
             path,
@@ -124,6 +154,7 @@ def source_of(detector: Any, format: str | None, id: str | None) -> Source:
     kept.pop("format", None)
     known = {name: kept[name] for name in kept if name in Source.__dataclass_fields__ and kept[name] is not None}
     known["format"] = format
+    known["of_model"] = [name for name in map(known.get, ("id", "label", "text")) if name] + known.get("ignore", [])
     if id is not None:
         known["id"] = id
     known["optional"] = [name for name in (known.get("label"), *known.get("ignore", ())) if name is not None]
@@ -134,7 +165,11 @@ def read_for(detector: Any, path: str, source: Source, n_threads: int) -> Table:
     """Data with the columns that the model knows."""
     if path == "-" and source.format is None:
         source = replace(source, format=(detector.source_ or {}).get("format"))
-    if format_of(path, source.format) == "svmlight":
+    source.refuse_columns(path)
+    kind = format_of(path, source.format)
+    if kind == "h5ad":
+        source = replace(source, optional=source.of_model)
+    if kind == "svmlight":
         return read(
             path, source.format, zero_based=source.zero_based, n_features=detector.n_features_in_, n_threads=n_threads
         )

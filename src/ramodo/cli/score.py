@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 import warnings
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -25,6 +26,7 @@ def run_score(
     detector.n_jobs = threads_of(threads)
     source = source_of(detector, format, id)
     if path == output == "-" and _kind(detector, source.format) in ("svmlight", "text"):
+        replace(source, format=_kind(detector, source.format)).refuse_columns(path)
         _score_stream(detector, source)
         return
     table = read_for(detector, path, source, detector.n_jobs)
