@@ -157,7 +157,8 @@ def test_explain_names_the_reasons(run, mail, tmp_path):
     (tmp_path / "a.log").write_text("".join(f"GET /page/{i % 9} 200\n" for i in range(80)) + "POST /etc/passwd 500\n")
     run("fit", "a.log", "-m", "a.ramodo", "-q", *QUICK)
     printed = run("explain", "a.ramodo", "a.log").stdout
-    assert printed.startswith("POST /etc/passwd 500")
+    assert printed.startswith("80: score")
+    assert printed.splitlines()[1] == "  POST /etc/passwd 500"
     assert "etc" in printed.split("all other")[0].split("\n", 2)[2]
     assert "no row '500'" in run("explain", "m.ramodo", "mail.svm", "--row", "500", code=3).stderr
 
@@ -186,7 +187,7 @@ def test_convert_transform_info_and_help(run, mail, tmp_path):
         (["detect", "mail.svm", "-o", "s.xlsx"], 2, "cannot write .xlsx"),
         (["detect", "mail.svm", "-o", "nowhere/s.csv"], 2, "nowhere"),
         (["detect", "mail.svm", "--normalize", "l3"], 2, "allowed: none, l2 or max"),
-        (["detect", "mail.svm", "--share", "2"], 2, "threshold=2.0 was given"),
+        (["detect", "mail.svm", "--share", "2"], 2, "--share 2.0 was given; allowed: a number above 0 and at most 0.5"),
         (["detect", "bad.svm"], 3, "bad.svm, line 2, column 3"),
         (["score", "mail.svm", "mail.svm"], 3, "is not a ramodo model"),
     ],

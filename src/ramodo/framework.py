@@ -30,7 +30,7 @@ from .reasons import explain
 from .rows import DataError, Rows, fingerprint, lengths, like, normalized, open_rows, squared_norms
 from .stages import Stages, assemble
 
-_FEWEST_ROWS = 3
+FEWEST_ROWS = 3
 """A query, a positive and a negative."""
 
 _WARM = 10
@@ -117,9 +117,9 @@ class RandomDistanceDetector(ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
     ) -> fitting.TrainingData:
         names, n_threads = _get_feature_names(X), self._n_threads()
         rows, facts = open_rows(X, n_threads=n_threads)
-        if rows.n_rows < _FEWEST_ROWS:
+        if rows.n_rows < FEWEST_ROWS:
             raise DataError(
-                f"X has n_samples = {rows.n_rows}; at least {_FEWEST_ROWS} are needed: a query, a positive and a "
+                f"X has n_samples = {rows.n_rows}; at least {FEWEST_ROWS} are needed: a query, a positive and a "
                 "negative."
             )
         labels = read_labels(y, rows.n_rows)

@@ -44,3 +44,61 @@ def test_neither_words_nor_characters(run, files):
     done = run("detect", files.log, "--words", 0, "--characters", 0)
     assert done.code == 2
     assert "--words 0 and --characters 0 were given" in done.err
+
+
+NUMBERS = {
+    "components": (
+        ["detect", "{mail}", "--components", "0"],
+        "--components 0 was given; allowed: an integer from 1 to 4,096",
+    ),
+    "models": (
+        ["detect", "{mail}", "--models", "1001"],
+        "--models 1001 was given; allowed: an integer from 1 to 1,000",
+    ),
+    "epochs": (["fit", "{mail}", "--epochs", "-1", "-m", "{out}"], "--epochs -1 was given; allowed: an integer from 1"),
+    "share": (
+        ["detect", "{mail}", "--share", "0.6"],
+        "--share 0.6 was given; allowed: a number above 0 and at most 0.5",
+    ),
+    "no share": (["detect", "{mail}", "--share", "nan"], "--share nan was given; allowed: a number above 0"),
+    "fdr": (["detect", "{mail}", "--fdr", "0"], "--fdr 0.0 was given; allowed: a number above 0 and at most 1"),
+    "seed": (["detect", "{mail}", "--seed", "-1"], "--seed -1 was given; allowed: an integer from 0"),
+    "seed of evaluate": (["evaluate", "{mail_model}", "{mail}", "--seed", "-1"], "--seed -1 was given"),
+    "seed of a set": (["datasets", "R8", "--seed", "-1"], "--seed -1 was given"),
+    "threads": (["detect", "{mail}", "--threads", "0"], "--threads 0 was given; allowed: an integer from 1 to 4,096"),
+    "threads to score": (["score", "{mail_model}", "{mail}", "--threads", "5000"], "--threads 5000 was given"),
+}
+
+
+@pytest.mark.parametrize(("arguments", "message"), NUMBERS.values(), ids=NUMBERS.keys())
+def test_numbers_are_refused_by_the_name_of_their_option(run, files, tmp_path, arguments, message):
+    done = run(*[argument.format(**vars(files), out=tmp_path / "out") for argument in arguments])
+    assert done.code == 2
+    assert message in done.err
+    assert "object" not in done.err
+
+
+def test_too_few_rows(run, tmp_path):
+    for n, told in ((1, "1 row;"), (2, "2 rows;")):
+        (tmp_path / "few.csv").write_text("a,b\n" + "1,2\n" * n)
+        done = run("detect", tmp_path / "few.csv")
+        assert done.code == 3
+        assert f"few.csv has {told} at least 3 are needed" in done.err
+
+
+def test_a_model_of_text_says_that_it_reads_text(run, ok, files, tmp_path):
+    done = run("score", files.log_model, files.visits)
+    assert done.code == 3
+    assert "of the model, which reads text (a document a line), and was given csv." in done.err
+    ok("fit", files.visits, "--text", "country", "-m", tmp_path / "model", "--vocabulary", *FAST)
+    (tmp_path / "data.csv").write_text("country,b\n1,2\n2,4\n")
+    ok("convert", tmp_path / "data.csv", tmp_path / "data.npz")
+    done = run("score", tmp_path / "model", tmp_path / "data.npz")
+    assert done.code == 3
+    assert "which reads text (the column 'country' of a table), and was given numpy." in done.err
+
+
+def test_other_models_say_what_they_were_fitted_to(run, files):
+    done = run("score", files.mail_model, files.log)
+    assert done.code == 3
+    assert "allowed: the 40 of the model, which was fitted to svmlight, and was given text." in done.err

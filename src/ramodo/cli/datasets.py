@@ -17,6 +17,7 @@ from ..datasets.sources import Source
 from ..formats import folder, svmlight
 from ..whole_file import write_whole
 from . import output as files
+from .allowed import refuse_number
 from .console import note, print_facts, print_json, print_rows
 
 TARGETS = (".npz", ".svm", ".rows")
@@ -56,6 +57,7 @@ def run_load(
     as_json: bool,
 ) -> None:
     """Load one set, say what it is, and write it."""
+    refuse_number("--seed", seed)
     suffix = None if output is None else files.refuse_target(output, TARGETS)
     data = load_dataset(name, random_state=seed, source=source, cache=cache, offline=offline, verbose=not quiet)
     facts = _facts(SOURCES[name], data)

@@ -12,7 +12,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from ..figures import percentiles
-from ..formats import Table
+from ..formats import FormatError, Table
 from . import output as files
 from .console import note, print_facts, print_rows
 from .naming import explained, in_words, reference_tokens
@@ -48,6 +48,7 @@ def run_detect(
         importing = pool.submit(import_module, "ramodo.repen")  # takes a second, which reading can use
         table = source.read(path, threads_of(training.threads), quiet)
         importing.result()
+    _refuse_few(path, table)
     reading = time.perf_counter() - started
     detector, warned = training.fit(table, source.is_text(path), not quiet and sys.stderr.isatty())
     detector.source_ = source.remembered(path, table) | {
@@ -69,6 +70,15 @@ def run_detect(
         return
     written = {"scores": output, "model": model, "report": report}
     _summarize(path, source, table, detector, {k: v for k, v in written.items() if v is not None}, top, as_json)
+
+
+def _refuse_few(path: str, table: Table) -> None:
+    from ..framework import FEWEST_ROWS
+
+    if (n := table.X.shape[0]) < FEWEST_ROWS:
+        raise FormatError(
+            f"{path} has {n} row{'s' * (n > 1)}; at least {FEWEST_ROWS} are needed, an outlier being one among others."
+        )
 
 
 def _reference_ids(detector: Any, table: Table) -> dict[str, str] | None:

@@ -14,6 +14,7 @@ from ..formats import FORMATS, FormatError, Table, TableOptions, TextOptions, fo
 from ..formats.table import MISSING, MissingValueError
 from ..formats.text import as_table
 from ..options import OptionError
+from .allowed import refuse_number
 from .console import bar, note
 
 _COLUMNS = {
@@ -141,9 +142,8 @@ def _range(name: str, given: str) -> tuple[int, int]:
 
 def threads_of(given: int | None) -> int:
     """The number that was asked for, or all cores."""
+    refuse_number("--threads", given)
     if given is not None:
-        if given < 1:
-            raise OptionError(f"--threads {given} was given; allowed: 1 or more.")
         return given
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
@@ -177,7 +177,7 @@ def read_for(detector: Any, path: str, source: Source, n_threads: int) -> Table:
     if source.vocabulary and table.texts is not None:
         made = as_table(table.texts, source.text_options(), names=detector.feature_names_in_)
         return Table(made.X, table.ids, made.names, table.classes, table.texts)
-    return aligned(path, table, detector)
+    return aligned(path, kind, table, detector)
 
 
 def _read_table(detector: Any, path: str, source: Source, n_threads: int) -> Table:
@@ -197,20 +197,22 @@ def _numbers(detector: Any) -> Collection[str]:
     return () if names is None else frozenset(map(str, names))
 
 
-def aligned(path: str, table: Table, detector: Any) -> Table:
+def aligned(path: str, kind: str, table: Table, detector: Any) -> Table:
     """The columns of the model, by name where it has names."""
     names = getattr(detector, "feature_names_in_", None)
     if names is None or table.names is None:
         if table.X.shape[1] != detector.n_features_in_:
             raise FormatError(
-                f"{path} has {table.X.shape[1]:,} features; allowed: the {detector.n_features_in_:,} of the model."
+                f"{path} has {table.X.shape[1]:,} features; allowed: the {detector.n_features_in_:,} of the model"
+                f"{_fitted_to(detector, kind)}."
             )
         return table
     place = {name: i for i, name in enumerate(table.names)}
     absent = [name for name in names if name not in place and not _may_be_absent(name, place, table.categories)]
     if absent:
         raise FormatError(
-            f"{path} lacks the column {absent[0]!r}, which the model was fitted with ({len(absent)} in all)."
+            f"{path} lacks the column {absent[0]!r}, which the model was fitted with ({len(absent)} in all)"
+            f"{_fitted_to(detector, kind)}."
         )
     columns = sp.csc_array(table.X) if sp.issparse(table.X) else table.X
     known = [i for i, name in enumerate(names) if name in place]
@@ -221,6 +223,16 @@ def aligned(path: str, table: Table, detector: Any) -> Table:
         )
     spread = sp.csr_array((np.ones(len(known)), (np.arange(len(known)), known)), shape=(len(known), len(names)))
     return Table(sp.csr_array(sp.csr_array(taken) @ spread), table.ids, list(names), table.classes, table.texts)
+
+
+def _fitted_to(detector: Any, kind: str) -> str:
+    """What a model's data were, where it says so, and what these are."""
+    source = detector.source_ or {}
+    if "words" in source:  # as only documents have them
+        column = source.get("text")
+        of = "a document a line" if column is None else f"the column {column!r} of a table"
+        return f", which reads text ({of}), and was given {kind}"
+    return f", which was fitted to {source['format']}, and was given {kind}" if source.get("format") else ""
 
 
 def _may_be_absent(name: str, place: Mapping[str, int], categories: Sequence[str]) -> bool:

@@ -10,6 +10,7 @@ import numpy as np
 
 from ..formats import FormatError, Table, tabular
 from ..options import OptionError
+from .allowed import refuse_number
 from .reading import threads_of
 
 if TYPE_CHECKING:
@@ -29,6 +30,10 @@ class Training:
     fdr: float | None = None
     seed: int = 0
     threads: int | None = None
+
+    def __post_init__(self) -> None:
+        for name in ("components", "models", "epochs", "share", "fdr", "seed", "threads"):
+            refuse_number(f"--{name}", getattr(self, name))
 
     def detector(self, is_text: bool, verbose: bool) -> REPEN:
         """The detector, not fitted yet."""
