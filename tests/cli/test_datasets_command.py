@@ -87,7 +87,7 @@ def test_what_is_said_of_a_set(ok, run, news):
     facts = json.loads(ok("datasets", "News20", "--source", news, "--json"))
     assert (facts["rows"], facts["features"], facts["outliers"], facts["pool"]) == (100, 1_355_191, 2, 8)
     assert facts["in the paper"] == "10,201 rows, 1,355,191 features"
-    text = ok("datasets", "News20", "--source", news)
+    text = ok("datasets", "news20", "--source", news)
     assert "features      1,355,191\n" in text
     assert SOURCES["News20"].licence in text
     done = run("datasets", "News20", "--source", news, "--quiet")
@@ -104,7 +104,7 @@ def test_a_ready_made_file_is_said_to_be_one(ok, news, tmp_path, monkeypatch):
 @pytest.mark.parametrize(
     ("arguments", "code", "message"),
     [
-        (["url"], 2, "the set 'url' was asked for; allowed: AD"),
+        (["urls"], 2, "the set 'urls' was asked for; allowed: AD"),
         (["AD", "-o", "ad.mtx"], 2, "cannot write .mtx; allowed: .npz, .svm, .rows"),
         (["AD", "--source", "nowhere"], 2, "source='nowhere' was given"),
         (["AD", "--seed", "-1"], 2, "--seed -1 was given"),

@@ -160,6 +160,16 @@ def test_files_of_the_user_are_not_taken_for_the_published_ones(mine, tmp_path):
     assert load_dataset("AD", source=mine).X.shape[0] == 50
 
 
+def test_names_in_any_case(mine, tmp_path, monkeypatch):
+    same(load_dataset("r8", source=mine), load_dataset("R8", source=mine))
+    write_prepared(tmp_path / "R8.npz", load_dataset("R8", source=mine))
+    monkeypatch.setenv("RAMODO_DATA", str(tmp_path))
+    assert load_dataset("r8").origin == str(tmp_path / "R8.npz")
+    for name in ("R9", "", None):
+        with pytest.raises(OptionError, match=f"the set {name!r} was asked for; allowed: AD, LC"):
+            load_dataset(name)
+
+
 def test_a_cache_of_ones_own(mine, tmp_path):
     load_dataset("AD", source=mine, cache=tmp_path / "elsewhere")
     assert [path.suffix for path in (tmp_path / "elsewhere").iterdir()] == [".npz"]
@@ -221,7 +231,7 @@ def test_what_is_written_is_read(X, tmp_path):
 @pytest.mark.parametrize(
     ("name", "options", "message"),
     [
-        ("url", {}, "the set 'url' was asked for; allowed: AD, LC"),
+        ("urls", {}, "the set 'urls' was asked for; allowed: AD, LC"),
         ("AD", {"random_state": -1}, "random_state=-1 was given"),
         ("AD", {"random_state": None}, "random_state=None was given"),
         ("AD", {"source": "/nowhere/at/all"}, "where there is nothing; allowed: a file or a folder"),

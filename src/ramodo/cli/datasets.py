@@ -11,7 +11,7 @@ import scipy.sparse as sp
 
 from ..datasets import SOURCES, LabeledData, load_dataset
 from ..datasets.cache import cache_folder
-from ..datasets.loading import is_in_cache, ready_made
+from ..datasets.loading import is_in_cache, ready_made, source_named
 from ..datasets.prepared import write_prepared
 from ..datasets.sources import Source
 from ..formats import folder, svmlight
@@ -60,7 +60,7 @@ def run_load(
     refuse_number("--seed", seed)
     suffix = None if output is None else files.refuse_target(output, TARGETS)
     data = load_dataset(name, random_state=seed, source=source, cache=cache, offline=offline, verbose=not quiet)
-    facts = _facts(SOURCES[name], data)
+    facts = _facts(source_named(name), data)
     if not quiet or as_json:
         print_facts(facts if as_json else {key: _shown(value) for key, value in facts.items()}, as_json)
     if output is not None:

@@ -48,20 +48,21 @@ def load_dataset(
 
     Parameters
     ----------
+    name : one of `list_datasets()`, in any case
     random_state : seed of the draw of outliers, in the sets whose outliers are 2 % of the rows
     source : a file or folder of the publisher's files, or the http(s) address of a folder that has them
     cache : where files are kept; by default RAMODO_CACHE, or the system's folder for what can be had again
     offline : never ask the network, as with RAMODO_OFFLINE=1; where a file is missing, say which and where to put it
     verbose : show progress on a terminal
     """
-    found = _source(name)
+    found = source_named(name)
     if not _SEED.accepts(random_state):
         raise OptionError(f"random_state={random_state!r} was given; allowed: {_SEED}.")
     seed, folder = int(random_state), cache_folder(cache)
     mirror = str(source) if source is not None and str(source).startswith(("http://", "https://")) else None
     if mirror and is_offline(offline):
         raise OptionError(f"source={mirror!r} was given with offline; allowed: a file or folder.")
-    if source is None and (ready := ready_made(name)) is not None:
+    if source is None and (ready := ready_made(found.name)) is not None:
         return _as_the_set_is(found, read_prepared(ready))
     own = _own_files(found, Path(source)) if source is not None and not mirror else []
     place = place_of(folder, found, seed, own)
@@ -71,10 +72,12 @@ def load_dataset(
     return _read(found, place)
 
 
-def _source(name: str) -> Source:
-    if name not in SOURCES:
-        raise OptionError(f"the set {name!r} was asked for; allowed: {', '.join(SOURCES)}.")
-    return SOURCES[name]
+def source_named(name: str) -> Source:
+    """The set of this name, in any case."""
+    for source in SOURCES.values():
+        if isinstance(name, str) and source.name.lower() == name.lower():
+            return source
+    raise OptionError(f"the set {name!r} was asked for; allowed: {', '.join(SOURCES)}.")
 
 
 def ready_made(name: str) -> Path | None:
