@@ -200,3 +200,17 @@ def test_extra_rows_with_other_columns_are_refused(quick, data):
     ):
         quick().fit(frame, labeled_outliers=frame.iloc[:3, ::-1])
     assert quick().fit(frame, labeled_outliers=frame.iloc[:3]).n_features_in_ == frame.shape[1]
+
+
+def test_the_output_of_predict_as_y_is_warned_of(quick, data):
+    """There 1 is an inlier; labels of y that look otherwise are taken as they are."""
+    X, _ = data
+    predicted = quick().fit(X).predict(X)
+    assert set(predicted) == {-1, 1}
+    with pytest.warns(
+        UserWarning, match=r"in y 1 is a known outlier, -1 a known inlier .* `predict` means the opposite"
+    ):
+        quick().fit(X, predicted)
+    quick().fit(X, -predicted)
+    predicted[0] = 0
+    quick().fit(X, predicted)

@@ -21,7 +21,7 @@ from . import conformal, fitting, model_file
 from .detector import Detector, seed_of
 from .diagnosis import Diagnosis, compare_normalizations, diagnose
 from .explanation import Explanation
-from .labels import read_labels, refuse_contradictions
+from .labels import read_labels, refuse_contradictions, warn_of_predictions
 from .layers import Layers
 from .model import Model, References, offset_of
 from .options import TOP, OptionError, check, describe
@@ -125,6 +125,7 @@ class RandomDistanceDetector(ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
         labels = read_labels(y, rows.n_rows)
         if (labels == 1).all():
             raise OptionError("no inlier candidates are left: y says that every row of X is a known outlier (1).")
+        warn_of_predictions(labels)
         known_outliers, largest_outlier = _open_extra(rows, names, "labeled_outliers", outliers)
         known_inliers, largest_inlier = _open_extra(rows, names, "labeled_inliers", inliers)
         refuse_contradictions(rows, labels, known_outliers, known_inliers)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterator
 
 import numpy as np
@@ -28,6 +29,18 @@ def read_labels(y: object, n_rows: int) -> Labels:
             f"y[{first}]={values[first]!r} was given; allowed: 1 (known outlier), -1 (known inlier) and 0 (unknown)."
         )
     return values.astype(np.int8)
+
+
+def warn_of_predictions(labels: Labels) -> None:
+    """Where every row has a label and most are 1: that is what `predict` gives, and means there the opposite."""
+    if (labels != 0).all() and (labels == 1).sum() > (labels == -1).sum():
+        warnings.warn(
+            f"y says that {int((labels == 1).sum()):,} of {len(labels):,} rows are known outliers: in y 1 is a known "
+            "outlier, -1 a known inlier and 0 unknown. `predict` means the opposite, 1 inlier and -1 outlier; if y is "
+            "from there, give -y, or leave it out.",
+            UserWarning,
+            stacklevel=4,
+        )
 
 
 def refuse_contradictions(rows: Rows, labels: Labels, outliers: Rows | None, inliers: Rows | None) -> None:
