@@ -15,6 +15,7 @@ from sklearn.metrics import average_precision_score, roc_auc_score, roc_curve
 import ramodo
 from ramodo import RAMODO, REPEN, Conformal, TopK, load
 from ramodo.options import OptionError
+from ramodo.promise import promise
 from ramodo.report.page import as_json
 
 
@@ -100,6 +101,30 @@ CUT_OFFS = {
 @pytest.mark.parametrize(("options", "words"), CUT_OFFS.values(), ids=CUT_OFFS.keys())
 def test_the_summary_says_what_the_cut_off_promises(report, quick, data, options, words):
     assert words in " ".join(report(quick(**options).fit(data[0]), data[0])["summary"])
+
+
+@pytest.mark.parametrize("name", CUT_OFFS)
+def test_to_other_rows_a_cut_off_promises_less(report, quick, data, name):
+    detector = quick(**CUT_OFFS[name][0]).fit(data[0])
+    assert "any share can be flagged" not in " ".join(report(detector, data[0])["summary"])
+    said = " ".join(report(detector, data[0][110:])["summary"])
+    assert "That holds for the training rows only. Of other rows, such as these, any share can be flagged" in said
+    assert not re.search("of any scores|bounds how many|says how many|is expected to be flagged falsely", said)
+    assert ("of which at most" in said) == (name in ("cantelli", "alpha"))
+
+
+def test_a_rate_at_which_nothing_is_found(report, quick, data):
+    detector = quick(threshold=Conformal(0.001)).fit(data[0])
+    assert not (detector.predict(data[0]) == -1).any()
+    found = report(detector, data[0])
+    assert "no row is a discovery at this rate" in promise(detector)
+    assert "no row is a discovery at this rate" in " ".join(found["summary"])
+    cards = dict(found["cards"])
+    assert cards["Cut-off"] == f"just above {cards['Highest score']}"
+    assert "no training row is a discovery" in " ".join(report(detector, data[0][110:])["summary"])
+    finding = quick(threshold=Conformal(0.99, held_out=0.4)).fit(data[0])
+    assert (finding.predict(data[0]) == -1).any()
+    assert "discovery at this rate" not in promise(finding)
 
 
 def test_warnings_are_those_of_diagnose(report, quick, data):

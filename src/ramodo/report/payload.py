@@ -85,7 +85,7 @@ def _cards(content: Content) -> list[list[str]]:
         ["Rows", f"{len(content.scores):,}"],
         ["Features", f"{content.detector.n_features_in_:,}"],
         ["Flagged", f"{content.n_flagged:,} ({words.percent(content.n_flagged / len(content.scores))})"],
-        ["Cut-off", words.number(content.threshold)],
+        ["Cut-off", words.cut_off(content)],
         ["Highest score", words.number(float(content.scores.max()))],
     ]
     if content.curves is not None:

@@ -26,6 +26,12 @@ def number(value: float) -> str:
     return "0" if abs(value) < 1e-300 else f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.4g}"
 
 
+def cut_off(content: Content) -> str:
+    """The cut-off, told from a highest score that has the same digits and is not flagged."""
+    shown, highest = number(content.threshold), float(content.scores.max())
+    return f"just above {shown}" if highest < content.threshold and number(highest) == shown else shown
+
+
 def rows(n: int) -> str:
     """So many rows."""
     return "1 row" if n == 1 else f"{n:,} rows"
@@ -42,8 +48,9 @@ def summary(content: Content, name: Shorten) -> list[str]:
     n, flagged = len(content.scores), content.n_flagged
     found = [
         f"Of {rows(n)}, {flagged:,} ({percent(flagged / n)}) score at or above the cut-off of "
-        f"{number(content.threshold)} and {'is' if flagged == 1 else 'are'} flagged as outliers.",
-        f"The cut-off is {promise(content.detector)}. {caveat(content.detector)}",
+        f"{cut_off(content)} and {'is' if flagged == 1 else 'are'} flagged as outliers.",
+        f"The cut-off is {promise(content.detector, content.is_training)}. "
+        f"{caveat(content.detector, content.is_training)}",
     ]
     if content.explanation is not None and len(content.explanation):
         found.append(_of_highest(content, name))
@@ -88,7 +95,7 @@ def of_histogram(content: Content) -> str:
     return (
         f"{n:,} scores from {low} to {high}; half of them are below {middle}. "
         f"{content.n_flagged:,} ({percent(content.n_flagged / n)}) lie at or above the cut-off of "
-        f"{number(content.threshold)}, drawn as a line.{end}"
+        f"{cut_off(content)}, drawn as a line.{end}"
     )
 
 
