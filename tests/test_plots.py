@@ -3,8 +3,11 @@
 import matplotlib as mpl
 import numpy as np
 import pytest
+from sklearn.exceptions import NotFittedError
 from sklearn.metrics import roc_auc_score
 
+from ramodo import REPEN
+from ramodo.explanation import Reason, RowExplanation
 from ramodo.options import OptionError
 from ramodo.plots import plot_curves, plot_map, plot_reasons, plot_scores, plot_training
 
@@ -40,6 +43,30 @@ def test_reasons_are_bars_that_sum_to_the_score(fitted, data, ax):
     assert [bar.get_width() for bar in ax.patches] == [*[r.contribution for r in row.reasons], row.rest]
     assert sum(bar.get_width() for bar in ax.patches) == pytest.approx(row.score)
     assert ax.get_yticklabels()[-1].get_text() == "all other features"
+
+
+def test_what_a_row_lacks_is_said(data, ax):
+    why = RowExplanation(0, 2.0, 50.0, (Reason(3, "the", 0.0, 1.5, 0.9, 2.0),), 0.5, ())
+    plot_reasons(why, ax)
+    assert [label.get_text() for label in ax.get_yticklabels()] == ["lacks the", "all other features"]
+
+
+def test_reasons_are_those_of_one_row(fitted, data, ax):
+    why = fitted.explain(data[0][[118]])
+    plot_reasons(why, ax)
+    assert len(ax.patches) == len(why[0].reasons) + 1
+    for given, words in ((fitted.explain(data[0]), "of 120 rows was given"), (fitted, "REPEN was given")):
+        with pytest.raises(OptionError, match=rf"{words}; allowed: that of one row, such as why\[0\]"):
+            plot_reasons(given, ax)
+
+
+@pytest.mark.parametrize("plot", [plot_scores, plot_training, lambda d: plot_map(d, np.ones((3, 4)))])
+def test_a_detector_must_be_fitted_before_a_figure_is_made(plot):
+    from matplotlib import pyplot
+
+    with pytest.raises(NotFittedError):
+        plot(REPEN())
+    assert pyplot.get_fignums() == []
 
 
 def test_curves_end_in_the_corners(fitted, data, ax):

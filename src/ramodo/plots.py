@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from sklearn.utils.validation import check_is_fitted
 
-from .explanation import RowExplanation
+from .explanation import Explanation, Reason, RowExplanation
 from .figures import curves, flat_map, rows_of_map, score_histogram, truth_of
 from .options import OptionError
 from .rows import open_rows
@@ -16,7 +17,7 @@ _USUAL, _OUTLIER, _LOWERS, _INK = "#8fa3b8", "#c2410c", "#2f6fb0", "#1b2430"
 
 def plot_scores(detector: Any, ax: Any = None) -> Any:
     """The distribution of the training rows' scores, with the cut-off."""
-    ax = _axes(ax)
+    ax = _axes(ax, detector)
     bars = score_histogram(detector.outlier_scores_, float(detector.threshold_))
     flagged = bars.edges[:-1] >= bars.threshold
     for chosen, colour, label in ((~flagged, _USUAL, "below the cut-off"), (flagged, _OUTLIER, "flagged")):
@@ -37,7 +38,7 @@ def plot_scores(detector: Any, ax: Any = None) -> Any:
 
 def plot_map(detector: Any, X: Any, ax: Any = None) -> Any:
     """A map of the rows' representation, flagged ones on top; sampled where there are many."""
-    ax = _axes(ax)
+    ax = _axes(ax, detector)
     scores, rows = detector.outlier_score(X), open_rows(X)[0]
     chosen = rows_of_map(scores, detector.threshold_)
     found = flat_map(detector.model_.transform(rows.take(chosen), 1))
@@ -56,17 +57,21 @@ def plot_map(detector: Any, X: Any, ax: Any = None) -> Any:
     return ax
 
 
-def plot_reasons(row: RowExplanation, ax: Any = None) -> Any:
+def plot_reasons(row: RowExplanation | Explanation, ax: Any = None) -> Any:
     """What each feature adds to a row's score, the strongest at the top, and all others as one bar."""
-    ax = _axes(ax)
+    row, ax = _single(row), _axes(ax)
     values = [*[reason.contribution for reason in row.reasons], row.rest]
-    labels = [*[f"{reason.feature} = {reason.value:.4g}" for reason in row.reasons], "all other features"]
+    labels = [*[_label(reason) for reason in row.reasons], "all other features"]
     places = np.arange(len(values))[::-1]
     ax.barh(places, values, color=[_OUTLIER if value >= 0 else _LOWERS for value in values])
     ax.set_yticks(places, [label.replace("$", r"\$") for label in labels])  # a name is no formula
     ax.axvline(0, color=_INK, linewidth=0.8)
     ax.set(xlabel="adds to the score", title=f"row {row.row}: score {row.score:.4g}")
     return ax
+
+
+def _label(reason: Reason) -> str:
+    return f"{reason.feature} = {reason.value:.4g}" if reason.value else f"lacks {reason.feature}"
 
 
 def plot_curves(y: Any, scores: Any, ax: Any = None) -> Any:
@@ -85,19 +90,34 @@ def plot_curves(y: Any, scores: Any, ax: Any = None) -> Any:
 
 def plot_training(detector: Any, ax: Any = None) -> Any:
     """The mean ranking loss of each epoch."""
-    ax = _axes(ax)
+    ax = _axes(ax, detector)
     ax.plot(np.arange(1, len(detector.loss_curve_) + 1), detector.loss_curve_, color=_OUTLIER, marker=".")
     ax.set(xlabel="epoch", ylabel="mean ranking loss")
     ax.set_ylim(bottom=0)
     return ax
 
 
-def _axes(given: Any) -> Any:
-    """The axes that were given, or those of a new figure."""
-    if given is not None:
+def _single(given: Any) -> RowExplanation:
+    """The explanation of a row, or the only one of several."""
+    if isinstance(given, Explanation) and len(given) == 1:
+        return given[0]
+    if isinstance(given, RowExplanation):
         return given
+    what = f"an explanation of {len(given)} rows" if isinstance(given, Explanation) else f"{type(given).__name__}"
+    raise OptionError(f"{what} was given; allowed: that of one row, such as why[0] of why = detector.explain(X).")
+
+
+def _axes(given: Any, detector: Any = None) -> Any:
+    """The axes that were given, or those of a new figure; of a detector, once it is known to be fitted."""
+    pyplot = None if given is not None else _pyplot()
+    if detector is not None:
+        check_is_fitted(detector, "outlier_scores_")
+    return given if pyplot is None else pyplot.subplots(layout="constrained")[1]
+
+
+def _pyplot() -> Any:
     try:
         from matplotlib import pyplot
     except ImportError:
         raise OptionError("plots need the package matplotlib: pip install 'ramodo[plots]'.") from None
-    return pyplot.subplots(layout="constrained")[1]
+    return pyplot
