@@ -3,6 +3,11 @@
 import json
 import re
 
+import numpy as np
+
+from ramodo.explanation import Driver, Explanation, Reason, RowExplanation, Strongest
+from ramodo.report import write_report
+
 EVIL = '<b>a</b><script>window.hit=1</script><img src=x onerror="window.hit=2"></script>&lt;b&gt;\u2028\'"&amp;'
 
 
@@ -10,6 +15,24 @@ def payload_of(path):
     """The data in a report."""
     text = path.read_text(encoding="utf-8")
     return json.loads(re.search(r'<script type="application/json" id="data">(.*?)</script>', text, re.DOTALL)[1])
+
+
+def report_of_lacks(detector, X, path):
+    """A report whose rows are high because they have “zq” and do not have 'the'; 'he ' is no row's own reason."""
+    names = {3: "'the'", 4: "zq", 5: "'he '"}
+    beyond = Strongest(np.array([3, 4, 5]), np.array([1.5, 1.0, 0.1]), np.array([0.0, 2.0, 0.0]))
+
+    def explain(rows):
+        reasons = (Reason(3, names[3], 0.0, 1.5, 0.9, 2.0), Reason(4, names[4], 2.0, 1.0, 0.0, 0.0))
+        made = [RowExplanation(i, 3.0, 99.0, reasons, 0.5, ()) for i in range(len(rows))]
+        drivers = [
+            Driver(3, names[3], 1.5, 20, 1.0),
+            Driver(4, names[4], 1.0, 20, 0.4),
+            Driver(5, names[5], 0.1, 0, 0.6),
+        ]
+        return Explanation(made, drivers, [beyond] * len(made), names.__getitem__)
+
+    return write_report(detector, X, path, texts=["zq"] * X.shape[0], explain=explain)
 
 
 class Page:

@@ -3,7 +3,7 @@
 import re
 
 import pytest
-from report_pages import EVIL, hover, payload_of, sort_by
+from report_pages import EVIL, hover, payload_of, report_of_lacks, sort_by
 
 pytest.importorskip("selenium", reason="the package selenium is not installed: no test of reports in a browser")
 from selenium.webdriver.common.keys import Keys
@@ -110,6 +110,25 @@ def test_a_point_of_the_map_tells_its_id_score_and_reasons(page, reports):
     assert f"score {row['score']:.4g}" in text
     for name, *_ in row["reasons"][:3]:
         assert content["names"][name] in text
+
+
+def test_what_rows_lack_is_said_wherever_it_is_a_reason(page, fitted, data, tmp_path):
+    page.open(report_of_lacks(fitted, data[0], tmp_path / "report.html"))
+    for place in ("#rows td.reasons", "#drivers", ".group-cards"):
+        names = page.texts(f"{place} .reason-name")
+        assert names[:2] == ["lacks 'the'", "zq"], place
+    assert page.texts("#rows td.reasons .reason-value")[:2] == ["", "= 2"]
+    for place in ("#drivers", ".group-cards"):
+        assert page.texts(f"{place} .count") == ["strong in 20 of 20", "strong in 20 of 20", "strong in none"]
+    assert "can be among those of none" in page.element("#drivers").text
+    assert "in single quotes" in page.element("#notation").text
+    text = hover(page, 0)
+    assert "lacks 'the'" in text
+    assert "zq = 2" in text
+    page.element("#rows tbody tr button").send_keys(Keys.ENTER)
+    assert page.texts(".details th[scope=row]") == ["lacks 'the'", "zq", "all other features"]
+    page.element("#search").send_keys("lacks 'the'")
+    assert len(page.ids()) == 20
 
 
 def test_what_looks_like_html_stays_text(page, reports):

@@ -8,7 +8,7 @@ import pandas
 import polars
 import pytest
 import sklearn
-from report_pages import payload_of
+from report_pages import payload_of, report_of_lacks
 from sklearn.ensemble import IsolationForest
 from sklearn.metrics import average_precision_score, roc_auc_score, roc_curve
 
@@ -69,6 +69,22 @@ def test_reasons_are_those_of_explain(report, fitted, data):
     for group in found["groups"]:
         assert len(group["rows"]) >= 2
         assert max(group["rows"]) < 20
+
+
+def test_what_rows_lack_is_told_from_what_they_have(fitted, data, tmp_path):
+    found = payload_of(report_of_lacks(fitted, data[0], tmp_path / "report.html"))
+    assert [driver[3] for driver in found["drivers"]] == [True, False, True]
+    assert [driver[3] for driver in found["groups"][0]["drivers"]] == [True, False, True]
+    said = " ".join(found["summary"])
+    assert "most of all by “zq”, and it lacks 'the'." in said
+    assert "of 20 rows, most of all by “zq”, and they lack 'the' and 'he '." in said
+    assert "runs of characters, which stand in single quotes" in found["notation"]
+
+
+def test_where_features_are_no_tokens_there_is_no_word_of_their_notation(report, fitted, data):
+    assert report(fitted, data[0], texts=["zq"] * 120)["notation"] == ""
+    assert report(fitted, data[0], names=[f"'{j}'" for j in range(40)])["notation"] == ""
+    assert report(fitted, data[0], names=[f"'{j}'" for j in range(40)], texts=["zq"] * 120)["notation"] != ""
 
 
 def test_labels_give_curves(report, fitted, data):

@@ -70,7 +70,8 @@ function hoverText(i) {
   const lines = [`<b>${plain(brief(ids[i], 40))}</b>`, `score ${shown(scores[i])}${flagged[i] ? ", flagged" : ""}`];
   const row = places[i] < 0 ? null : data.table.rows[places[i]];
   for (const [name, value, contribution] of (row?.reasons ?? []).slice(0, 5)) {
-    lines.push(`${signed(contribution)}  ${plain(brief(data.names[name], 40))} = ${shown(value)}`);
+    const is = value === 0 ? "" : ` = ${shown(value)}`;
+    lines.push(`${signed(contribution)}  ${plain(brief(said(name, value === 0), 40))}${is}`);
   }
   return lines.join("<br>");
 }

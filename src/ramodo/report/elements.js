@@ -40,6 +40,11 @@ function percent(share) {
   return share < 0.001 ? "below 0.1 %" : `${Number((100 * share).toPrecision(share < 0.01 ? 1 : 2))} %`;
 }
 
+// A feature by its place among the names, of rows that have it or do not.
+function said(name, lacks) {
+  return lacks ? `lacks ${data.names[name]}` : data.names[name];
+}
+
 // A bar with its number, raising the score to the right and lowering it in stripes; never told by colour alone.
 function bar(name, value, contribution, largest) {
   const lowers = contribution < 0;
@@ -48,7 +53,7 @@ function bar(name, value, contribution, largest) {
   fill.style.width = `${width}%`;
   const line = element("span", { class: "reason" });
   if (name !== null) line.append(element("span", { class: "reason-name data", text: name, title: name }));
-  if (value !== null) line.append(element("span", { class: "reason-value", text: `= ${shown(value)}` }));
+  if (value !== null) line.append(element("span", { class: "reason-value", text: value === 0 ? "" : `= ${shown(value)}` }));
   line.append(
     element("span", { class: "track", "aria-hidden": "true" }, fill),
     element("span", { class: "amount", text: signed(contribution) }),

@@ -31,8 +31,8 @@ function fillCaptions() {
 
 function driverList(drivers, of) {
   const largest = Math.max(...drivers.map(([, contribution]) => Math.abs(contribution)), 0);
-  return element("ul", { class: "reasons-list" }, ...drivers.map(([name, contribution, rows]) => element("li", {},
-    bar(data.names[name], null, contribution, largest), element("span", { class: "quiet count", text: `${rows} of ${of} rows` }))));
+  return element("ul", { class: "reasons-list" }, ...drivers.map(([name, contribution, rows, lacks]) => element("li", {},
+    bar(said(name, lacks), null, contribution, largest), element("span", { class: "quiet count", text: rows ? `strong in ${rows} of ${of}` : "strong in none" }))));
 }
 
 function groupCard(group, i) {
@@ -51,7 +51,7 @@ function fillGroups() {
     return;
   }
   byId("drivers").append(
-    element("p", { class: "prose", text: `What adds most to the scores of the ${explained} highest rows, on average; rows that have it among their strongest reasons are counted beside it.` }),
+    element("p", { class: "prose", text: `What adds most to the scores of the ${explained} highest rows: the mean over all of them. Beside it, how many have it among their own strongest reasons; what adds a little to every score can be among those of none.` }),
     driverList(data.drivers, explained));
   if (!data.groups.length) {
     byId("grouped").append(element("p", { text: "No two of these rows share their reasons." }));

@@ -74,6 +74,7 @@ def payload(content: Content, lengths: Lengths) -> dict[str, Any]:
         "groups": _groups(content, names),
         "drivers": _drivers(content, names),
         "names": names.all(),
+        "notation": words.of_notation(content, names.all()),
         "training": {"loss": _numbers(content.detector.loss_curve_), "caption": words.of_training(content)},
         "curves": _curves(content),
         "reproduction": _reproduction(content, lengths),
@@ -165,7 +166,7 @@ def _drivers(content: Content, names: _Names) -> list[list[Any]]:
 
 
 def _driver(driver: Any, names: _Names) -> list[Any]:
-    return [names.place(driver.feature), _rounded(driver.contribution), driver.rows]
+    return [names.place(driver.feature), _rounded(driver.contribution), driver.rows, words.lacks(driver)]
 
 
 def _curves(content: Content) -> dict[str, Any] | None:

@@ -20,7 +20,7 @@ const COLUMNS = [
 ];
 
 const lines = data.table.rows.map((row, i) => {
-  const names = (row.reasons ?? []).map(([name]) => data.names[name]);
+  const names = (row.reasons ?? []).map(([name, value]) => said(name, value === 0));
   return { ...row, rank: i + 1, place: i, found: [row.id, row.text ?? "", ...names].join("\n").toLowerCase() };
 });
 
@@ -36,7 +36,7 @@ function reasonsCell(row) {
   if (!row.reasons) return cell("reasons", "Reasons", element("span", { class: "quiet", text: "not explained here" }));
   const list = element("ul", { class: "reasons-list" });
   for (const [name, value, contribution] of row.reasons.slice(0, IN_ROW)) {
-    list.append(element("li", {}, bar(data.names[name], value, contribution, largestOf(row))));
+    list.append(element("li", {}, bar(said(name, value === 0), value, contribution, largestOf(row))));
   }
   const button = element("button", { type: "button", class: "plain small", "aria-expanded": "false", onclick: () => toggle(row) });
   button.append("All reasons", element("span", { class: "hidden", text: ` of ${row.id}` }));
@@ -65,7 +65,7 @@ function details(row) {
   for (const [name, value, contribution, share, mean] of row.reasons) {
     const typical = share ? `in ${percent(share)} of reference rows, mean ${shown(mean, 3)}` : "in no reference row";
     table.tBodies[0].append(element("tr", {},
-      element("th", { scope: "row", class: "data", text: data.names[name] }),
+      element("th", { scope: "row", class: "data", text: said(name, value === 0) }),
       element("td", { text: shown(value) }),
       element("td", {}, bar(null, null, contribution, largestOf(row))),
       element("td", { text: typical })));
@@ -134,6 +134,8 @@ function showGroup(places) {
 function startTable() {
   const table = byId("rows");
   table.caption.textContent = data.table.caption;
+  byId("notation").textContent = data.notation;
+  byId("notation").hidden = !data.notation;
   for (const [key, label] of COLUMNS) {
     const button = element("button", { type: "button", text: label, onclick: () => sortBy(key) });
     table.tHead.rows[0].append(element("th", { role: "columnheader", scope: "col", "data-key": key, class: key }, button));

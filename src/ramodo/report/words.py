@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 
 import numpy as np
 
+from ..explanation import Driver, Reason
 from ..figures import FLAGGED, SAMPLED
 from ..promise import caveat, promise
 from .content import EXPLAINED, SHOWN, Content
@@ -56,11 +57,11 @@ def summary(content: Content, name: Shorten) -> list[str]:
         found.append(_of_highest(content, name))
         groups = content.explanation.groups()
         if groups:
-            shared = listed(f"“{name(driver.feature)}”" for driver in groups[0].drivers[:3])
+            shared = [(name(driver.feature), lacks(driver)) for driver in groups[0].drivers[:3]]
             found.append(
                 f"Among the {rows(len(content.explanation))} that are explained, "
                 f"{'1 group has' if len(groups) == 1 else f'{len(groups)} groups have'} reasons in common; the largest "
-                f"is of {rows(len(groups[0].rows))}, by {shared}."
+                f"is of {rows(len(groups[0].rows))}{_by(shared, 'they lack')}."
             )
     if content.curves is not None and content.truth is not None:
         caught = int((content.truth & (content.scores >= content.threshold)).sum())
@@ -80,10 +81,32 @@ def _of_highest(content: Content, name: Shorten) -> str:
     assert content.explanation is not None
     highest = content.explanation[0]
     raising = [reason for reason in highest.reasons if reason.contribution > 0][:3]
-    said = [f"“{name(reason.feature)}”{'' if reason.value else ' = 0'}" for reason in raising]
-    reasons = f", most of all by {listed(said)}" if said else ""
+    reasons = _by([(name(reason.feature), lacks(reason)) for reason in raising], "it lacks")
     row = name(content.id_of(int(content.table[0])))
     return f"The highest score, {number(highest.score)}, is that of row “{row}”{reasons}."
+
+
+def lacks(cause: Reason | Driver) -> bool:
+    """Whether it is the absence of a feature that raises or lowers a score; of several rows, of most of them."""
+    return cause.value == 0 if isinstance(cause, Reason) else cause.lacking > 0.5
+
+
+def quoted(name: str) -> str:
+    """In quotes, unless it stands in some already, as runs of characters do."""
+    return name if is_run(name) else f"“{name}”"
+
+
+def is_run(name: str) -> bool:
+    """Whether a feature is a run of characters: those of documents stand in single quotes."""
+    return len(name) > 2 and name[0] == name[-1] == "'"
+
+
+def _by(causes: Sequence[tuple[str, bool]], lack: str) -> str:
+    """What scores are high by: names that rows have, and names that they lack."""
+    there = [quoted(name) for name, lacking in causes if not lacking]
+    absent = [quoted(name) for name, lacking in causes if lacking]
+    text = f", most of all by {listed(there)}" if there else ""
+    return f"{text}{', and' if there else ': most of all,'} {lack} {listed(absent)}" if absent else text
 
 
 def of_histogram(content: Content) -> str:
@@ -131,6 +154,16 @@ def of_table(content: Content) -> str:
     if listed_rows > EXPLAINED:
         text += f" Reasons are given for the first {EXPLAINED}."
     return text
+
+
+def of_notation(content: Content, names: Iterable[str]) -> str:
+    """How features of documents are written, where some are."""
+    if content.texts is None or not any(map(is_run, names)):
+        return ""
+    return (
+        "Reasons are words, which stand plain, and runs of characters, which stand in single quotes with the spaces "
+        "that belong to them."
+    )
 
 
 def of_training(content: Content) -> str:
