@@ -223,6 +223,25 @@ def test_columns_of_a_frame_are_read_by_place_not_by_label(report, fitted, data)
         assert found["table"] == report(fitted, data[0], ids=plain, texts=plain)["table"]
 
 
+def test_the_index_of_a_frame_names_its_rows(report, quick, data):
+    frame = pandas.DataFrame(data[0].toarray(), columns=[f"c{j}" for j in range(40)])
+    detector = quick().fit(frame)
+    order = np.argsort(-detector.outlier_scores_, kind="stable")[:20]
+
+    def ids(**given):
+        return [row["id"] for row in report(detector, frame, **given)["table"]["rows"]]
+
+    assert ids() == [str(i) for i in order]
+    for index, expected in (
+        ([f"mail {i // 2}" for i in range(120)], lambda i: f"mail {i // 2}"),
+        (pandas.date_range("2026-01-01", periods=120), lambda i: str(np.datetime64("2026-01-01") + i) + " 00:00:00"),
+        (pandas.RangeIndex(1000, 1120), lambda i: str(1000 + i)),
+    ):
+        frame.index = index
+        assert ids() == [expected(int(i)) for i in order]
+        assert ids(ids=range(120)) == [str(i) for i in order]
+
+
 @pytest.mark.filterwarnings("ignore::UserWarning")
 def test_data_in_which_nothing_stands_out(report):
     rng = np.random.default_rng(0)
@@ -243,6 +262,9 @@ def test_wrong_input_is_refused_and_nothing_is_written(fitted, data, tmp_path):
     ):
         with pytest.raises(OptionError, match=words):
             fitted.report(X, target, **options)
+    for name in ("report.pdf", "report", "report.html.gz"):
+        with pytest.raises(OptionError, match=r"cannot write .*; allowed: .html, .htm"):
+            fitted.report(X, tmp_path / name)
     assert list(tmp_path.iterdir()) == []
     with pytest.raises(OSError, match="missing"):
         fitted.report(X, tmp_path / "missing" / "report.html")

@@ -12,11 +12,14 @@ from pathlib import Path
 from typing import Any
 
 from ..explanation import Explanation
+from ..options import OptionError
 from ..whole_file import write_whole
 from .content import gather
 from .page import plotly_script, render
 
 __all__ = ["write_report"]
+
+SUFFIXES = (".html", ".htm")
 
 
 def write_report(
@@ -37,7 +40,7 @@ def write_report(
     Parameters
     ----------
     y : truth of each row, for ROC and precision-recall curves: 1 outlier, 0 or -1 not
-    ids : name of each row; by default its number
+    ids : name of each row; by default the index of a pandas frame where that is more than its numbers, else its number
     names : name of each feature: a sequence, or a function of a feature's index
     texts : document behind each row
     title : what the data are called
@@ -45,6 +48,8 @@ def write_report(
     explain : gives the reasons of rows by their numbers, where naming features takes more than an index
     """
     target, script = Path(path), plotly_script()
+    if target.suffix.lower() not in SUFFIXES:
+        raise OptionError(f"{target}: cannot write {target.suffix or 'a file without suffix'}; allowed: .html, .htm.")
     content = gather(detector, X, y=y, ids=ids, names=names, texts=texts, title=title, scores=scores, explain=explain)
     page = render(content, script)
     write_whole(target, lambda temporary: _write(temporary, page))

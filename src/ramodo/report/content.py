@@ -93,7 +93,7 @@ def gather(
     """Score, sample, map, explain."""
     rows = detector._open(X)
     n_rows, n_threads = rows.n_rows, detector._n_threads()
-    ids, texts = _by_place(ids), _by_place(texts)
+    ids, texts = _index_of(X) if ids is None else _by_place(ids), _by_place(texts)
     for name, given in (("ids", ids), ("texts", texts)):
         if given is not None and len(given) != n_rows:
             raise OptionError(f"{len(given)} {name} were given; allowed: one for each of the {n_rows} rows.")
@@ -127,6 +127,14 @@ def gather(
 def _by_place(given: Any) -> Any:
     """A column of a data frame finds its values by label; here they are wanted by place."""
     return given.to_numpy() if hasattr(given, "to_numpy") else given
+
+
+def _index_of(X: Any) -> Any:
+    """The index of a pandas frame, unless it only counts the rows."""
+    if not (hasattr(X, "iloc") and hasattr(X, "index")):
+        return None
+    counts = type(X.index).__name__ == "RangeIndex" and (X.index.start, X.index.step) == (0, 1)
+    return None if counts else X.index
 
 
 def rows_of_table(scores: Doubles, threshold: float) -> Integers:
