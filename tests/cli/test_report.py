@@ -2,6 +2,7 @@
 
 import json
 import re
+import shlex
 
 import pytest
 
@@ -114,3 +115,30 @@ def test_the_model_that_detect_wrote_beside_its_report(ok, files, tmp_path):
     call = content_of(tmp_path / "r.html")["reproduction"]["call"]
     assert call == "REPEN(n_epochs=2, random_state=0).fit(X)"
     assert load(tmp_path / "m").n_epochs == 2
+
+
+def test_the_command_that_fitted_the_model_is_shown_as_it_was_typed(ok, files, tmp_path):
+    copied = tmp_path / "the visits.csv"
+    copied.write_bytes(files.visits.read_bytes())
+    command = ["detect", copied, "--id", "visit", "--ignore", "truth", "-m", tmp_path / "m", "-q", *FAST]
+    ok(*command)
+    ok("report", tmp_path / "m", copied, "-o", tmp_path / "r.html", "-q")
+    found = content_of(tmp_path / "r.html")["reproduction"]
+    assert shlex.split(found["command"]) == ["ramodo", *map(str, command)]
+    told = dict(found["data"])
+    assert told["column of ids"] == "visit"
+    assert told["columns left out"] == "truth"
+    assert "missing values" not in told
+    assert not any(name.startswith("read with") for name in told)
+
+
+def test_reading_is_told_in_plain_words(ok, files, tmp_path):
+    ok("report", files.log_model, files.log, "-o", tmp_path / "r.html", "-q")
+    told = dict(content_of(tmp_path / "r.html")["reproduction"]["data"])
+    assert told["format of the file"] == "text"
+    assert told["runs of characters, from-to"] == "3-5"
+    assert told["features of documents"] == "hashed to 2^22 columns"
+    command = ("--id", "visit", "--missing", "mean", "--ignore", "truth", *FAST)
+    ok("detect", files.visits, *command, "--report", tmp_path / "v.html", "-q")
+    told = dict(content_of(tmp_path / "v.html")["reproduction"]["data"])
+    assert told["missing values"] == "replaced by the mean of their column"

@@ -87,6 +87,14 @@ def test_reasons_unfold_with_what_is_typical_and_the_nearest_rows(page, reports)
     assert page.script("document.querySelectorAll('.details').length") == 0
 
 
+def test_a_command_is_shown_where_there_was_one(page, fitted, data, tmp_path):
+    page.open(fitted.report(data[0], tmp_path / "plain.html"))
+    assert not page.element("#typed").is_displayed()
+    fitted.source_ = {"command": "ramodo detect '<b>my</b> mail.svm'"}
+    page.open(fitted.report(data[0], tmp_path / "typed.html"))
+    assert page.element("#command").text == "ramodo detect '<b>my</b> mail.svm'"
+
+
 def test_a_group_narrows_the_table(page, reports):
     page.open(reports.plain)
     content = payload_of(reports.plain)

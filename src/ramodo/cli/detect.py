@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
@@ -55,6 +56,7 @@ def run_detect(
         "reference_ids": _reference_ids(detector, table),
         "tokens": reference_tokens(detector, table, source.text_options()),
     }
+    detector.source_["command"] = shlex.join(["ramodo", *sys.argv[1:]])
     detector.stage_seconds_ = {"read": reading, **detector.stage_seconds_}
     scores = detector.outlier_scores_
     if output is not None:

@@ -67,8 +67,10 @@ function fillGroups() {
 }
 
 function fillReproduction() {
-  const { call, seed, options, changed, versions, data: source, seconds } = data.reproduction;
+  const { call, command, seed, options, changed, versions, data: source, seconds } = data.reproduction;
   byId("call").textContent = call;
+  byId("command").textContent = command;
+  byId("typed").hidden = !command;
   byId("facts").append(
     simpleTable(null, [...source, ["seed", seed]], "Data and seed"),
     simpleTable(null, versions, "Versions"),

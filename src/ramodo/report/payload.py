@@ -189,6 +189,7 @@ def _reproduction(content: Content, lengths: Lengths) -> dict[str, Any]:
     size = f"{len(content.scores):,} x {content.detector.n_features_in_:,}, {content.n_entries:,} non-zeros"
     return {
         "call": found.call[:1000],
+        "command": found.command[:1000],
         "seed": found.seed,
         "options": table(found.options),
         "changed": list(found.changed),

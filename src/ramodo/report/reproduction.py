@@ -13,12 +13,29 @@ import sklearn
 
 from .. import __version__
 
+_COLUMNS = {
+    "format": "format of the file",
+    "id": "column of ids",
+    "label": "column of labels",
+    "text": "column of documents",
+    "ignore": "columns left out",
+    "categories": "columns of categories",
+}
+
+_MISSING = {
+    "zero": "taken as 0",
+    "mean": "replaced by the mean of their column",
+    "indicator": "taken as 0, and marked in a column of their own",
+}
+
 
 @dataclass(frozen=True)
 class Reproduction:
-    """Names and values, all of them text; and a call that makes the same detector."""
+    """Names and values, all of them text; and a call and a command that make the same detector."""
 
     call: str
+    command: str
+    """The command line that fitted the model, or nothing."""
     options: dict[str, str]
     changed: tuple[str, ...]
     """Options that are not as by default."""
@@ -38,10 +55,11 @@ def reproduction(detector: Any, print_of_rows: str, is_training: bool) -> Reprod
     data = {"fingerprint of the training data": detector.fingerprint_ or "not kept by this model file"}
     if not is_training:
         data["fingerprint of these data"] = print_of_rows
-    source = {name: value for name, value in (detector.source_ or {}).items() if name != "reference_ids"}
-    data |= {f"read with {name}": str(value) for name, value in source.items() if value not in (None, [], {}, ())}
+    source = detector.source_ or {}
+    data |= _reading(source)
     return Reproduction(
         f"{type(detector).__name__}({given}).fit(X)",
+        str(source.get("command", "")),
         {name: repr(value) for name, value in options.items()},
         changed,
         {
@@ -57,6 +75,25 @@ def reproduction(detector: Any, print_of_rows: str, is_training: bool) -> Reprod
         _seed(options.get("random_state")),
         datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
     )
+
+
+def _reading(source: dict[str, Any]) -> dict[str, str]:
+    """How a file was read, where that is not as by default."""
+    told = {text: source.get(name) for name, text in _COLUMNS.items()}
+    told["missing values"] = _MISSING.get(source.get("missing", ""))
+    if source.get("zero_based") is not None:
+        told["first feature"] = "number 0" if source["zero_based"] else "number 1"
+    if "words" in source:
+        told["runs of words, from-to"] = source["words"]
+        told["runs of characters, from-to"] = source.get("characters")
+        told["features of documents"] = (
+            "each has a column" if source.get("vocabulary") else f"hashed to 2^{source.get('bits')} columns"
+        )
+    return {
+        text: ", ".join(map(str, value)) if isinstance(value, list) else str(value)
+        for text, value in told.items()
+        if value not in (None, [])
+    }
 
 
 def _seed(given: Any) -> str:
