@@ -166,6 +166,7 @@ def test_200_000_rows_stay_small_and_quick_to_use(page, large, capsys):
     assert len(content["table"]["rows"]) == 500
     assert len(content["map"]["x"]) <= 5000
     assert "4,000 drawn at random" in page.element("#map figcaption").text
+    assert page.texts("#rows td.percentile")[0] == "99.999"
     page.element("#more").click()
     assert len(page.ids()) == 500
     seconds = page.script(

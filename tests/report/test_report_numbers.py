@@ -17,6 +17,7 @@ from ramodo import RAMODO, REPEN, Conformal, TopK, load
 from ramodo.options import OptionError
 from ramodo.promise import promise
 from ramodo.report.page import as_json
+from ramodo.report.words import percent
 
 
 @pytest.fixture
@@ -163,6 +164,20 @@ def test_what_it_takes_to_get_the_same_again(report, fitted, data):
     assert (versions["ramodo"], versions["scikit-learn"]) == (ramodo.__version__, sklearn.__version__)
     assert dict(found["data"])["fingerprint of the training data"] == fitted.fingerprint_
     assert found["seed"].startswith("0;")
+
+
+def test_no_share_becomes_all_of_it_by_rounding(report, quick):
+    for share in (0.995, 0.9996, 0.99994, 0.99996, 0.9999999):
+        assert "100" not in percent(share)
+    assert percent(1.0) == "100 %"
+    assert percent(0.5) == "50 %"
+    rng = np.random.default_rng(0)
+    X = rng.random((300_000, 2))
+    detector = quick(n_epochs=1).fit(X)
+    rows = report(detector, X)["table"]["rows"]
+    assert rows[0]["percentile"] == pytest.approx(100 * (1 - 1 / 300_000), abs=1e-4)
+    assert max(row["percentile"] for row in rows) < 100
+    assert report(detector, 100 + X[:3])["table"]["rows"][0]["percentile"] == 100
 
 
 def test_a_model_from_a_file_writes_the_same_report(report, fitted, data, tmp_path):

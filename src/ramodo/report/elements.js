@@ -37,7 +37,15 @@ function signed(value) {
 
 function percent(share) {
   if (share === 0) return "0 %";
-  return share < 0.001 ? "below 0.1 %" : `${Number((100 * share).toPrecision(share < 0.01 ? 1 : 2))} %`;
+  if (share > 0.999 && share < 1) return "above 99.9 %";
+  return share < 0.001 ? "below 0.1 %" : `${Number((100 * share).toPrecision(share < 0.01 ? 1 : share > 0.99 ? 3 : 2))} %`;
+}
+
+// Two digits, or as many as it takes not to say 100 of what is less.
+function percentile(value) {
+  let digits = 2;
+  while (value < 100 && digits < 12 && Number(value.toFixed(digits)) === 100) digits += 1;
+  return value.toFixed(digits);
 }
 
 // A feature by its place among the names, of rows that have it or do not.

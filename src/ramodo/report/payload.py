@@ -129,7 +129,7 @@ def _table(content: Content, lengths: Lengths, names: _Names) -> dict[str, Any]:
         {
             "id": lengths.of_name(content.id_of(int(row))),
             "score": _rounded(content.scores[row], 6),
-            "percentile": round(float(share), 3),
+            "percentile": _below_all(float(share)),
             "flagged": bool(content.scores[row] >= content.threshold),
             "known": None if content.truth is None else bool(content.truth[row]),
             "text": None if content.texts is None else lengths.of_text(content.texts[row]),
@@ -201,6 +201,11 @@ def _reproduction(content: Content, lengths: Lengths) -> dict[str, Any]:
 
 def _rounded(value: float, digits: int = 4) -> float:
     return 0.0 if abs(value) < 1e-300 else float(f"{float(value):.{digits}g}")
+
+
+def _below_all(percentile: float) -> float:
+    """Rounded, but not to 100 where some training rows score as high."""
+    return next((r for r in (round(percentile, d) for d in range(3, 12)) if r < 100), percentile)
 
 
 def _numbers(values: Any, digits: int = 5) -> list[float]:

@@ -49,7 +49,7 @@ function build(row) {
     cell("rank", "Rank", String(row.rank)),
     element("th", { role: "rowheader", scope: "row", class: "id data", "data-label": "Id", text: row.id }),
     cell("score", "Score", even(row.score, 5)),
-    cell("percentile", "Percentile", row.percentile.toFixed(2)),
+    cell("percentile", "Percentile", percentile(row.percentile)),
     cell("flagged", "Flag", element("span", { class: row.flagged ? "flag" : "quiet", text: row.flagged ? "outlier" : "no" })),
   );
   if (withLabels) made.append(cell("known", "Label", row.known ? "outlier" : "other"));

@@ -18,6 +18,8 @@ def percent(share: float) -> str:
     """A share in percent, with as many digits as it takes."""
     if 0 < share < 0.0001:
         return "below 0.01 %"
+    if 0.9999 < share < 1:
+        return "above 99.99 %"
     edge = min(share, 1 - share)
     return f"{100 * share:.{0 if edge >= 0.1 or edge == 0 else 1 if edge >= 0.01 else 2}f} %"
 
