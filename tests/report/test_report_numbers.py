@@ -231,6 +231,18 @@ def test_half_a_character_is_no_obstacle(report, fitted, data):
     assert re.fullmatch(r"\?\d+", found["table"]["rows"][0]["id"])
 
 
+def test_texts_cannot_turn_themselves_around(report, fitted, data, tmp_path):
+    turned = "invoice \u202egnp.exe \x1b[31m\u2066"
+    given = {"ids": [turned] * 120, "texts": [turned] * 120, "names": [turned] * 40, "title": turned}
+    fitted.source_ = {"command": turned, "format": turned}
+    found = report(fitted, data[0], **given)
+    assert not re.search("[\u202a-\u202e\u2066-\u2069\x1b]", (tmp_path / "report.html").read_text(encoding="utf-8"))
+    row, shown = found["table"]["rows"][0], r"invoice \u202egnp.exe \u001b[31m\u2066"
+    assert row["id"] == row["text"] == found["title"] == found["names"][0] == found["map"]["ids"][0] == shown
+    assert found["reproduction"]["command"] == dict(found["reproduction"]["data"])["format of the file"] == shown
+    assert shown in " ".join(found["summary"])
+
+
 def test_columns_of_a_frame_are_read_by_place_not_by_label(report, fitted, data):
     plain = [f"mail {i}" for i in range(120)]
     for frame in (pandas.Series(plain, index=range(119, -1, -1)), pandas.Index(plain), polars.Series(plain)):

@@ -11,7 +11,7 @@ from typing import Any
 
 from ..options import OptionError
 from .content import Content
-from .payload import Lengths, payload
+from .payload import Lengths, payload, shortened
 
 LARGEST = 5_900_000
 """Bytes of a report, whatever the data are."""
@@ -48,7 +48,7 @@ def _page(content: Content, plotly: str, ours: str, data: str) -> bytes:
     )
     parts = {
         "policy": policy,
-        "title": escape(content.title[:200]),
+        "title": escape(shortened(content.title, 200)),
         "style": _part("page.css"),
         "data": data,
         "plotly": plotly,

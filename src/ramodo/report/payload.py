@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -15,6 +16,9 @@ from .content import Content
 
 _LOGARITHMIC = 100
 """Bars are counted on a logarithmic scale where the highest is above this."""
+
+_UNSEEN = re.compile("[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]")
+"""Controls, and marks of direction."""
 
 _GROUPS, _DRIVERS, _IN_GROUP = 30, 15, 5
 
@@ -33,15 +37,22 @@ class Lengths:
 
     def of_text(self, text: str) -> str:
         """A document, in one line."""
-        return _shortened(" ".join(str(text)[: 4 * self.text].split()), self.text)
+        return shortened(" ".join(str(text)[: 4 * self.text].split()), self.text)
 
     def of_name(self, name: str) -> str:
         """An id or a feature."""
-        return _shortened(str(name), self.name)
+        return shortened(str(name), self.name)
 
 
-def _shortened(text: str, most: int) -> str:
-    return text if len(text) <= most else text[: most - 1] + "…"
+def shortened(text: str, most: int) -> str:
+    """The beginning of a text from data, with its controls to be seen; every such text of a page comes through here."""
+    seen = visible(text[: most + 1])
+    return seen if len(seen) <= most else seen[: most - 1] + "…"
+
+
+def visible(text: str) -> str:
+    """A text whose characters stand in their own order: what would turn them around, or is no character, as escapes."""
+    return _UNSEEN.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
 
 
 class _Names:
@@ -62,7 +73,7 @@ def payload(content: Content, lengths: Lengths) -> dict[str, Any]:
     names = _Names(lengths)
     diagnosis = content.detector.diagnose()
     return {
-        "title": content.title[:200],
+        "title": shortened(content.title, 200),
         "written": content.reproduction.written,
         "cards": _cards(content),
         "summary": words.summary(content, lengths.of_name),
@@ -188,8 +199,8 @@ def _reproduction(content: Content, lengths: Lengths) -> dict[str, Any]:
 
     size = f"{len(content.scores):,} x {content.detector.n_features_in_:,}, {content.n_entries:,} non-zeros"
     return {
-        "call": found.call[:1000],
-        "command": found.command[:1000],
+        "call": shortened(found.call, 1000),
+        "command": shortened(found.command, 1000),
         "seed": found.seed,
         "options": table(found.options),
         "changed": list(found.changed),
