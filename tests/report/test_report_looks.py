@@ -3,8 +3,12 @@
 import base64
 import re
 
+import numpy as np
 import pytest
 from report_pages import sort_by
+from sklearn.ensemble import IsolationForest
+
+from ramodo import RAMODO
 
 pytest.importorskip("selenium", reason="the package selenium is not installed: no test of reports in a browser")
 from selenium.webdriver.common.keys import Keys
@@ -103,6 +107,57 @@ def test_the_keyboard_reaches_the_report_first_and_everything_is_named(page, rep
     ids = page.script("[...document.querySelectorAll('[id]')].map((e) => e.id)")
     ours = [id for id in ids if not re.match(r"(clip|legend|top|g[a-f0-9]|p[a-f0-9]{6}|[a-f0-9]{6})", id)]
     assert len(ours) == len(set(ours))
+
+
+@pytest.mark.parametrize("screen", [390, 1800])
+def test_figures_on_paper_are_as_wide_as_it_whatever_the_screen_is(page, reports, screen):
+    widths = """["histogram", "points", "loss"].map((id) => [
+        document.querySelector(`#${id} .main-svg`).getBoundingClientRect().width,
+        document.getElementById(id).clientWidth])"""
+    page.open(reports.plain, width=screen)
+    page.script("dispatchEvent(new Event('beforeprint'))")
+    drawn_for = (
+        "[...document.querySelectorAll('.pair .main-svg, #points .main-svg')].map((e) => e.getAttribute('width'))"
+    )
+    assert set(page.script(drawn_for)) == {"345", "700"}
+    size = {"width": 703, "height": 1000, "deviceScaleFactor": 1, "mobile": False}
+    page.driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
+    page.prefer(False, "print")
+    for drawn, room in page.script(widths):
+        assert 680 < drawn == pytest.approx(room, abs=1)
+    heights = page.script("['histogram', 'points'].map((id) => document.getElementById(id).clientHeight)")
+    assert heights == [pytest.approx(703 * 300 / 700, rel=0.03), pytest.approx(703 * 430 / 700, rel=0.03)]
+    page.driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", {**size, "width": screen})
+    page.prefer(False)
+    page.script("dispatchEvent(new Event('afterprint'))")
+    page.wait(f"{widths}.every(([drawn, room]) => Math.abs(drawn - room) < 1)")
+    assert page.script("document.querySelectorAll('.main-svg[viewBox]').length") == 0
+
+
+def test_a_document_takes_four_lines_until_it_is_unfolded(page, fitted, data, tmp_path):
+    texts = ["x" * 50_000, "", *["short"] * 118]
+    order = np.argsort(-fitted.outlier_scores_)
+    path = fitted.report(data[0], tmp_path / "long.html", texts=[texts[i] for i in np.argsort(order)])
+    for width in (1200, 390):
+        page.open(path, width=width)
+        heights = page.script("[...document.querySelectorAll('td.text .clamp')].map((e) => e.clientHeight)")
+        assert heights[0] <= 4.2 * heights[1]
+        assert page.texts("#rows td.text")[1:3] == ["(empty)", "short"]
+        page.element("#rows tbody tr button").send_keys(Keys.ENTER)
+        assert page.texts(".details .why > p")[0] == "x" * 299 + "…"
+        page.script("document.querySelectorAll('#rows tbody tr button')[1].click()")
+        assert page.texts("#why-1 .why > p")[0].startswith("Nearest")
+        assert page.script("document.documentElement.scrollWidth") <= width
+
+
+def test_documents_without_reasons_unfold_too(page, data, tmp_path):
+    detector = RAMODO(IsolationForest(random_state=0), random_state=0, n_epochs=2).fit(data[0])
+    page.open(detector.report(data[0], tmp_path / "long.html", texts=["word " * 100] * 120))
+    button = page.element("#rows tbody tr td.text button")
+    assert button.text.startswith("Whole document")
+    button.send_keys(Keys.ENTER)
+    assert page.element("#why-0").text.endswith("…")
+    assert button.get_attribute("aria-expanded") == "true"
 
 
 def test_paper_has_light_colours_and_nothing_folded(page, reports):

@@ -142,7 +142,7 @@ function draw(id) {
   const made = FIGURES[id](theme());
   const buttons = id === "points" && !touch && place.clientWidth > 560;
   place.setAttribute("role", buttons ? "group" : "img");
-  return Plotly.react(place, made.traces, made.layout, {
+  return Plotly.react(place, made.traces, { ...made.layout, ...sizeOf(id) }, {
     responsive: true, displaylogo: false, displayModeBar: buttons ? "hover" : false, showTips: false,
     modeBarButtons: [["toImage", "zoom2d", "pan2d", "zoomIn2d", "zoomOut2d", "resetScale2d"]],
   });
@@ -150,4 +150,28 @@ function draw(id) {
 
 function drawAll() {
   return Promise.all(Object.keys(FIGURES).filter((id) => data.curves || (id !== "roc" && id !== "precision")).map(draw));
+}
+
+// On paper a figure is drawn for the width of a page, whatever the screen is, and then stretched to that of the paper.
+const ON_PAPER = { histogram: [700, 300], points: [700, 430], roc: [345, 300], precision: [345, 300], loss: [700, 220] };
+let onPaper = false;
+
+function sizeOf(id) {
+  return onPaper ? { width: ON_PAPER[id][0], height: ON_PAPER[id][1], autosize: false } : {};
+}
+
+function drawOnPaper(begins) {
+  onPaper = begins;
+  const drawn = drawAll();
+  for (const container of document.querySelectorAll(".chart .svg-container")) {
+    const place = container.closest(".chart");
+    const [width, height] = ON_PAPER[place.id];
+    container.style.aspectRatio = begins ? `${width} / ${height}` : "";
+    for (const figure of container.querySelectorAll(":scope > .main-svg")) {
+      if (begins) figure.setAttribute("viewBox", `0 0 ${width} ${height}`);
+      else figure.removeAttribute("viewBox");
+    }
+    if (!begins) Plotly.Plots.resize(place);
+  }
+  return drawn;
 }

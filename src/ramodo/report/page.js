@@ -109,7 +109,7 @@ addEventListener("beforeprint", () => {
   before = { theme: document.documentElement.dataset.theme, closed: [...document.querySelectorAll("details:not([open])")] };
   before.closed.forEach((part) => { part.open = true; });
   document.documentElement.dataset.theme = "light";
-  drawAll();
+  drawOnPaper(true);
 });
 addEventListener("afterprint", () => {
   if (!before) return;
@@ -117,7 +117,7 @@ addEventListener("afterprint", () => {
   if (before.theme) document.documentElement.dataset.theme = before.theme;
   else delete document.documentElement.dataset.theme;
   before = null;
-  drawAll();
+  drawOnPaper(false);
 });
 
 fillSummary();

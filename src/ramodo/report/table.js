@@ -2,6 +2,7 @@
 
 const AT_FIRST = 25;
 const IN_ROW = 3;
+const LONG = 90; // characters of a document that four lines of the narrowest column hold
 
 const state = { column: "rank", descending: false, query: "", group: null, all: false };
 const withTexts = data.table.rows.some((row) => row.text !== null);
@@ -32,16 +33,33 @@ function largestOf(row) {
   return Math.max(...row.reasons.map(([, , contribution]) => Math.abs(contribution)), 0);
 }
 
+// Unfolds what else there is to say of a row: its reasons, and a document that takes more than a few lines.
+function unfolding(row) {
+  const button = element("button", { type: "button", class: "plain small", "aria-expanded": "false", onclick: () => toggle(row) });
+  button.append(row.reasons ? "All reasons" : "Whole document", element("span", { class: "hidden", text: ` of ${row.id}` }));
+  row.button = button;
+  return button;
+}
+
+function isLong(row) {
+  return (row.text ?? "").length > LONG;
+}
+
+function textCell(row) {
+  const text = row.text ? element("span", { class: "clamp", text: row.text }) : element("span", { class: "quiet", text: "(empty)" });
+  return cell("text", "Document", text, ...(isLong(row) && !withReasons ? [unfolding(row)] : []));
+}
+
 function reasonsCell(row) {
-  if (!row.reasons) return cell("reasons", "Reasons", element("span", { class: "quiet", text: "not explained here" }));
+  if (!row.reasons) {
+    const none = element("p", { class: "quiet", text: "not explained here" });
+    return cell("reasons", "Reasons", none, ...(isLong(row) ? [unfolding(row)] : []));
+  }
   const list = element("ul", { class: "reasons-list" });
   for (const [name, value, contribution] of row.reasons.slice(0, IN_ROW)) {
     list.append(element("li", {}, bar(said(name, value === 0), value, contribution, largestOf(row))));
   }
-  const button = element("button", { type: "button", class: "plain small", "aria-expanded": "false", onclick: () => toggle(row) });
-  button.append("All reasons", element("span", { class: "hidden", text: ` of ${row.id}` }));
-  row.button = button;
-  return cell("reasons", "Reasons", list, button);
+  return cell("reasons", "Reasons", list, unfolding(row));
 }
 
 function build(row) {
@@ -53,13 +71,21 @@ function build(row) {
     cell("flagged", "Flag", element("span", { class: row.flagged ? "flag" : "quiet", text: row.flagged ? "outlier" : "no" })),
   );
   if (withLabels) made.append(cell("known", "Label", row.known ? "outlier" : "other"));
-  if (withTexts) made.append(cell("text", "Document", row.text ?? ""));
+  if (withTexts) made.append(textCell(row));
   if (withReasons) made.append(reasonsCell(row));
   row.element = made;
 }
 
 function details(row) {
   const inner = element("div", { class: "why" });
+  if (isLong(row)) inner.append(element("p", { class: "data", text: row.text }));
+  if (row.reasons) inner.append(...sum(row));
+  return element("tr", { role: "row", class: "details", id: `why-${row.place}` },
+    element("td", { role: "cell", colspan: COLUMNS.length }, inner));
+}
+
+// A score as the sum of what each feature adds to it, and the rows that it was compared with.
+function sum(row) {
   const table = simpleTable(["Feature", "Value", "Adds to the score", "Typical"], [],
     `${row.id}: what its score of ${shown(row.score, 5)} is made of`);
   for (const [name, value, contribution, share, mean] of row.reasons) {
@@ -72,10 +98,7 @@ function details(row) {
   }
   table.tBodies[0].append(element("tr", {}, element("th", { scope: "row", text: "all other features" }), element("td"),
     element("td", {}, element("span", { class: "reason" }, element("span"), element("span", { class: "amount", text: Math.abs(row.rest) < 1e-5 * Math.abs(row.score) ? "0" : signed(row.rest) }))), element("td")));
-  inner.append(table);
-  if (row.nearest.length) inner.append(element("p", { class: "data", text: `Nearest reference rows: ${row.nearest.join(", ")}` }));
-  return element("tr", { role: "row", class: "details", id: `why-${row.place}` },
-    element("td", { role: "cell", colspan: COLUMNS.length }, inner));
+  return row.nearest.length ? [table, element("p", { class: "data", text: `Nearest reference rows: ${row.nearest.join(", ")}` })] : [table];
 }
 
 function toggle(row) {
