@@ -27,7 +27,7 @@ def report_of_lacks(detector, X, path):
         made = [RowExplanation(i, 3.0, 99.0, reasons, 0.5, ()) for i in range(len(rows))]
         drivers = [
             Driver(3, names[3], 1.5, 20, 1.0),
-            Driver(4, names[4], 1.0, 20, 0.4),
+            Driver(4, names[4], 1.0, 20, 0.9),
             Driver(5, names[5], 0.1, 0, 0.6),
         ]
         return Explanation(made, drivers, [beyond] * len(made), names.__getitem__)

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from ..explanation import RowExplanation
+from ..explanation import Driver, RowExplanation
 from ..figures import percentiles
 from . import words
 from .content import Content
@@ -164,20 +164,27 @@ def _explained(content: Content, row: RowExplanation, lengths: Lengths, names: _
 
 def _groups(content: Content, names: _Names) -> list[dict[str, Any]]:
     """Groups of rows, which are places in the table: the explained rows are its first."""
-    groups = () if content.explanation is None else content.explanation.groups()
+    if content.explanation is None:
+        return []
+    explained = content.explanation
     return [
-        {"rows": list(group.rows), "drivers": [_driver(d, names) for d in group.drivers[:_IN_GROUP]]}
-        for group in groups[:_GROUPS]
+        {
+            "rows": list(group.rows),
+            "drivers": [_driver(d, [explained[row] for row in group.rows], names) for d in group.drivers[:_IN_GROUP]],
+        }
+        for group in explained.groups()[:_GROUPS]
     ]
 
 
 def _drivers(content: Content, names: _Names) -> list[list[Any]]:
-    drivers = () if content.explanation is None else content.explanation.drivers
-    return [_driver(d, names) for d in drivers[:_DRIVERS]]
+    if content.explanation is None:
+        return []
+    return [_driver(d, list(content.explanation), names) for d in content.explanation.drivers[:_DRIVERS]]
 
 
-def _driver(driver: Any, names: _Names) -> list[Any]:
-    return [names.place(driver.feature), _rounded(driver.contribution), driver.rows, words.lacks(driver)]
+def _driver(driver: Driver, members: Sequence[RowExplanation], names: _Names) -> list[Any]:
+    lacked = words.lacked(driver, members)
+    return [names.place(driver.feature), _rounded(driver.contribution), driver.rows, lacked]
 
 
 def _curves(content: Content) -> dict[str, Any] | None:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 
 import numpy as np
 
-from ..explanation import Driver, Reason
+from ..explanation import Driver, RowExplanation
 from ..figures import FLAGGED, SAMPLED
 from ..promise import caveat, promise
 from .content import EXPLAINED, SHOWN, Content
@@ -59,7 +59,8 @@ def summary(content: Content, name: Shorten) -> list[str]:
         found.append(_of_highest(content, name))
         groups = content.explanation.groups()
         if groups:
-            shared = [(name(driver.feature), lacks(driver)) for driver in groups[0].drivers[:3]]
+            members = [content.explanation[row] for row in groups[0].rows]
+            shared = [(name(driver.feature), lacked(driver, members)) for driver in groups[0].drivers[:3]]
             found.append(
                 f"Among the {rows(len(content.explanation))} that are explained, "
                 f"{'1 group has' if len(groups) == 1 else f'{len(groups)} groups have'} reasons in common; the largest "
@@ -83,14 +84,20 @@ def _of_highest(content: Content, name: Shorten) -> str:
     assert content.explanation is not None
     highest = content.explanation[0]
     raising = [reason for reason in highest.reasons if reason.contribution > 0][:3]
-    reasons = _by([(name(reason.feature), lacks(reason)) for reason in raising], "it lacks")
+    reasons = _by([(name(reason.feature), reason.value == 0) for reason in raising], "it lacks")
     row = name(content.id_of(int(content.table[0])))
     return f"The highest score, {number(highest.score)}, is that of row “{row}”{reasons}."
 
 
-def lacks(cause: Reason | Driver) -> bool:
-    """Whether it is the absence of a feature that raises or lowers a score; of several rows, of most of them."""
-    return cause.value == 0 if isinstance(cause, Reason) else cause.lacking > 0.5
+def lacked(driver: Driver, members: Iterable[RowExplanation]) -> bool:
+    """Whether rows are high by the absence of a feature: as their reasons say, and where it is in none, as most are.
+
+    A feature that one row has and is high by is what drives all rows a little, however many lack it.
+    """
+    reasons = [reason for row in members for reason in row.reasons if reason.column == driver.column]
+    if not reasons:
+        return driver.lacking > 0.5
+    return sum(r.contribution if r.value == 0 else -r.contribution for r in reasons) > 0
 
 
 def quoted(name: str) -> str:
