@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -11,14 +10,12 @@ import numpy as np
 
 from ..explanation import Driver, RowExplanation
 from ..figures import percentiles
+from ..visible import visible
 from . import words
 from .content import Content
 
 _LOGARITHMIC = 100
 """Bars are counted on a logarithmic scale where the highest is above this."""
-
-_UNSEEN = re.compile("[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]")
-"""Controls, and marks of direction."""
 
 _GROUPS, _DRIVERS, _IN_GROUP = 30, 15, 5
 
@@ -48,11 +45,6 @@ def shortened(text: str, most: int) -> str:
     """The beginning of a text from data, with its controls to be seen; every such text of a page comes through here."""
     seen = visible(text[: most + 1])
     return seen if len(seen) <= most else seen[: most - 1] + "…"
-
-
-def visible(text: str) -> str:
-    """A text whose characters stand in their own order: what would turn them around, or is no character, as escapes."""
-    return _UNSEEN.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
 
 
 class _Names:
