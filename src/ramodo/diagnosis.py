@@ -158,7 +158,8 @@ def _of_points(detector: Any, scores: Scores) -> list[Finding]:
     findings = [Finding("tied_rows", share, "largest share of rows with one and the same score", warning)]
     if len(detector.row_lengths_) == len(scores):
         empty = int((detector.row_lengths_ == 0).sum())
-        warning = f"{empty} rows have no feature at all, and one score: look at them by themselves." if empty else ""
+        rows = "1 row has" if empty == 1 else f"{empty} rows have"
+        warning = f"{rows} no feature at all, which leaves nothing to score: look there yourself." if empty else ""
         findings.append(Finding("empty_rows", empty, "rows without a feature", warning))
     return findings
 
