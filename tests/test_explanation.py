@@ -4,12 +4,14 @@ import json
 from dataclasses import replace
 
 import numpy as np
+import pandas as pd
 import pytest
 import scipy.sparse as sp
 
 from examples import with_outliers
 from ramodo import RAMODO, REPEN, AverageNN, KthNN, Layers, load
 from ramodo.datasets import make_ultrahigh
+from ramodo.explanation import Explanation, RowExplanation, Strongest
 from ramodo.options import OptionError
 from ramodo.representation import SparseLayer
 from ramodo.rows import open_rows
@@ -174,6 +176,19 @@ def test_what_rows_lack_is_said_of_drivers():
     assert found.groups()[0].drivers[0].lacking == 1.0
 
 
+def test_what_one_row_has_is_not_what_the_others_lack():
+    """However many they are: what counts is where the contribution comes from."""
+
+    def lacking(*entries):
+        rows = [RowExplanation(i, 1.0, 50.0, (), 1.0, ()) for i in range(len(entries))]
+        strongest = [Strongest(np.array([3]), np.array([c]), np.array([v])) for v, c in entries]
+        return Explanation(rows, [(3, sum(c for _, c in entries))], strongest, str).drivers[0].lacking
+
+    assert lacking((2.0, 1.5), (0.0, 0.1), (0.0, 0.1)) == pytest.approx(0.2 / 1.7)
+    assert lacking((2.0, 0.1), (0.0, 1.5)) == pytest.approx(1.5 / 1.6)
+    assert lacking((2.0, -1.0), (0.0, 1.5)) == 1.0  # to have it lowers a score
+
+
 def test_rows_of_one_cause_are_one_group():
     """Three causes of 8, 6 and 4 rows, and three rows with a cause of their own."""
     rng = np.random.default_rng(0)
@@ -205,9 +220,8 @@ def test_threads_and_batches_change_nothing(data):
 
 
 def test_names_and_forms(data):
-    pandas = pytest.importorskip("pandas")
     X = data[0].toarray()
-    frame = pandas.DataFrame(X, columns=[f"<b>{i}</b>" for i in range(X.shape[1])])
+    frame = pd.DataFrame(X, columns=[f"<b>{i}</b>" for i in range(X.shape[1])])
     detector = REPEN(**QUICK).fit(frame)
     found = detector.explain(frame[:3], top=2)
     assert found[0].reasons[0].feature.startswith("<b>")

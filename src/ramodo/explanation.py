@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from html import escape
@@ -44,7 +44,7 @@ class Driver:
     rows: int
     """Rows among whose strongest reasons it is."""
     lacking: float
-    """Share of the rows that do not have the feature: where that is most of them, they stand out by its absence."""
+    """Share of it that comes from rows that do not have the feature: above a half, they stand out by its absence."""
 
 
 @dataclass(frozen=True)
@@ -100,12 +100,13 @@ class Explanation(Sequence[RowExplanation]):
     def __init__(
         self,
         rows: Sequence[RowExplanation],
-        drivers: Sequence[Driver],
+        totals: Sequence[tuple[int, float]],
         strongest: Sequence[Strongest],
         name_of: Callable[[int], str],
     ) -> None:
-        self._rows, self.drivers = list(rows), tuple(drivers)
+        self._rows, self._totals = list(rows), list(totals)
         self._strongest, self._name_of = list(strongest), name_of
+        self.drivers = self._drivers_of(range(len(self._rows)), self._totals)
 
     def __getitem__(self, index: Any) -> Any:
         return self._rows[index]
@@ -122,16 +123,19 @@ class Explanation(Sequence[RowExplanation]):
     def named(self, name_of: Callable[[int], str]) -> Explanation:
         """The same with other names of features."""
 
-        def renamed(of: tuple[Any, ...]) -> tuple[Any, ...]:
-            return tuple(replace(each, feature=name_of(each.column)) for each in of)
+        def renamed(reasons: tuple[Reason, ...]) -> tuple[Reason, ...]:
+            return tuple(replace(reason, feature=name_of(reason.column)) for reason in reasons)
 
         rows = [replace(row, reasons=renamed(row.reasons)) for row in self._rows]
-        return Explanation(rows, renamed(self.drivers), self._strongest, name_of)
+        return Explanation(rows, self._totals, self._strongest, name_of)
 
     def columns(self) -> set[int]:
-        """Every feature that has a name here."""
-        named: list[Any] = [*self.drivers, *[reason for row in self._rows for reason in row.reasons]]
-        return {each.column for each in [*named, *[driver for group in self.groups() for driver in group.drivers]]}
+        """Features of reasons and drivers."""
+        return {r.column for row in self._rows for r in row.reasons} | {driver.column for driver in self.drivers}
+
+    def columns_of_groups(self) -> set[int]:
+        """Features that may drive a group."""
+        return {column for row in self._strongest for column in row.columns.tolist()}
 
     def groups(self) -> tuple[Group, ...]:
         """Rows that are outliers for the same reason, two or more each, largest group first.
@@ -144,24 +148,36 @@ class Explanation(Sequence[RowExplanation]):
         for i, label in zip(chosen, _labels([self._strongest[i] for i in chosen]), strict=True):
             found.setdefault(label, []).append(i)
         alike = sorted((places for places in found.values() if len(places) > 1), key=len)[::-1]
-        return tuple(Group(tuple(self._rows[i].row for i in places), self._drivers_of(places)) for places in alike)
-
-    def _drivers_of(self, places: list[int], most: int = 5) -> tuple[Driver, ...]:
-        """The features that add most to the scores of some rows."""
-        sums, having, naming = Counter[int](), Counter[int](), Counter[int]()
-        for i in places:
-            strongest = self._strongest[i]
-            for column, value, contribution in zip(
-                strongest.columns.tolist(), strongest.values.tolist(), strongest.contributions.tolist(), strict=True
-            ):
-                sums[column] += contribution
-                having[column] += value != 0
-            naming.update(reason.column for reason in self._rows[i].reasons)
-        order = sorted(sums, key=lambda column: (-sums[column], column))[:most]
         return tuple(
-            Driver(c, self._name_of(c), sums[c] / len(places), naming[c], 1 - having[c] / len(places))
-            for c in order
-            if sums[c] > 0
+            Group(tuple(self._rows[i].row for i in places), self._drivers_of(places, self._sums_of(places)))
+            for places in alike
+        )
+
+    def _sums_of(self, places: Sequence[int], most: int = 5) -> list[tuple[int, float]]:
+        """The features that add most to the scores of some rows, and how much."""
+        sums = defaultdict[int, float](float)
+        for strongest in (self._strongest[i] for i in places):
+            for column, contribution in zip(strongest.columns.tolist(), strongest.contributions.tolist(), strict=True):
+                sums[column] += contribution
+        order = sorted(sums, key=lambda column: (-sums[column], column))[:most]
+        return [(column, sums[column]) for column in order if sums[column] > 0]
+
+    def _drivers_of(self, places: Sequence[int], totals: Sequence[tuple[int, float]]) -> tuple[Driver, ...]:
+        """Features and what they add to the scores of some rows together, with what these rows have of them."""
+        signs = {column: np.sign(total) for column, total in totals}
+        wanted = np.array([column for column, _ in totals], dtype=np.int64)
+        named, absent, sums = Counter[int](), defaultdict[int, float](float), defaultdict[int, float](float)
+        for i in places:
+            named.update(reason.column for reason in self._rows[i].reasons)
+            strongest = self._strongest[i]
+            for k in np.flatnonzero(np.isin(strongest.columns, wanted)).tolist():
+                column = int(strongest.columns[k])
+                size = max(0.0, float(signs[column] * strongest.contributions[k]))  # what speaks for it, not against
+                sums[column] += size
+                absent[column] += 0.0 if strongest.values[k] else size
+        return tuple(
+            Driver(c, self._name_of(c), total / len(places), named[c], absent[c] / sums[c] if sums[c] else 0.0)
+            for c, total in totals
         )
 
     def to_dict(self) -> list[dict[str, Any]]:

@@ -11,7 +11,6 @@ The cost is the non-zeros of the row and of its nearest references; the number o
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -23,7 +22,7 @@ import numpy.typing as npt
 
 from . import kernels
 from .direction import LabelDirection
-from .explanation import Driver, Explanation, Reason, RowExplanation, Strongest
+from .explanation import Explanation, Reason, RowExplanation, Strongest
 from .model import Member, Model, References
 from .options import OptionError
 from .rows import DenseRows, Rows, SparseRows, normalized, plain, squared_norms
@@ -77,14 +76,13 @@ def explain(
     with ThreadPoolExecutor(max(1, n_threads)) as pool:
         done = list(pool.map(of_block, starts))
     found, sums = [row for block in done for row in block[0]], kernels.FeatureSums()
-    sparse = _as_sparse(rows)
-    sums.add(_columns(sparse), np.concatenate([block[3] for block in done]))
-    together = explainer.explain(
-        _nothing(rows.n_features), _together(parts, [block[2] for block in done]), rows.n_features
-    )
+    sums.add(_columns(_as_sparse(rows)), np.concatenate([block[3] for block in done]))
+    views = _together(parts, [block[2] for block in done])
+    together = explainer.explain(_nothing(rows.n_features), views, rows.n_features)
     sums.add(together.columns, together.sums)
-    drivers = _drivers(*sums.top(max(top, _FEWEST_DRIVERS)), found, sparse, name_of)
-    return Explanation(found, drivers, [row for block in done for row in block[1]], name_of)
+    columns, totals = sums.top(max(top, _FEWEST_DRIVERS))
+    most = list(zip(columns.tolist(), totals.tolist(), strict=True))
+    return Explanation(found, most, [row for block in done for row in block[1]], name_of)
 
 
 def _cut(found: kernels.Strongest) -> list[Strongest]:
@@ -107,19 +105,6 @@ def _together(parts: list[_MemberParts | _DirectionPart], views: list[list[_View
         nothing, near = np.zeros((1, part.projection.width)), np.arange(len(total))[None]
         found.append(_View(nothing, np.ones(1), near, total.reshape(1, -1), nothing))
     return found
-
-
-def _drivers(
-    columns: Integers, sums: Doubles, rows: list[RowExplanation], given: SparseRows, name_of: Callable[[int], str]
-) -> tuple[Driver, ...]:
-    counts = Counter(reason.column for row in rows for reason in row.reasons)
-    entries = slice(given.indptr[0], given.indptr[-1])
-    present = given.indices[entries][given.data[entries] != 0]
-    having = Counter(present[np.isin(present, columns)].tolist())
-    return tuple(
-        Driver(column, name_of(column), total / len(rows), counts[column], 1 - having[column] / len(rows))
-        for column, total in zip(columns.tolist(), sums.tolist(), strict=True)
-    )
 
 
 @dataclass(frozen=True)

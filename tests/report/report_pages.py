@@ -5,7 +5,7 @@ import re
 
 import numpy as np
 
-from ramodo.explanation import Driver, Explanation, Reason, RowExplanation, Strongest
+from ramodo.explanation import Explanation, Reason, RowExplanation, Strongest
 from ramodo.report import write_report
 
 EVIL = '<b>a</b><script>window.hit=1</script><img src=x onerror="window.hit=2"></script>&lt;b&gt;\u2028\'"&amp;'
@@ -25,12 +25,8 @@ def report_of_lacks(detector, X, path):
     def explain(rows):
         reasons = (Reason(3, names[3], 0.0, 1.5, 0.9, 2.0), Reason(4, names[4], 2.0, 1.0, 0.0, 0.0))
         made = [RowExplanation(i, 3.0, 99.0, reasons, 0.5, ()) for i in range(len(rows))]
-        drivers = [
-            Driver(3, names[3], 1.5, 20, 1.0),
-            Driver(4, names[4], 1.0, 20, 0.9),
-            Driver(5, names[5], 0.1, 0, 0.6),
-        ]
-        return Explanation(made, drivers, [beyond] * len(made), names.__getitem__)
+        totals = [(3, 1.5 * len(made)), (4, 1.0 * len(made)), (5, 0.1 * len(made))]
+        return Explanation(made, totals, [beyond] * len(made), names.__getitem__)
 
     return write_report(detector, X, path, texts=["zq"] * X.shape[0], explain=explain)
 

@@ -2,7 +2,6 @@
 
 import json
 import re
-from dataclasses import replace
 
 import numpy as np
 import pandas
@@ -15,11 +14,10 @@ from sklearn.metrics import average_precision_score, roc_auc_score, roc_curve
 
 import ramodo
 from ramodo import RAMODO, REPEN, Conformal, TopK, load
-from ramodo.explanation import Driver, Reason, RowExplanation
 from ramodo.options import OptionError
 from ramodo.promise import promise
 from ramodo.report.page import as_json
-from ramodo.report.words import lacked, percent
+from ramodo.report.words import percent
 
 
 @pytest.fixture
@@ -82,18 +80,6 @@ def test_what_rows_lack_is_told_from_what_they_have(fitted, data, tmp_path):
     assert "most of all by “zq”, and it lacks 'the'." in said
     assert "of 20 rows, most of all by “zq”, and they lack 'the' and 'he '." in said
     assert "runs of characters, which stand in single quotes" in found["notation"]
-
-
-def test_what_a_single_row_has_is_not_what_rows_lack():
-    def row(value, contribution):
-        return RowExplanation(0, 3.0, 99.0, (Reason(3, "zq", value, contribution, 0.5, 1.0),), 0.5, ())
-
-    driver, without = Driver(3, "zq", 0.1, 1, 0.95), RowExplanation(0, 3.0, 99.0, (), 3.0, ())
-    assert not lacked(driver, [row(2.0, 1.5), without, without])
-    assert lacked(driver, [row(2.0, 0.1), row(0.0, 1.5), without])
-    assert lacked(driver, [row(2.0, -1.0), without])  # to have it lowers a score
-    assert lacked(driver, [without, without])
-    assert not lacked(replace(driver, lacking=0.4), [without, without])
 
 
 def test_where_features_are_no_tokens_there_is_no_word_of_their_notation(report, fitted, data):

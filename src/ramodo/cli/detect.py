@@ -55,8 +55,8 @@ def run_detect(
     detector.source_ = source.remembered(path, table) | {
         "reference_ids": _reference_ids(detector, table),
         "tokens": reference_tokens(detector, table, source.text_options()),
+        "command": shlex.join(["ramodo", *sys.argv[1:]]),
     }
-    detector.source_["command"] = shlex.join(["ramodo", *sys.argv[1:]])
     detector.stage_seconds_ = {"read": reading, **detector.stage_seconds_}
     scores = detector.outlier_scores_
     if output is not None:

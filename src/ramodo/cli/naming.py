@@ -69,9 +69,10 @@ def _names(
     first = 0 if table.zero_based is None or table.zero_based else 1
     if table.texts is None:
         return lambda column: f"feature {column + first}"
-    columns = found.columns()
-    tokens = token_names([table.texts[row] for row in rows], columns, options)
+    shown = found.columns()
+    wanted = shown | found.columns_of_groups()
     kept = (detector.source_ or {}).get("tokens") or {}
-    tokens = {column: kept[str(column)] for column in columns if str(column) in kept} | tokens
-    tokens |= token_names(_some(table.texts), columns - tokens.keys(), options)
+    tokens = {column: kept[str(column)] for column in wanted if str(column) in kept}
+    tokens |= token_names([table.texts[row] for row in rows], wanted, options)
+    tokens |= token_names(_some(table.texts), shown - tokens.keys(), options)
     return lambda column: tokens.get(column, f"feature {column}")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -156,27 +156,20 @@ def _explained(content: Content, row: RowExplanation, lengths: Lengths, names: _
 
 def _groups(content: Content, names: _Names) -> list[dict[str, Any]]:
     """Groups of rows, which are places in the table: the explained rows are its first."""
-    if content.explanation is None:
-        return []
-    explained = content.explanation
+    groups = () if content.explanation is None else content.explanation.groups()
     return [
-        {
-            "rows": list(group.rows),
-            "drivers": [_driver(d, [explained[row] for row in group.rows], names) for d in group.drivers[:_IN_GROUP]],
-        }
-        for group in explained.groups()[:_GROUPS]
+        {"rows": list(group.rows), "drivers": [_driver(driver, names) for driver in group.drivers[:_IN_GROUP]]}
+        for group in groups[:_GROUPS]
     ]
 
 
 def _drivers(content: Content, names: _Names) -> list[list[Any]]:
-    if content.explanation is None:
-        return []
-    return [_driver(d, list(content.explanation), names) for d in content.explanation.drivers[:_DRIVERS]]
+    drivers = () if content.explanation is None else content.explanation.drivers
+    return [_driver(driver, names) for driver in drivers[:_DRIVERS]]
 
 
-def _driver(driver: Driver, members: Sequence[RowExplanation], names: _Names) -> list[Any]:
-    lacked = words.lacked(driver, members)
-    return [names.place(driver.feature), _rounded(driver.contribution), driver.rows, lacked]
+def _driver(driver: Driver, names: _Names) -> list[Any]:
+    return [names.place(driver.feature), _rounded(driver.contribution), driver.rows, words.lacked(driver)]
 
 
 def _curves(content: Content) -> dict[str, Any] | None:

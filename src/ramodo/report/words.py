@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 
 import numpy as np
 
-from ..explanation import Driver, RowExplanation
+from ..explanation import Driver
 from ..figures import FLAGGED, SAMPLED
 from ..promise import caveat, promise
 from .content import EXPLAINED, SHOWN, Content
@@ -59,8 +59,7 @@ def summary(content: Content, name: Shorten) -> list[str]:
         found.append(_of_highest(content, name))
         groups = content.explanation.groups()
         if groups:
-            members = [content.explanation[row] for row in groups[0].rows]
-            shared = [(name(driver.feature), lacked(driver, members)) for driver in groups[0].drivers[:3]]
+            shared = [(name(driver.feature), lacked(driver)) for driver in groups[0].drivers[:3]]
             found.append(
                 f"Among the {rows(len(content.explanation))} that are explained, "
                 f"{'1 group has' if len(groups) == 1 else f'{len(groups)} groups have'} reasons in common; the largest "
@@ -89,15 +88,9 @@ def _of_highest(content: Content, name: Shorten) -> str:
     return f"The highest score, {number(highest.score)}, is that of row “{row}”{reasons}."
 
 
-def lacked(driver: Driver, members: Iterable[RowExplanation]) -> bool:
-    """Whether rows are high by the absence of a feature: as their reasons say, and where it is in none, as most are.
-
-    A feature that one row has and is high by is what drives all rows a little, however many lack it.
-    """
-    reasons = [reason for row in members for reason in row.reasons if reason.column == driver.column]
-    if not reasons:
-        return driver.lacking > 0.5
-    return sum(r.contribution if r.value == 0 else -r.contribution for r in reasons) > 0
+def lacked(driver: Driver) -> bool:
+    """Whether rows are high by the absence of a feature."""
+    return driver.lacking > 0.5
 
 
 def quoted(name: str) -> str:
