@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -35,9 +34,7 @@ def run_evaluate(
     refuse_number("--seed", seed)
     detector = open_model(model)
     detector.n_jobs = threads_of(threads)
-    source = source_of(detector, format, None)
-    if label is not None:
-        source = replace(source, label=label, optional=source.ignore or ())
+    source = source_of(detector, format, None, label)
     table = read_for(detector, path, source, detector.n_jobs)
     truth = truth_of(path, table, outlier)
     scores = scores_of(detector, table.X)

@@ -24,7 +24,6 @@ Scores = npt.NDArray[np.float64]
 COLUMNS = ("id", "score", "percentile", "flag")
 
 SCORES, MATRICES = (".csv", ".jsonl", ".parquet", ".npz"), (".npy", ".npz", ".csv", ".parquet")
-REPORTS = (".html", ".htm")
 """Suffixes of files that can be written."""
 
 

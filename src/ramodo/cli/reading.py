@@ -148,7 +148,7 @@ def threads_of(given: int | None) -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-def source_of(detector: Any, format: str | None, id: str | None) -> Source:
+def source_of(detector: Any, format: str | None, id: str | None, label: str | None = None) -> Source:
     """How a model's data were read, for other data of the kind."""
     kept = dict(getattr(detector, "source_", None) or {})
     kept.pop("format", None)
@@ -158,6 +158,8 @@ def source_of(detector: Any, format: str | None, id: str | None) -> Source:
     if id is not None:
         known["id"] = id
     known["optional"] = [name for name in (known.get("label"), *known.get("ignore", ())) if name is not None]
+    if label is not None:  # which is asked for, so it must be there
+        known |= {"label": label, "optional": known.get("ignore", ())}
     return Source(**known)
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -36,9 +35,7 @@ def run_report(
 
     detector = load(model)
     detector.n_jobs = threads_of(threads)
-    source = source_of(detector, format, id)
-    if label is not None:
-        source = replace(source, label=label, optional=source.ignore or ())
+    source = source_of(detector, format, id, label)
     table = read_for(detector, path, source, detector.n_jobs)
     asked = label is not None or outlier is not None
     truth = truth_of(path, table, 1.0 if outlier is None else outlier) if asked else outliers_in(path, table)
@@ -50,9 +47,10 @@ def run_report(
 
 def refuse_report(path: str) -> None:
     """Raise where no report can be written there, or none at all."""
-    files.refuse_target(path, files.REPORTS)
+    from ..report import SUFFIXES
     from ..report.page import plotly_script
 
+    files.refuse_target(path, SUFFIXES)
     plotly_script()
 
 
