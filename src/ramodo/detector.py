@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from abc import ABC, abstractmethod
 from typing import Any
 
 import numpy as np
@@ -18,15 +19,15 @@ from .thresholding import Cantelli
 Scores = npt.NDArray[np.float64]
 
 
-class Detector(OutlierMixin, BaseEstimator):
+class Detector(ABC, OutlierMixin, BaseEstimator):
     """Needs `fit` and `outlier_score` of its subclass."""
 
     random_state: Any
     n_jobs: int | None
 
+    @abstractmethod
     def outlier_score(self, X: Any) -> Scores:
         """How outlying each row is: higher is more outlying."""
-        raise NotImplementedError
 
     def score_samples(self, X: Any) -> Scores:
         """The negative of `outlier_score`, as scikit-learn has it: lower is more outlying."""

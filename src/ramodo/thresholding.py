@@ -10,6 +10,7 @@ A thresholder of one's own needs `split(scores, labels)`, which gives `Candidate
 from __future__ import annotations
 
 import math
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import Any
 
@@ -49,12 +50,12 @@ class Candidates:
         return cls(np.flatnonzero(outliers), np.flatnonzero(~outliers), fallback)
 
 
-class Line(BaseEstimator):
+class Line(ABC, BaseEstimator):
     """A cut-off: rows whose score is at or above it are on its upper side."""
 
+    @abstractmethod
     def cutoff(self, scores: Scores) -> float:
         """The line for these scores."""
-        raise NotImplementedError
 
     def bound(self) -> float:
         """The largest share of scores that can be at or above the line, where that is known; else NaN."""
