@@ -8,6 +8,7 @@ import sys
 import time
 
 import numpy as np
+import pyarrow.parquet
 import pytest
 import scipy.sparse as sp
 from sklearn.datasets import dump_svmlight_file
@@ -61,14 +62,13 @@ def test_detect_writes_the_scores_of_repen(run, mail, tmp_path):
 
 
 def test_every_kind_of_output_holds_the_same(run, mail, tmp_path):
-    pyarrow = pytest.importorskip("pyarrow.parquet")
     run("detect", "mail.svm", "-m", "m.ramodo", "-q", *QUICK)
     for name in ("s.csv", "s.jsonl", "s.parquet", "s.npz"):
         run("score", "m.ramodo", "mail.svm", "-o", name, "-q")
     expected = scores_in(tmp_path / "s.csv")
     lines = [json.loads(line) for line in (tmp_path / "s.jsonl").read_text().splitlines()]
     assert [line["score"] for line in lines] == expected[:, 1].tolist()
-    assert pyarrow.read_table(tmp_path / "s.parquet").column("flag").to_pylist() == expected[:, 3].tolist()
+    assert pyarrow.parquet.read_table(tmp_path / "s.parquet").column("flag").to_pylist() == expected[:, 3].tolist()
     with np.load(tmp_path / "s.npz") as arrays:
         assert np.array_equal(arrays["percentile"], expected[:, 2])
         assert arrays["id"].tolist() == [str(i) for i in range(len(expected))]
@@ -130,7 +130,6 @@ def test_evaluate_agrees_with_scikit_learn(run, mail, tmp_path):
 
 
 def test_text_and_tables_are_read_the_same_way_again(run, tmp_path):
-    pytest.importorskip("pyarrow")
     (tmp_path / "a.log").write_text("".join(f"GET /page/{i % 9} 200\n" for i in range(80)) + "POST /etc/passwd 500\n")
     facts = json.loads(run("detect", "a.log", "-m", "a.ramodo", "--json", *QUICK).stdout)
     assert facts["top"][0]["id"] == "80"

@@ -3,6 +3,7 @@
 import json
 
 import numpy as np
+import pandas as pd
 import pytest
 from safetensors.numpy import save_file
 
@@ -114,7 +115,6 @@ def test_what_the_file_does_not_say_is_empty(path, data):
 
 
 def test_feature_names_come_back(tmp_path, paper, data):
-    pd = pytest.importorskip("pandas")
     frame = pd.DataFrame(data[0].toarray(), columns=[f"wört {j}" for j in range(40)])
     detector = paper().fit(frame)
     back = load(_write(detector, tmp_path / "named"))

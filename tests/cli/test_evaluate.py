@@ -2,7 +2,9 @@
 
 import json
 
+import anndata
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.metrics import average_precision_score, roc_auc_score
 
@@ -156,7 +158,6 @@ def test_words_as_labels_in_other_files(ok, run, files, words, tmp_path):
 
 def test_labels_of_cells(ok, tmp_path):
     """Columns of `obs` in an h5ad file."""
-    anndata, pd = pytest.importorskip("anndata"), pytest.importorskip("pandas")
     X = np.random.default_rng(0).random((30, 5)).astype(np.float32)
     X[27:] += 5
     cells = pd.DataFrame(
