@@ -8,7 +8,7 @@ from safetensors import safe_open
 from safetensors.numpy import save_file
 
 from ramodo import load
-from ramodo.model_file import ModelFileError
+from ramodo.model_reading import ModelFileError
 
 
 def read(path):

@@ -33,7 +33,7 @@ from ramodo import (
     load,
     model_file,
 )
-from ramodo.model_file import ModelFileError
+from ramodo.model_reading import ARRAYS, FACTS, ModelFileError
 from ramodo.stage_file import encode
 from tampering import assert_refused
 
@@ -128,7 +128,7 @@ def test_a_loaded_model_has_all_that_fit_left(any_detector, tmp_path):
     back = load(any_detector.save(tmp_path / "model"))
     names = {name for name in vars(any_detector) if name.endswith("_")}
     assert {name for name in vars(back) if name.endswith("_")} == names
-    assert len(names) >= len(model_file._ARRAYS) + len(model_file._FACTS)
+    assert len(names) >= len(ARRAYS) + len(FACTS)
     for name in names:
         _assert_same(getattr(back, name), getattr(any_detector, name))
 

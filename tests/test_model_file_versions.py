@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from ramodo import load
-from ramodo.model_file import VERSION
+from ramodo.model_reading import VERSION
 from ramodo.tensor_file import metadata_of
 
 MODELS = Path(__file__).parent / "models"

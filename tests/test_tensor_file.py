@@ -15,7 +15,7 @@ from safetensors import SafetensorError, safe_open
 from safetensors.numpy import save_file
 
 from ramodo import REPEN, load, tensor_file
-from ramodo.model_file import ModelFileError
+from ramodo.model_reading import ModelFileError
 from tampering import assert_refused
 
 
