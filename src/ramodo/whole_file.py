@@ -1,11 +1,32 @@
-"""Files are written whole or not at all: beside their place, then renamed onto it."""
+"""Files and folders are written whole or not at all: beside their place, then renamed onto it.
+
+What is being written has a name of its own, `.TARGET.ramodo-PID-RANDOM`, and its writer holds a lock on it (flock). A
+writer that was killed holds none any more: the next one for the same target removes what it left. Where the system has
+no such locks nothing is removed.
+"""
 
 from __future__ import annotations
 
+import errno
+import hashlib
 import os
+import re
+import secrets
+import shutil
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
+
+try:
+    import fcntl
+except ImportError:  # Windows
+    fcntl = None  # type: ignore[assignment]
+
+_LONGEST_NAME = 200
+"""Bytes of a target's name that fit into the name of what is written beside it; systems allow 255 in all."""
+
+_FOLDER = os.O_RDONLY | getattr(os, "O_DIRECTORY", 0)
 
 
 def write_whole(path: Path, write: Callable[[str], None]) -> None:
@@ -15,26 +36,133 @@ def write_whole(path: Path, write: Callable[[str], None]) -> None:
     path = path.resolve()  # onto the target of a link, not onto the link
     if path.exists() and not path.is_file():  # a device or a pipe would be replaced by a file
         raise FileExistsError(f"{str(path)!r} was given, which is no file; allowed: the path of a file.")
+    with beside(path) as temporary:
+        try:
+            write(str(temporary))
+            put_in_place(temporary, path)
+        except OSError as error:
+            if error.errno is not None and error.filename is None:
+                error.filename = str(path)
+            raise
+
+
+@contextmanager
+def beside(target: Path, *, folder: bool = False) -> Iterator[Path]:
+    """A new file or folder in the folder of `target`, with the permissions that the umask leaves.
+
+    It is this writer's alone, and gone at the end unless it was renamed. What killed writers for the same target left
+    is removed first.
+    """
+    remove_leftovers(target)
     try:
-        handle, temporary = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
+        temporary, handle = _new(target, folder)
     except OSError as error:
-        raise type(error)(error.errno, f"cannot write into the folder: {error.strerror}", str(path.parent)) from None
+        raise type(error)(error.errno, f"cannot write into the folder: {error.strerror}", str(target.parent)) from None
     try:
-        write(temporary)
+        yield temporary
+    finally:
+        _remove(temporary)
+        if handle is not None:
+            os.close(handle)  # and with it the lock: only when nothing of that name is left
+
+
+def put_in_place(temporary: Path, target: Path) -> None:
+    """Rename a file that is complete onto its target, so that both survive a loss of power: contents, then the name."""
+    sync(temporary)
+    os.replace(temporary, target)
+    sync_folder(target.parent)
+
+
+def sync(path: Path) -> None:
+    """Wait until the contents of a file are on the disk."""
+    handle = os.open(path, os.O_RDWR)
+    try:
         os.fsync(handle)
-        os.chmod(temporary, 0o666 & ~umask())
-        os.replace(temporary, path)
-    except BaseException as error:
-        Path(temporary).unlink(missing_ok=True)  # some writers remove it themselves
-        if isinstance(error, OSError) and error.errno is not None and error.filename is None:
-            error.filename = str(path)
-        raise
     finally:
         os.close(handle)
 
 
+def sync_folder(path: Path) -> None:
+    """Wait until the names in a folder are on the disk, where the system can do that."""
+    with suppress(OSError):  # some file systems refuse it, and Windows does not open folders
+        handle = os.open(path, _FOLDER)
+        try:
+            os.fsync(handle)
+        finally:
+            os.close(handle)
+
+
+def remove_leftovers(target: Path) -> None:
+    """Remove what killed writers for this target left beside it; never what a living one is at."""
+    if fcntl is None:
+        return
+    pattern = re.compile(re.escape(_stem(target)) + r"\d+-[0-9a-f]{16}")
+    with suppress(OSError):  # a folder that cannot be listed
+        with os.scandir(target.parent) as entries:
+            found = [Path(entry.path) for entry in entries if pattern.fullmatch(entry.name)]
+        for path in found:
+            with suppress(OSError):  # of another user, or removed by another writer
+                _remove_unless_locked(path)
+
+
 def umask() -> int:
-    """Permissions that new files do not get."""
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask
+    """Permissions that new files do not get. Found by making one: to ask the system is to change it for all threads."""
+    with tempfile.TemporaryDirectory() as folder:
+        handle = os.open(os.path.join(folder, "new"), os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o777)
+        try:
+            return 0o777 & ~os.fstat(handle).st_mode
+        finally:
+            os.close(handle)
+
+
+def _stem(target: Path) -> str:
+    """How the names of all that is written for a target begin."""
+    name, encoded = target.name, os.fsencode(target.name)
+    if len(encoded) > _LONGEST_NAME:
+        name = hashlib.sha256(encoded).hexdigest()
+    return f".{name}.ramodo-"
+
+
+def _new(target: Path, folder: bool) -> tuple[Path, int | None]:
+    """A new file or folder and a handle that holds its lock, where there can be one."""
+    while True:
+        path = target.with_name(f"{_stem(target)}{os.getpid()}-{secrets.token_hex(8)}")
+        if folder:
+            os.mkdir(path)
+            handle = os.open(path, _FOLDER) if fcntl is not None else None
+        else:
+            handle = os.open(path, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o666)
+        if handle is None:
+            return path, None
+        if _lock(handle) is not False and os.path.exists(path):
+            return path, handle
+        os.close(handle)  # another writer took it for a leftover before it was locked
+        _remove(path)
+
+
+def _lock(handle: int) -> bool | None:
+    """Whether the lock could be had; None where there are no locks."""
+    if fcntl is None:
+        return None
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError as error:
+        return False if error.errno in (errno.EWOULDBLOCK, errno.EACCES) else None
+    return True
+
+
+def _remove_unless_locked(path: Path) -> None:
+    handle = os.open(path, _FOLDER if path.is_dir() else os.O_RDWR | os.O_NOFOLLOW | os.O_NONBLOCK)
+    try:
+        if _lock(handle):
+            _remove(path)
+    finally:
+        os.close(handle)
+
+
+def _remove(path: Path) -> None:
+    """A file or a folder that may be gone already."""
+    if path.is_dir() and not path.is_symlink():
+        shutil.rmtree(path, ignore_errors=True)
+    else:
+        path.unlink(missing_ok=True)
