@@ -1,6 +1,7 @@
 """Model files as mapped arrays: the values of safetensors' own reader; anything else is refused, and only refused."""
 
 import json
+import mmap
 import os
 import signal
 import struct
@@ -11,7 +12,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from safetensors import SafetensorError, safe_open
+from safetensors import safe_open
 from safetensors.numpy import save_file
 
 from ramodo import REPEN, load, tensor_file
@@ -52,14 +53,18 @@ def test_arrays_are_those_of_safetensors(model):
             assert array.tobytes() == expected.tobytes()
 
 
-def test_arrays_are_mapped_and_cannot_be_written_to(model):
+def is_mapped(array):
+    return any(isinstance(base, mmap.mmap) for base in bases(array))
+
+
+@pytest.mark.parametrize("mapped", [False, True])
+def test_files_are_read_or_mapped_by_their_size_and_cannot_be_written_to(model, monkeypatch, mapped):
+    size = model.stat().st_size
+    monkeypatch.setattr(tensor_file, "READ_AT_MOST", size - mapped)
     _, tensors = tensor_file.read(model)
-    for array in tensors.values():
-        if array.size and array.flags.aligned and not array.flags.owndata:
-            assert any(isinstance(base, np.memmap) for base in bases(array))
-            assert not array.flags.writeable
-    mapped = [name for name, array in tensors.items() if array.size and not array.flags.owndata]
-    assert "model.0.weights" in mapped
+    with_values = [array for array in tensors.values() if array.size]
+    assert [is_mapped(array) for array in with_values] == [mapped] * len(with_values)
+    assert not any(array.flags.writeable for array in with_values)
 
 
 @settings(max_examples=60)
@@ -159,7 +164,7 @@ HEADERS = {
 @pytest.mark.parametrize("header", HEADERS.values(), ids=HEADERS.keys())
 def test_headers_that_do_not_fit_the_file(tmp_path, header):
     path = raw(tmp_path / "wrong", header, np.ones(2, dtype=np.float32).tobytes())
-    with pytest.raises((SafetensorError, ValueError, KeyError, TypeError, OverflowError)):
+    with pytest.raises(ValueError):  # noqa: PT011 - each for another reason
         tensor_file.read(path)
     assert_refused(path)
 

@@ -16,8 +16,6 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
-from safetensors import SafetensorError
-from safetensors.numpy import save_file
 
 from . import __version__, tensor_file
 from .model import Member, Origin, References
@@ -25,6 +23,7 @@ from .model_reading import ARRAYS, FACTS, FORMAT, VERSION, ModelFileError, read_
 from .options import OptionError, check
 from .rows import DataError, DenseRows, Rows, open_rows
 from .stage_file import decode, encode
+from .tensor_file import save_file
 from .whole_file import write_whole
 
 if TYPE_CHECKING:
@@ -65,13 +64,7 @@ def save(detector: RandomDistanceDetector, path: Path) -> Path:
         "ramodo": __version__,
     }
 
-    def write(temporary: str) -> None:
-        try:
-            save_file(tensors, temporary, header)
-        except SafetensorError as error:  # a full disk, in its words
-            raise OSError(f"{path}: {error}") from None
-
-    write_whole(path, write)
+    write_whole(path, lambda temporary: save_file(tensors, temporary, header))
     return path
 
 
@@ -188,15 +181,9 @@ def open_model(path: str | os.PathLike[str]) -> Opened:
 
 def _opened(path: str | os.PathLike[str], build: Callable[[dict[str, str], dict[str, Any]], _T]) -> _T:
     path = Path(path)
-    with path.open("rb"):  # a missing, unreadable or wrong kind of file: the system's own error says it best
-        pass
     try:
-        header, tensors = tensor_file.read(path)
-    except (SafetensorError, TypeError, KeyError, AttributeError, ValueError, RecursionError) as error:
-        raise ModelFileError(f"{path} is not a ramodo model: {str(error).rstrip('.')}.") from None
-    try:
-        return build(header, tensors)
-    except (OptionError, ModelFileError, KeyError, TypeError, ValueError, OverflowError, RecursionError) as error:
+        return build(*tensor_file.read(path))  # a file that is missing or unreadable: the system's error says it best
+    except (KeyError, TypeError, ValueError, OverflowError, RecursionError) as error:
         raise ModelFileError(f"{path} is not a ramodo model: {str(error).rstrip('.')}.") from None
 
 
