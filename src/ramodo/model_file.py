@@ -20,7 +20,7 @@ import numpy.typing as npt
 from . import __version__, tensor_file
 from .model import Member, Origin, References
 from .model_reading import ARRAYS, FACTS, FORMAT, VERSION, ModelFileError, read_fitted, require
-from .options import OptionError, check
+from .options import check
 from .rows import DataError, DenseRows, Rows, open_rows
 from .stage_file import decode, encode
 from .tensor_file import save_file

@@ -128,7 +128,7 @@ def _compare(given: str, header: bytes, values: Bytes) -> None:
     found = _code(made_of, values)
     if len(given) != 8 or given != found:
         raise ValueError(
-            f"its checksum is {given!r}, and its bytes give {found!r}: it was damaged on its way; copy it or save it again"
+            f"its checksum is {given!r}, and its bytes give {found!r}: it was damaged; copy it or save it again"
         )
 
 
