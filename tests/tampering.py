@@ -9,7 +9,8 @@ from safetensors import safe_open
 from safetensors.numpy import save_file
 
 from ramodo import load
-from ramodo.model_reading import ModelFileError
+from ramodo.model_facts import ModelFileError
+from ramodo.model_file import open_model
 
 
 def read(path):
@@ -62,5 +63,9 @@ def _merged(values, changes):
 
 
 def assert_refused(path, message=""):
-    with pytest.raises(ModelFileError, match=rf"{path.name} is not a ramodo model: .*{message}"):
+    """By all who read models, in the same words."""
+    with pytest.raises(ModelFileError, match=rf"{path.name} is not a ramodo model: .*{message}") as found:
         load(path)
+    with pytest.raises(ModelFileError) as other:
+        open_model(path)
+    assert str(other.value) == str(found.value)

@@ -33,7 +33,8 @@ from ramodo import (
     load,
     model_file,
 )
-from ramodo.model_reading import ARRAYS, FACTS, ModelFileError
+from ramodo.model_facts import ARRAYS, ModelFileError
+from ramodo.model_reading import FACTS
 from ramodo.stage_file import encode
 from tampering import assert_refused
 

@@ -10,7 +10,7 @@ from safetensors.numpy import save_file
 
 from examples import with_outliers
 from ramodo import RAMODO, REPEN, Layers, Line, Sp, TopFraction, load
-from ramodo.model_reading import ModelFileError
+from ramodo.model_facts import ModelFileError
 from ramodo.options import OptionError
 from tampering import assert_refused, read, rewrite
 
@@ -88,7 +88,7 @@ def test_a_known_stage_in_the_options_is_a_model(path):
     [
         ({"format": "other"}, "does not say so"),
         ({"format": None}, "does not say so"),
-        ({"version": "3"}, "version 3 is not 1 or 2"),
+        ({"version": "4"}, "version 4 is not 1 to 3"),
         ({"version": "0"}, "version 0"),
         ({"version": "2.0"}, "version 2.0"),
         ({"version": "1"}, ""),

@@ -122,11 +122,11 @@ def test_feature_names_come_back(tmp_path, paper, data):
     assert np.array_equal(back.outlier_score(frame), detector.outlier_scores_)
 
 
-def test_it_is_saved_as_version_2_and_can_be_fitted_again(path, tmp_path, paper, data):
+def test_it_is_saved_as_version_3_and_can_be_fitted_again(path, tmp_path, paper, data):
     X, _ = data
     back = load(path)
     again = back.save(tmp_path / "again")
-    assert read(again)[0]["version"] == "2"
+    assert read(again)[0]["version"] == "3"
     assert np.array_equal(load(again).outlier_score(X), back.outlier_score(X))
     assert np.array_equal(load(again).fit(X).outlier_scores_, paper().fit(X).outlier_scores_)
 

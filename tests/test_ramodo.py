@@ -37,7 +37,7 @@ from ramodo import (
 from ramodo.datasets import make_ultrahigh
 from ramodo.kernels import Phi
 from ramodo.layers import UpperLayers
-from ramodo.model_reading import ModelFileError
+from ramodo.model_facts import ModelFileError
 from ramodo.options import OptionError
 from ramodo.ranking import BoundHinge
 from ramodo.rows import DenseRows

@@ -16,7 +16,7 @@ from safetensors import safe_open
 from safetensors.numpy import save_file
 
 from ramodo import REPEN, load, tensor_file
-from ramodo.model_reading import ModelFileError
+from ramodo.model_facts import ModelFileError
 from tampering import assert_refused
 
 
@@ -239,12 +239,11 @@ from ramodo import load, model_file
 detector = load(sys.argv[1])
 save_file = model_file.save_file
 def killed(tensors, path, header):
-    save_file(tensors, path, header)
+    save_file({**tensors, "loss_curve_": tensors["loss_curve_"] + 1}, path, header)
     with open(path, "r+b") as file:
         file.truncate(os.path.getsize(path) // 2)
     os.kill(os.getpid(), signal.SIGKILL)
 model_file.save_file = killed
-detector.threshold_ = 0.0
 detector.save(sys.argv[2])
 """
 

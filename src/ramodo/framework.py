@@ -180,10 +180,7 @@ class RandomDistanceDetector(ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
     def outlier_score(self, X: Any) -> npt.NDArray[np.float64]:
         """How outlying each row is: higher is more outlying. Depends on the row alone, not on its neighbours in X."""
         rows = self._open(X)
-        scores = self.model_.score(rows, self._n_threads())
-        if not np.isfinite(scores).all():
-            raise DataError("scores are not finite: the weights of this model are damaged, or X is beyond its reach.")
-        return scores
+        return self.model_.score(rows, self._n_threads())
 
     def transform(self, X: Any) -> npt.NDArray[np.float32]:
         """The representation: one row of numbers per row of X; those of several models side by side."""

@@ -13,7 +13,7 @@ from . import kernels
 from .direction import LabelDirection
 from .kernels import Phi
 from .representation import Representation
-from .rows import DenseRows, Rows, SparseRows, map_blocks, normalized
+from .rows import DataError, DenseRows, Rows, SparseRows, map_blocks, normalized
 
 Scores = npt.NDArray[np.float64]
 Floats = npt.NDArray[np.float32]
@@ -94,10 +94,14 @@ class Model:
 
         def of_block(block: Rows) -> Scores:
             seen = normalized(block, self.normalize, n_threads)
-            detected = self.average([member.score(seen, n_threads) for member in self.members])
-            if self.direction is None:
-                return detected
-            return self.direction.combine(detected, self.direction.along(block, n_threads))
+            scores = self.average([member.score(seen, n_threads) for member in self.members])
+            if self.direction is not None:
+                scores = self.direction.combine(scores, self.direction.along(block, n_threads))
+            if not np.isfinite(scores).all():
+                raise DataError(
+                    "scores are not finite: the weights of this model are damaged, or X is beyond its reach."
+                )
+            return scores
 
         return map_blocks(rows, of_block, show)
 

@@ -1,9 +1,8 @@
 """The model file: safetensors, with options as JSON in its header. No pickle, nothing that could run.
 
-Version 2 holds any number of models; version 1, of a single one, is still read.
-
 A file is written beside its target and renamed onto it, so a crash leaves what was there before. Reading trusts
-nothing: model_reading.py checks the header, every dtype and every shape before a detector is built.
+nothing: model_reading.py checks the header, every dtype and every shape before a detector is built, and a checksum
+tells a damaged file.
 """
 
 from __future__ import annotations
@@ -19,7 +18,9 @@ import numpy.typing as npt
 
 from . import __version__, tensor_file
 from .model import Member, Origin, References
-from .model_reading import ARRAYS, FACTS, FORMAT, VERSION, ModelFileError, read_fitted, require
+from .model_facts import ARRAYS, ModelFileError, require
+from .model_options import surely_fit
+from .model_reading import FACTS, FORMAT, VERSION, read_fitted
 from .options import check
 from .rows import DataError, DenseRows, Rows, open_rows
 from .stage_file import decode, encode
@@ -64,6 +65,7 @@ def save(detector: RandomDistanceDetector, path: Path) -> Path:
         "ramodo": __version__,
     }
 
+    _refuse_what_load_refuses(header, tensors)
     write_whole(path, lambda temporary: save_file(tensors, temporary, header))
     return path
 
@@ -130,6 +132,16 @@ def _refuse_to_save(detector: RandomDistanceDetector, options: dict[str, Any]) -
         )
 
 
+def _refuse_what_load_refuses(header: dict[str, str], tensors: dict[str, npt.NDArray[Any]]) -> None:
+    """Attributes of a fit can be changed after it, to what no fit leaves."""
+    try:
+        _build({**header, tensor_file.CHECKSUM: ""}, dict(tensors))
+    except ValueError as error:
+        raise ModelFileError(
+            f"the detector is not as its fit left it, and would not load again: {str(error).rstrip('.')}; fit again."
+        ) from None
+
+
 def _shape_of(detector: RandomDistanceDetector) -> str:
     from .framework import _shape_of
 
@@ -143,9 +155,23 @@ def _classes() -> dict[str, Callable[..., RandomDistanceDetector]]:
     return {kind.__name__: kind for kind in (REPEN, RAMODO, KthNeighborREPEN, AverageNeighborREPEN)}
 
 
-def load(path: str | os.PathLike[str]) -> RandomDistanceDetector:
-    """Read a detector that `save` wrote. Raises `ModelFileError` for any other file."""
-    return _opened(path, _build)
+def load(path: str | os.PathLike[str], *, verify: bool = False) -> RandomDistanceDetector:
+    """Read a detector that `save` wrote. Raises `ModelFileError` for any other file.
+
+    Parameters
+    ----------
+    path : of the file; up to 256 MB are read into memory, a larger file must not be changed in place while it is in use
+    verify : compare the checksum of a file of any size, for which all of it is read; that of a file of up to 1 MB is
+        always compared
+    """
+    return load_with_header(path, verify=verify)[0]
+
+
+def load_with_header(
+    path: str | os.PathLike[str], *, verify: bool = False
+) -> tuple[RandomDistanceDetector, dict[str, str]]:
+    """The same, and what the file says of itself."""
+    return _opened(path, lambda header, tensors: (_build(header, tensors), header), verify)
 
 
 class Opened:
@@ -175,23 +201,33 @@ class Opened:
 
 
 def open_model(path: str | os.PathLike[str]) -> Opened:
-    """The model in a file, for scoring alone."""
-    return _opened(path, lambda header, tensors: Opened(read_fitted(header, tensors)[1]))
+    """The model in a file, for scoring alone. It takes the files that `load` takes."""
+    return _opened(path, _open, verify=False)
 
 
-def _opened(path: str | os.PathLike[str], build: Callable[[dict[str, str], dict[str, Any]], _T]) -> _T:
-    path = Path(path)
-    try:
-        return build(*tensor_file.read(path))  # a file that is missing or unreadable: the system's error says it best
+def _opened(path: str | os.PathLike[str], build: Callable[[dict[str, str], dict[str, Any]], _T], verify: bool) -> _T:
+    try:  # of a file that is missing or unreadable the system's own error says it best
+        return build(*tensor_file.read(path, verify=verify))
     except (KeyError, TypeError, ValueError, OverflowError, RecursionError) as error:
-        raise ModelFileError(f"{path} is not a ramodo model: {str(error).rstrip('.')}.") from None
+        raise ModelFileError(f"{os.fspath(path)} is not a ramodo model: {str(error).rstrip('.')}.") from None
+
+
+def _open(header: dict[str, str], tensors: dict[str, npt.NDArray[Any]]) -> Opened:
+    options, fitted = read_fitted(header, tensors)
+    if not surely_fit(header["class"], options, fitted):
+        _assembled(header["class"], options, fitted)
+    return Opened(fitted)
 
 
 def _build(header: dict[str, str], tensors: dict[str, npt.NDArray[Any]]) -> RandomDistanceDetector:
     options, fitted = read_fitted(header, tensors)
+    return _assembled(header["class"], options, fitted)
+
+
+def _assembled(kind: str, options: dict[str, Any], fitted: dict[str, Any]) -> RandomDistanceDetector:
     options = decode(options)
     check(options)
-    detector = _classes()[header["class"]](**options)
+    detector = _classes()[kind](**options)
     detector.__dict__.update(fitted)
     require(detector.options_ == _shape_of(detector) and _fits(detector), "its options do not fit its model")
     return detector

@@ -1,4 +1,7 @@
-"""What a model file says, taken apart with suspicion: the header, every dtype and every shape are checked first."""
+"""What a model file says, taken apart with suspicion: the header, every dtype and every shape are checked first.
+
+Version 3 has a checksum, which version 2 had not; version 1 held a single model.
+"""
 
 from __future__ import annotations
 
@@ -13,23 +16,23 @@ import scipy.sparse as sp
 from .direction import Axes, LabelDirection
 from .kernels import Phi
 from .model import Member, Model, Origin, References, offset_of
+from .model_facts import (
+    CHECKED_AT_ONCE,
+    check_array,
+    check_range,
+    check_vectors,
+    read_label,
+    read_source,
+    read_stage_seconds,
+    require,
+)
 from .options import check
 from .representation import DenseLayer, Representation, SparseLayer
 from .rows import open_rows
+from .tensor_file import CHECKSUM
 
 FORMAT = "ramodo"
-VERSION = 2
-
-ARRAYS: dict[str, str] = {
-    "outlier_scores_": "float64",
-    "initial_scores_": "float64",
-    "calibration_scores_": "float64",
-    "candidate_outliers_": "int64",
-    "loss_curve_": "float64",
-    "row_lengths_": "int64",
-    "row_norms_": "float64",
-}
-"""Fitted vectors in the file."""
+VERSION = 3
 
 FACTS: dict[str, type] = {
     "n_features_in_": int,
@@ -56,23 +59,16 @@ _MEMBER: dict[str, type] = {
 
 _MOST_LAYERS = 64
 
-_CHECKED_AT_ONCE = 1 << 26
-"""Bytes up to which values are looked at when a file is opened; those of larger arrays when they are used."""
-
-
 CLASSES = ("REPEN", "RAMODO", "KthNeighborREPEN", "AverageNeighborREPEN")
 """Detectors that a file may hold."""
-
-
-class ModelFileError(ValueError):
-    """The file is not a model that this version can read."""
 
 
 def read_fitted(header: dict[str, str], tensors: dict[str, npt.NDArray[Any]]) -> tuple[dict[str, Any], dict[str, Any]]:
     """Options as JSON, and the attributes of a fitted detector."""
     require(header.get("format") == FORMAT, "its header does not say so")
     version = header.get("version")
-    require(version in ("1", str(VERSION)), f"version {version} is not 1 or {VERSION}, which are read here")
+    require(version in ("1", "2", str(VERSION)), f"version {version} is not 1 to {VERSION}, which are read here")
+    require(version != str(VERSION) or CHECKSUM in header, "it has no checksum")
     require(header.get("class") in CLASSES, f"it holds a {header.get('class')}, known are {', '.join(CLASSES)}")
     if version == "1":
         header, tensors = _from_version_1(header, tensors)
@@ -82,23 +78,16 @@ def read_fitted(header: dict[str, str], tensors: dict[str, npt.NDArray[Any]]) ->
     _check_facts(facts)
     names = tensors.pop("feature_names_in_", None)
     model, samples, alive = _read_model(header, tensors, facts["n_features_in_"])
-    require(set(tensors) == set(ARRAYS), "its arrays are not those of a model")
-    for name, dtype in ARRAYS.items():
-        array = tensors[name]
-        require(array.dtype == dtype and array.ndim == 1, f"{name} is {array.dtype} with {array.ndim} dimensions")
+    check_vectors(tensors, facts["n_features_in_"])
+    _check_origins(model, len(tensors["outlier_scores_"]))
     fitted = {**facts, **tensors, "model_": model, "samples_": samples, "n_alive_": alive}
     if names is not None:
         fitted["feature_names_in_"] = _read_names(names, facts["n_features_in_"])
-    fitted["stage_seconds_"] = json.loads(header["stage_seconds"])
-    fitted["source_"], fitted["fingerprint_"] = _read_source(header.get("source")), header.get("fingerprint", "")
+    fitted["stage_seconds_"] = read_stage_seconds(header["stage_seconds"])
+    fitted["source_"] = read_source(header.get("source"))
+    fitted["fingerprint_"] = read_label("fingerprint", header.get("fingerprint", ""))
+    read_label("writer", header.get("ramodo", ""))
     return options, fitted
-
-
-def _read_source(given: str | None) -> dict[str, Any] | None:
-    """How the data were read, where they came from a file."""
-    source = None if given is None else json.loads(given)
-    require(source is None or isinstance(source, dict), "its source is not a table")
-    return source
 
 
 def _read(values: Any, kinds: dict[str, type]) -> dict[str, Any]:
@@ -117,6 +106,8 @@ def _check_facts(facts: dict[str, Any]) -> None:
     require(0 < facts["n_features_in_"] < 2**63, "a number is out of range")
     threshold = facts["threshold_"]
     require(math.isfinite(threshold) and facts["offset_"] == offset_of(threshold), "its cut-off is not sound")
+    bound = facts["false_positive_bound_"]
+    require(math.isnan(bound) or 0 <= bound <= 1, f"false_positive_bound_ is {bound!r}")
 
 
 def _read_model(
@@ -130,7 +121,7 @@ def _read_model(
         facts = _read(values, _MEMBER)
         members.append(_read_member(f"model.{i}.", facts, tensors, n_features))
         sample, width = tensors.pop(f"model.{i}.sample"), members[-1].representation.width
-        _check_array(f"model.{i}.sample", sample, "float32", 2)
+        check_array(f"model.{i}.sample", sample, "float32", 2)
         require(sample.shape[1] == width and 0 <= facts["n_alive"] <= width, f"model.{i}.sample does not fit")
         samples.append(sample)
         alive.append(facts["n_alive"])
@@ -145,17 +136,17 @@ def _read_member(prefix: str, facts: dict[str, Any], tensors: dict[str, npt.NDAr
     require(0 <= facts["deviation"] < math.inf, "a number is out of range")
     columns, weights = tensors.pop(f"{prefix}columns"), tensors.pop(f"{prefix}weights")
     _check_columns(f"{prefix}columns", columns, n_features)
-    _check_array(f"{prefix}weights", weights, "float32", 2)
+    check_array(f"{prefix}weights", weights, "float32", 2)
     require(len(weights) == len(columns) and weights.shape[1] > 0, f"{prefix}weights has shape {weights.shape}")
     upper, width = [], weights.shape[1]
     for j in range(facts["n_upper"]):
         layer = tensors.pop(f"{prefix}upper.{j}")
-        _check_array(f"{prefix}upper.{j}", layer, "float32", 2)
+        check_array(f"{prefix}upper.{j}", layer, "float32", 2)
         require(len(layer) == width and layer.shape[1] > 0, f"{prefix}upper.{j} has shape {layer.shape}")
         upper.append(DenseLayer(layer, facts["slope"]))
         width = layer.shape[1]
     references, size = tensors.pop(f"{prefix}references"), facts["size"]
-    _check_array(f"{prefix}references", references, "float32", 2)
+    check_array(f"{prefix}references", references, "float32", 2)
     require(size > 0 and 1 <= facts["k"] <= size, "its subsamples are empty, or k is out of range")
     require(
         references.shape[1] == width and len(references) > 0 and len(references) % size == 0,
@@ -180,21 +171,15 @@ def _read_direction(
     require(fine and all(math.isfinite(f) for f in factors), "its direction has no factors")
     columns, weights = tensors.pop("direction.columns"), tensors.pop("direction.weights")
     _check_columns("direction.columns", columns, n_features)
-    _check_array("direction.weights", weights, "float32", 2)
+    check_array("direction.weights", weights, "float32", 2)
     require(weights.shape == (len(columns), 1), "direction.weights do not fit its features")
     return LabelDirection(Axes(columns, weights, n_features), factors[0], factors[1])
 
 
-def _check_array(name: str, array: npt.NDArray[Any], dtype: str, ndim: int) -> None:
-    require(array.dtype == dtype and array.ndim == ndim, f"{name} is {array.dtype} with {array.ndim} dimensions")
-    if array.nbytes <= _CHECKED_AT_ONCE:
-        require(bool(np.isfinite(array).all()), f"{name} is not finite")
-
-
 def _check_columns(name: str, columns: npt.NDArray[Any], n_features: int) -> None:
-    _check_array(name, columns, "int64", 1)
+    check_array(name, columns, "int64", 1)
     if len(columns):
-        increasing = columns.nbytes > _CHECKED_AT_ONCE or bool((columns[1:] > columns[:-1]).all())
+        increasing = columns.nbytes > CHECKED_AT_ONCE or bool((columns[1:] > columns[:-1]).all())
         require(increasing and columns[0] >= 0 and columns[-1] < n_features, "features are out of range")
 
 
@@ -205,7 +190,7 @@ def _from_version_1(
     old = json.loads(header["facts"])
     require(header["class"] == "REPEN" and isinstance(old, dict), "version 1 held the facts of a REPEN")
     weights = tensors.pop("feature_weights_")
-    _check_array("feature_weights_", weights, "float32", 2)
+    check_array("feature_weights_", weights, "float32", 2)
     n_components = json.loads(header["options"])["n_components"]
     require(weights.shape[1] == n_components, f"feature_weights_ has shape {weights.shape}")
     member = {"seed": old.pop("weight_seed_"), "limit": old.pop("weight_limit_"), "size": old.pop("reference_size_")}
@@ -238,12 +223,6 @@ def _read_names(encoded: npt.NDArray[Any], n_features: int) -> npt.NDArray[np.ob
     return np.array(names, dtype=object)
 
 
-def require(condition: bool, message: str) -> None:
-    """Raise unless it holds."""
-    if not condition:
-        raise ModelFileError(message)
-
-
 def _read_origin(
     prefix: str, tensors: dict[str, npt.NDArray[Any]], n_references: int, n_features: int
 ) -> Origin | None:
@@ -251,7 +230,7 @@ def _read_origin(
     if f"{prefix}origin.numbers" not in tensors:
         return None
     numbers = tensors.pop(f"{prefix}origin.numbers")
-    _check_array(f"{prefix}origin.numbers", numbers, "int64", 1)
+    check_array(f"{prefix}origin.numbers", numbers, "int64", 1)
     if f"{prefix}origin.values" in tensors:
         given: Any = tensors.pop(f"{prefix}origin.values")
     else:
@@ -261,3 +240,10 @@ def _read_origin(
     rows, _ = open_rows(given, name=f"{prefix}origin")
     require(rows.n_rows == len(numbers) == n_references and rows.n_features == n_features, "its references do not fit")
     return Origin(rows, numbers)
+
+
+def _check_origins(model: Model, n_rows: int) -> None:
+    """References are training rows."""
+    for i, origin in enumerate(member.origin for member in model.members):
+        if origin is not None:
+            check_range(f"model.{i}.origin.numbers", origin.numbers, n_rows)

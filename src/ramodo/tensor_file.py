@@ -108,7 +108,7 @@ def _content(file: BinaryIO, size: int) -> Bytes:
     if size > READ_AT_MOST:
         return np.asarray(np.memmap(file, np.uint8, "r"))
     content = np.empty(size, dtype=np.uint8)
-    rest = memoryview(content)
+    rest = content.data
     while len(rest) and (n := file.readinto(rest)):  # type: ignore[attr-defined]
         rest = rest[n:]
     content.setflags(write=False)
@@ -144,5 +144,5 @@ def _code(header: bytes, values: Bytes) -> str:
     """
     whole = len(values) // _BLOCK * _BLOCK
     sums = values[:whole].view("<u8").reshape(-1, _BLOCK // 8).sum(axis=1, dtype=np.uint64)
-    code = zlib.crc32(sums.astype("<u8"), zlib.crc32(header))
-    return f"{zlib.crc32(values[whole:], code):08x}"
+    code = zlib.crc32(sums.astype("<u8").tobytes(), zlib.crc32(header))
+    return f"{zlib.crc32(values[whole:].tobytes(), code):08x}"

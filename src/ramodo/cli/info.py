@@ -11,7 +11,7 @@ import scipy.sparse as sp
 from .. import __version__
 from ..formats import TableOptions, read
 from ..formats.classes import shown
-from ..model_file import load
+from ..model_file import load_with_header
 from ..tensor_file import metadata_of
 from .console import note, print_facts
 from .reading import threads_of
@@ -41,10 +41,11 @@ def run_info(path: str, *, format: str | None, as_json: bool) -> None:
 
 
 def _of_model(path: str, as_json: bool) -> dict[str, Any]:
-    detector, header = load(path), metadata_of(path)
+    detector, header = load_with_header(path, verify=True)
     facts: dict[str, Any] = {
         "class": type(detector).__name__,
         "written by": f"ramodo {header.get('ramodo', '?')}, format {header.get('version')} (this is {__version__})",
+        "checksum": f"{header['checksum']}, as the bytes of the file say" if "checksum" in header else None,
         "features": detector.n_features_in_,
         "features with weights": len(detector.feature_indices_),
         "training rows": len(detector.outlier_scores_),
