@@ -161,8 +161,8 @@ def load(path: str | os.PathLike[str], *, verify: bool = False) -> RandomDistanc
     Parameters
     ----------
     path : of the file; up to 256 MB are read into memory, a larger file must not be changed in place while it is in use
-    verify : compare the checksum of a file of any size, for which all of it is read; that of a file of up to 1 MB is
-        always compared
+    verify : compare the checksum of a file of any size, for which all of it is read; that of a file of up to half a
+        megabyte is always compared
     """
     return load_with_header(path, verify=verify)[0]
 
