@@ -45,7 +45,7 @@ class Conformal(Line):
         """The rows that are kept from training."""
         check(self.get_params(deep=False))
         if len(candidates) == 0:
-            raise OptionError("Conformal was given without unlabelled rows (0 in y); allowed: some, to hold out.")
+            raise OptionError("Conformal was given without unlabelled rows (0 in labels); allowed: some, to hold out.")
         count = max(1, round(self.held_out * len(candidates)))
         return np.sort(rng.choice(candidates, count, replace=False))
 

@@ -338,7 +338,7 @@ def _detect(
         return Fitted(scorer.ranking(DenseRows(mapped), data.eligible, rng, n_threads)), None
     drawn = scorer.draw(data.eligible, rng)
     numbers = drawn.ravel()
-    references = References(np.ascontiguousarray(mapped[numbers]), drawn.shape[1], scorer.phi)
+    references = References(np.ascontiguousarray(mapped[numbers]), drawn.shape[1], scorer.phi_among(drawn.shape[1]))
     return references, Origin.of(data.rows.take(numbers), numbers)
 
 

@@ -183,9 +183,10 @@ OPTIONS: tuple[Option, ...] = (
     Option(
         "n_jobs",
         None,
-        (Literal(None), Literal(-1), Integer(1, 4096)),
+        (Literal(None), Integer(1, 4096), Integer(-4096, -1)),
         "-",
-        "Threads; None and -1 are all cores. Results do not depend on it.",
+        "Threads. -1 is all cores, -2 all but one; None is 1, unless a `joblib.parallel_config` says otherwise. "
+        "Results do not depend on it.",
     ),
     Option(
         "verbose",

@@ -103,7 +103,7 @@ def test_labels_give_curves(report, fitted, data):
 def test_curves_on_labels_that_training_saw_are_called_flattering(report, quick, data):
     X, y = data
     known = np.where(np.arange(120) >= 117, 1, 0)
-    assert "flattering" in report(quick().fit(X, known), X, y=y)["curves"]["caption"]
+    assert "flattering" in report(quick().fit(X, labels=known), X, y=y)["curves"]["caption"]
 
 
 CUT_OFFS = {
