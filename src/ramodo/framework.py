@@ -194,7 +194,7 @@ class RandomDistanceDetector(ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
         return self.model_.transform(rows, self._n_threads())
 
     def p_values(self, X: Any) -> npt.NDArray[np.float64]:
-        """The share of held-out rows that score at least as high; needs `threshold=Conformal()`."""
+        """The share of held-out rows that score at least as high, for new rows; needs `threshold=Conformal()`."""
         rows = self._open(X)
         if len(self.calibration_scores_) == 0:
             raise OptionError(
@@ -204,9 +204,10 @@ class RandomDistanceDetector(ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
         return conformal.p_values(self.model_.score(rows, self._n_threads()), self.calibration_scores_)
 
     def discoveries(self, X: Any, fdr: float = 0.1) -> npt.NDArray[np.bool_]:
-        """Which rows of a batch are outliers, at most an expected share `fdr` of them falsely.
+        """Which of a batch of new rows are outliers, at most an expected share `fdr` of them falsely.
 
         Benjamini and Hochberg's rule on the p-values of the batch: unlike a score, a row's flag depends on the others.
+        The promise does not hold for rows that the detector was fitted to.
         """
         check({"fdr": fdr})
         return conformal.benjamini_hochberg(self.p_values(X), fdr)

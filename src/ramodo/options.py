@@ -214,7 +214,13 @@ OPTIONS: tuple[Option, ...] = (
     ),
     Option("fraction", 0.05, (Real(0, 1, above=True),), "-", "Share of the rows."),
     Option("count", 10, (Integer(1),), "-", "Number of rows."),
-    Option("fdr", 0.1, (Real(0, 1, above=True),), "-", "Expected share of false discoveries."),
+    Option(
+        "fdr",
+        0.1,
+        (Real(0, 1, above=True),),
+        "-",
+        "Expected share of false discoveries among new rows, by `discoveries`.",
+    ),
     Option("held_out", 0.2, (Real(0, 0.5, above=True),), "-", "Share of the rows that only the cut-off sees."),
 )
 
