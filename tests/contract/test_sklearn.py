@@ -2,9 +2,9 @@
 
 import pytest
 from sklearn.ensemble import IsolationForest
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from ramodo import RAMODO, REPEN, AverageNeighborREPEN, AverageNN, Ensemble, KthNeighborREPEN, KthNN, Sp
+from sklearn_checks import with_checks_of
 
 # Some checks fit a few rows, no more than a subsample has, or equal ones.
 pytestmark = [
@@ -32,7 +32,7 @@ DETECTORS = [
 ]
 
 
-@parametrize_with_checks(DETECTORS, expected_failed_checks=lambda _: REFUSED)
+@with_checks_of(DETECTORS, REFUSED)
 def test_estimator_contract(estimator, check):
     """What is refused must fail (tests that pass unexpectedly are failures here), and nothing else may."""
     check(estimator)
