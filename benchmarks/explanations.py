@@ -30,7 +30,7 @@ def against_scoring() -> list[list[object]]:
     rows = []
     for name in ("News20", "URL_iscx", "R8"):
         data = load_prepared(name)
-        detector, X = REPEN(random_state=0).fit(data.X), data.X[:ROWS]
+        detector, X = REPEN(random_state=0, n_jobs=-1).fit(data.X), data.X[:ROWS]
         explaining, scoring, ratio = side_by_side(
             lambda d=detector, x=X: d.explain(x), lambda d=detector, x=X: d.outlier_score(x)
         )
@@ -43,7 +43,7 @@ def by_width() -> list[list[object]]:
     rows = []
     for width in WIDTHS:
         X, _ = make_ultrahigh(5_000, width, random_state=0)
-        detector = REPEN(n_epochs=5, random_state=0).fit(X)
+        detector = REPEN(n_epochs=5, random_state=0, n_jobs=-1).fit(X)
         detector.explain(X[:64])
         times = []
         for _ in range(5):
@@ -59,7 +59,7 @@ def table_of(width: int) -> tuple[REPEN, np.ndarray]:
     rng = np.random.default_rng(0)
     X = rng.random((500, width))
     X[-10:, :3] += 3
-    return REPEN(random_state=0).fit(X), X
+    return REPEN(random_state=0, n_jobs=-1).fit(X), X
 
 
 def shap_values(width: int, row: int, n_background: int = 1, into: object = None) -> np.ndarray:

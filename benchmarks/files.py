@@ -119,7 +119,7 @@ def _opening(place: Path, rows: list[list[str]]) -> None:
     n, length = 12_000_000, 2000  # each row has features of its own, so that every feature is trained
     values = np.random.default_rng(0).random(n, dtype=np.float32)
     X = sp.csr_array((values, np.arange(n, dtype=np.int32), np.arange(0, n + 1, length)), shape=(n // length, n))
-    detector = REPEN(n_epochs=5, random_state=0).fit(X)
+    detector = REPEN(n_epochs=5, random_state=0, n_jobs=-1).fit(X)
     path = detector.save(place / "large.ramodo")
     took = seconds(lambda: load(path), 5)
     size = path.stat().st_size / 1e9

@@ -83,7 +83,7 @@ def _warm(repeats: int) -> list[str]:
     known = data.pool[np.random.default_rng(0).choice(data.pool.shape[0], 25, replace=False)]
     times = []
     for _ in range(repeats):
-        detector = REPEN(warm_start=True, random_state=0)
+        detector = REPEN(warm_start=True, random_state=0, n_jobs=-1)
         first = _seconds(lambda d=detector: d.fit(data.X, labeled_outliers=known[:20]))
         times.append((first, _seconds(lambda d=detector: d.fit(data.X, labeled_outliers=known))))
     first, again = np.median(times, axis=0)

@@ -34,15 +34,15 @@ SETS = (
 DENSE = {"LC", "Chowdary", "adb_musk"}
 
 DETECTORS: dict[str, Callable[[int], Any]] = {
-    "Sp": lambda seed: Sp(random_state=seed),
-    "KthNN": lambda seed: KthNN(random_state=seed),
-    "AverageNN": lambda seed: AverageNN(random_state=seed),
-    "REPEN": lambda seed: REPEN(random_state=seed),
-    "KthNeighborREPEN": lambda seed: KthNeighborREPEN(random_state=seed),
-    "AverageNeighborREPEN": lambda seed: AverageNeighborREPEN(random_state=seed),
-    "5 models": lambda seed: REPEN(n_estimators=5, random_state=seed),
-    "REPEN, L2": lambda seed: REPEN(normalize="l2", random_state=seed),
-    "5 models, L2": lambda seed: REPEN(n_estimators=5, normalize="l2", random_state=seed),
+    "Sp": lambda seed: Sp(random_state=seed, n_jobs=-1),
+    "KthNN": lambda seed: KthNN(random_state=seed, n_jobs=-1),
+    "AverageNN": lambda seed: AverageNN(random_state=seed, n_jobs=-1),
+    "REPEN": lambda seed: REPEN(random_state=seed, n_jobs=-1),
+    "KthNeighborREPEN": lambda seed: KthNeighborREPEN(random_state=seed, n_jobs=-1),
+    "AverageNeighborREPEN": lambda seed: AverageNeighborREPEN(random_state=seed, n_jobs=-1),
+    "5 models": lambda seed: REPEN(n_estimators=5, random_state=seed, n_jobs=-1),
+    "REPEN, L2": lambda seed: REPEN(normalize="l2", random_state=seed, n_jobs=-1),
+    "5 models, L2": lambda seed: REPEN(n_estimators=5, normalize="l2", random_state=seed, n_jobs=-1),
 }
 
 
@@ -78,7 +78,7 @@ def _plain_l2(X: Any, y: Any, seeds: int) -> str:
     """Sp on rows of length 1: the initial ranking of REPEN with L2."""
     aucs = []
     for seed in range(seeds):
-        fit = REPEN(normalize="l2", n_epochs=1, samples_per_epoch=1, random_state=seed).fit(X)
+        fit = REPEN(normalize="l2", n_epochs=1, samples_per_epoch=1, random_state=seed, n_jobs=-1).fit(X)
         aucs.append(roc_auc_score(y, fit.initial_scores_))
     return f"{np.mean(aucs):.3f} ± {np.std(aucs):.3f}"
 

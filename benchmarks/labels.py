@@ -47,8 +47,8 @@ def _line(name: str, data: LabeledData, n: int, draws: int) -> list[str]:
     aucs: dict[str, list[float]] = {"ours": [], "paper": [], "regression": []}
     for seed in range(draws):
         known = draw_known(data, n, seed)
-        ours = REPEN(random_state=seed).fit(data.X, labeled_outliers=known)
-        paper = REPEN(labeled_fraction=0.5, random_state=seed).fit(data.X, labeled_outliers=known)
+        ours = REPEN(random_state=seed, n_jobs=-1).fit(data.X, labeled_outliers=known)
+        paper = REPEN(labeled_fraction=0.5, random_state=seed, n_jobs=-1).fit(data.X, labeled_outliers=known)
         aucs["ours"].append(float(roc_auc_score(data.y, ours.outlier_scores_)))
         aucs["paper"].append(float(roc_auc_score(data.y, paper.outlier_scores_)))
         aucs["regression"].append(float(roc_auc_score(data.y, _regression(data.X, known))))

@@ -20,7 +20,7 @@ def main() -> None:
     data = load_prepared("AD_dedup")
     deepod.install()
     theirs, scores = deepod.deepod_scores(data.X.toarray(), 0)
-    detector = REPEN(random_state=0)
+    detector = REPEN(random_state=0, n_jobs=-1)
     ours = seconds(lambda: detector.fit(data.X).outlier_score(data.X), 5)
     alone = REPEN(random_state=0, n_jobs=1)
     one = seconds(lambda: alone.fit(data.X).outlier_score(data.X), 5)

@@ -36,7 +36,7 @@ def main() -> None:
     size = X.data.nbytes + X.indices.nbytes + X.indptr.nbytes
     resource.setrlimit(resource.RLIMIT_DATA, (size // 4, size // 4))
     started = time.perf_counter()
-    detector = REPEN(random_state=0).fit(X)
+    detector = REPEN(random_state=0, n_jobs=-1).fit(X)
     scores = detector.outlier_score(X)
     assert np.array_equal(scores, detector.outlier_scores_)
     print(f"{time.perf_counter() - started:.0f} s|a folder of {size / 1e9:.2f} GB, limit {size / 4e9:.2f} GB")

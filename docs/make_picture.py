@@ -34,7 +34,7 @@ def panel(scores: np.ndarray, y: np.ndarray, title: str, left: int) -> str:
 def main() -> None:
     """Fit the demo's data and write the file."""
     X, y = make_ultrahigh(random_state=0)
-    detector = REPEN(random_state=0).fit(X)
+    detector = REPEN(random_state=0, n_jobs=-1).fit(X)
     panels = []
     for left, scores, name in (
         (0, detector.initial_scores_, "Sp on 1,000,000 features"),

@@ -114,7 +114,7 @@ def test_known_labels_change_the_ranking_as_they_do_in_python(run, mail, tmp_pat
     run("detect", "mail.svm", "--labels", "known.csv", "-o", "s.csv", "-q", *QUICK)
     y = np.zeros(120)
     y[[119, 0]] = 1, -1
-    expected = REPEN(n_epochs=2, random_state=3).fit(sp.csr_array(mail[0]), y).outlier_scores_
+    expected = REPEN(n_epochs=2, random_state=3).fit(sp.csr_array(mail[0]), labels=y).outlier_scores_
     np.testing.assert_allclose(scores_in(tmp_path / "s.csv")[:, 1], expected, rtol=1e-5)
     (tmp_path / "wrong.csv").write_text("id,label\n500,1\n")
     assert "'500' is not in the data" in run("detect", "mail.svm", "--labels", "wrong.csv", code=3).stderr

@@ -55,7 +55,7 @@ def spied(record):
 def test_held_out_rows_are_in_no_triplet_and_no_reference(quick, data, spied, labeled):
     X, truth = data
     y = np.where(truth == 1, np.arange(120) % 2, np.where(np.arange(120) % 3 == 0, -1, 0)) if labeled else None
-    detector = quick(threshold=Conformal(held_out=0.4)).fit(X, y)
+    detector = quick(threshold=Conformal(held_out=0.4)).fit(X, labels=y)
     held_out, triplets, references = spied
     assert len(held_out[0]) == round(0.4 * (120 if y is None else (y == 0).sum()))
     assert y is None or not y[held_out[0]].any()
@@ -70,7 +70,7 @@ def test_held_out_rows_are_no_background_of_labelled_outliers(quick, data, spied
     backgrounds = record(direction, "_background")
     X, truth = data
     y = np.where(truth == 1, np.arange(120) % 2, 0)
-    quick(threshold=Conformal()).fit(X, y)
+    quick(threshold=Conformal()).fit(X, labels=y)
     assert backgrounds[0].n_rows == 120 - y.sum() - len(spied[0][0])
 
 
@@ -139,7 +139,7 @@ def test_the_false_discovery_rate_holds(contamination):
 @pytest.fixture
 def conformal(quick, data):
     """Fitted with all outliers known, so that none of them is held out."""
-    return quick(threshold=Conformal(fdr=0.7, held_out=0.3)).fit(*data)
+    return quick(threshold=Conformal(fdr=0.7, held_out=0.3)).fit(data[0], labels=data[1])
 
 
 def test_p_values_and_discoveries_of_a_batch(conformal, data):
@@ -205,7 +205,7 @@ def test_an_unusable_share_to_hold_out_is_refused(quick, data, share):
 
 def test_rows_to_hold_out_are_needed(quick, data):
     with pytest.raises(OptionError, match="without unlabelled rows"):
-        quick(threshold=Conformal()).fit(data[0], 2 * data[1] - 1)
+        quick(threshold=Conformal()).fit(data[0], labels=2 * data[1] - 1)
 
 
 def test_it_is_no_thresholder(data):

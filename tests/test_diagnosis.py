@@ -254,7 +254,7 @@ def test_normalisations_are_compared_on_known_outliers():
     """Rows of ones differ by their number: dividing by the largest value changes nothing, by the length all."""
     X, truth = _topics()
     detector = REPEN(**OPTIONS).fit(X)
-    found = detector.diagnose(X, truth)
+    found = detector.diagnose(X, labels=truth)
     assert list(found.normalizations) == ["None", "l2", "max"]
     assert all(0 <= value <= 1 for value in found.normalizations.values())
     assert found.normalizations["None"] == found.normalizations["max"]
@@ -280,19 +280,19 @@ def test_comparing_leaves_the_detector_as_it_was():
     X, truth = _topics()
     detector = REPEN(warm_start=True, **OPTIONS).fit(X)
     before = dict(vars(detector))
-    detector.diagnose(X, truth)
+    detector.diagnose(X, labels=truth)
     assert all(vars(detector)[name] is value for name, value in before.items())
 
 
 @pytest.mark.parametrize("labels", [None, np.zeros(300), -np.ones(300)], ids=["none", "unknown", "inliers"])
 def test_known_outliers_are_needed_to_compare(fitted, labels):
-    with pytest.raises(OptionError, match=r"no known outliers were given; allowed: X with y that holds a 1"):
-        fitted.diagnose(_topics()[0], labels)
+    with pytest.raises(OptionError, match=r"no known outliers were given; allowed: X with labels that hold a 1"):
+        fitted.diagnose(_topics()[0], labels=labels)
 
 
 def test_other_rows_are_needed_to_compare(fitted):
     with pytest.raises(OptionError, match="every row of X is a known outlier"):
-        fitted.diagnose(_topics()[0], np.ones(300))
+        fitted.diagnose(_topics()[0], labels=np.ones(300))
 
 
 def test_an_unfitted_detector_has_nothing_to_tell():
@@ -305,7 +305,7 @@ def test_an_unfitted_detector_has_nothing_to_tell():
 
 def test_printing_gives_a_table_with_the_warnings_below():
     X, truth = _topics()
-    found = REPEN(margin=1e6, **OPTIONS).fit(X).diagnose(X, truth)
+    found = REPEN(margin=1e6, **OPTIONS).fit(X).diagnose(X, labels=truth)
     lines = str(found).splitlines()
     assert [line.split()[0] for line in lines[: len(NAMES)]] == NAMES
     assert "rank correlation of score and row length" in lines[0]
@@ -333,7 +333,7 @@ def test_a_table_by_hand():
 
 def test_it_can_be_written_as_json(fitted):
     X, truth = _topics()
-    found = fitted.diagnose(X, truth)
+    found = fitted.diagnose(X, labels=truth)
     back = json.loads(json.dumps(found.to_dict(), allow_nan=False))
     assert set(back) == {*NAMES, "warnings", "normalizations"}
     assert back["row_length"] == found["row_length"].value

@@ -43,7 +43,7 @@ def test_labelled_outliers_lift_their_siblings(make, n):
     """Judged on rows that were not labelled."""
     X, truth = make(FAINT[0]), FAINT[1]
     y = _known(n)
-    told, untold = (REPEN(**OPTIONS).fit(X, labels).outlier_scores_[y == 0] for labels in (y, None))
+    told, untold = (REPEN(**OPTIONS).fit(X, labels=labels).outlier_scores_[y == 0] for labels in (y, None))
     assert roc_auc_score(truth[y == 0], untold) < 0.7
     assert roc_auc_score(truth[y == 0], told) > roc_auc_score(truth[y == 0], untold) + 0.15
 
@@ -60,7 +60,7 @@ def test_labelled_rows_beside_x_lift_their_siblings():
 def test_new_siblings_are_found():
     """Rows that were not there when the detector was fitted."""
     news, truth = _with_faint_outliers(seed=1)
-    told = REPEN(**OPTIONS).fit(FAINT[0], _known(20))
+    told = REPEN(**OPTIONS).fit(FAINT[0], labels=_known(20))
     assert roc_auc_score(truth, told.outlier_score(news)) > 0.85
 
 
@@ -75,7 +75,7 @@ def test_known_inliers_pull_their_look_alikes_down():
     fine = y.copy()
     fine[:30] = -1
     places = [
-        np.argsort(np.argsort(REPEN(**OPTIONS).fit(sp.csr_array(dense), labels).outlier_scores_))[30:60].mean()
+        np.argsort(np.argsort(REPEN(**OPTIONS).fit(sp.csr_array(dense), labels=labels).outlier_scores_))[30:60].mean()
         for labels in (y, fine)
     ]
     assert places[1] < places[0] - 20
@@ -134,7 +134,7 @@ def test_scores_equal_the_formula(make, case, record):
         news = _with_faint_outliers(seed=2)[0].toarray()
         outliers, inliers = news[390:], news[:5]
     ranked = record(fitting, "_rank")
-    found = REPEN(**OPTIONS).fit(make(X), y, labeled_outliers=outliers, labeled_inliers=inliers)
+    found = REPEN(**OPTIONS).fit(make(X), labels=y, labeled_outliers=outliers, labeled_inliers=inliers)
     detector = found.model_.members[0].score(open_rows(make(X))[0], 1)
     initial, extra = ranked[0]
     expected, _ = _plain(X.toarray(), y, outliers, inliers, initial, extra["outliers"], detector)
@@ -180,7 +180,7 @@ def test_strength_by_hand():
 def test_sparse_and_dense_data_score_alike():
     y = _known(10)
     y[:5] = -1
-    sparse, dense = (REPEN(**OPTIONS).fit(X, y) for X in (FAINT[0], FAINT[0].toarray()))
+    sparse, dense = (REPEN(**OPTIONS).fit(X, labels=y) for X in (FAINT[0], FAINT[0].toarray()))
     np.testing.assert_allclose(sparse.outlier_scores_, dense.outlier_scores_, atol=1e-3)
     np.testing.assert_allclose(sparse.outlier_score(FAINT[0].toarray()), dense.outlier_score(FAINT[0]), atol=1e-3)
 
@@ -189,7 +189,7 @@ def test_sparse_and_dense_data_score_alike():
 @pytest.mark.parametrize("beside", [False, True])
 def test_a_row_alone_scores_as_it_does_among_others(make, beside):
     X = make(FAINT[0])
-    given = {"labeled_outliers": X[390:], "labeled_inliers": X[:4]} if beside else {"y": _known(10)}
+    given = {"labeled_outliers": X[390:], "labeled_inliers": X[:4]} if beside else {"labels": _known(10)}
     detector = REPEN(**OPTIONS).fit(X, **given)
     assert detector.model_.direction is not None
     assert np.array_equal(detector.outlier_score(X), detector.outlier_scores_)
@@ -199,7 +199,7 @@ def test_a_row_alone_scores_as_it_does_among_others(make, beside):
 
 @either
 def test_threads_do_not_change_a_bit(make):
-    one, two = (REPEN(n_jobs=n, **OPTIONS).fit(make(FAINT[0]), _known(10)) for n in (1, 2))
+    one, two = (REPEN(n_jobs=n, **OPTIONS).fit(make(FAINT[0]), labels=_known(10)) for n in (1, 2))
     assert np.array_equal(one.outlier_scores_, two.outlier_scores_)
     assert np.array_equal(one.outlier_score(FAINT[0]), two.outlier_score(FAINT[0]))
 
@@ -233,7 +233,7 @@ def test_stored_zeros_are_zeros():
     y = _known(5)
     clean = X.copy()
     clean.eliminate_zeros()
-    found, expected = (REPEN(**OPTIONS).fit(kind, y).outlier_scores_ for kind in (X, clean))
+    found, expected = (REPEN(**OPTIONS).fit(kind, labels=y).outlier_scores_ for kind in (X, clean))
     np.testing.assert_allclose(found, expected, rtol=1e-6)
 
 
@@ -243,7 +243,7 @@ def test_rows_of_zeros_have_scores():
     y = _known(3)
     y[399] = 1
     for kind in (X, sp.csr_array(X)):
-        detector = REPEN(**OPTIONS).fit(kind, y)
+        detector = REPEN(**OPTIONS).fit(kind, labels=y)
         assert np.isfinite(detector.outlier_scores_).all()
         assert detector.outlier_scores_[0] == detector.outlier_scores_[399]
 
@@ -251,7 +251,7 @@ def test_rows_of_zeros_have_scores():
 def test_many_rows_are_sampled_for_the_background(monkeypatch, record):
     monkeypatch.setattr(direction, "_BACKGROUND", 100)
     backgrounds = record(direction, "_background")
-    one, two = (REPEN(**OPTIONS).fit(FAINT[0], _known(5)).outlier_scores_ for _ in range(2))
+    one, two = (REPEN(**OPTIONS).fit(FAINT[0], labels=_known(5)).outlier_scores_ for _ in range(2))
     assert [background.n_rows for background in backgrounds] == [100, 100]
     assert np.array_equal(one, two)
 
@@ -267,7 +267,7 @@ def test_a_numeric_fraction_leaves_scores_free_of_a_direction(make, fraction):
         REPEN(labeled_fraction=fraction, **OPTIONS),
         RAMODO(sampler=TripletSampler(1, fraction), n_epochs=2, random_state=0),
     ):
-        detector.fit(X, _known(10))
+        detector.fit(X, labels=_known(10))
         assert detector.model_.direction is None
         rows, _ = open_rows(X)
         assert np.array_equal(detector.outlier_scores_, detector.model_.members[0].score(rows, 1))
@@ -276,7 +276,7 @@ def test_a_numeric_fraction_leaves_scores_free_of_a_direction(make, fraction):
 def test_without_known_outliers_there_is_no_direction():
     y = np.zeros(400)
     y[:50] = -1
-    detector = REPEN(**OPTIONS).fit(FAINT[0], y)
+    detector = REPEN(**OPTIONS).fit(FAINT[0], labels=y)
     assert detector.model_.direction is None
     assert REPEN(**OPTIONS).fit(FAINT[0], labeled_inliers=FAINT[0][:3]).model_.direction is None
 
@@ -288,5 +288,5 @@ def test_an_own_sampler_leaves_labels_in_the_score():
         def __init__(self):
             self.n_queries = 1
 
-    detector = RAMODO(sampler=Own(), n_epochs=2, random_state=0).fit(FAINT[0], _known(5))
+    detector = RAMODO(sampler=Own(), n_epochs=2, random_state=0).fit(FAINT[0], labels=_known(5))
     assert detector.model_.direction is not None

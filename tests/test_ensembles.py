@@ -151,7 +151,7 @@ def test_known_outliers_are_not_fitted(data):
             return self
 
     X, truth = data
-    Ensemble([Seeing(_sum)]).fit(X, truth)
+    Ensemble([Seeing(_sum)]).fit(X, labels=truth)
     assert seen == [114]
 
 
@@ -251,5 +251,5 @@ def test_a_member_that_gives_no_scores_is_named(data, function):
 
 
 def test_rows_to_learn_from_are_needed(data):
-    with pytest.raises(OptionError, match="1 rows that are not known outliers were given; allowed: at least 2"):
-        Ensemble([Sp()]).fit(data[0][:3], [0, 1, 1])
+    with pytest.raises(OptionError, match="n_samples = 3, of which 1 are not known outliers; allowed: at least 2"):
+        Ensemble([Sp()]).fit(data[0][:3], labels=[0, 1, 1])

@@ -45,7 +45,7 @@ def contributions(detector, X):
 def test_all_contributions_sum_to_the_score(detector, kind, labels):
     X, truth = with_outliers()
     X, y = kind(X), np.where(np.arange(len(truth)) >= 116, 1, 0) if labels else None
-    detector = detector.fit(X, y)
+    detector = detector.fit(X, labels=y)
     scores = detector.outlier_score(X)
     found = detector.explain(X, top=X.shape[1])
     for row in found:
@@ -147,7 +147,7 @@ def test_drivers_are_the_mean_contributions_of_all_features(detector, kind):
     X, truth = with_outliers()
     X = kind(X)
     y = np.where(np.arange(len(truth)) >= 118, 1, 0)
-    detector = detector.fit(X, y)
+    detector = detector.fit(X, labels=y)
     means = contributions(detector, X[80:]).mean(axis=0)
     found = detector.explain(X[80:], top=4)
     strongest = np.argsort(-np.abs(means), kind="stable")[:20]

@@ -53,7 +53,7 @@ def path(tmp_path, fitted):
 @pytest.fixture
 def labeled(tmp_path, quick, data):
     """A file with the direction of labelled outliers."""
-    fitted = quick().fit(*data)
+    fitted = quick().fit(data[0], labels=data[1])
     assert fitted.model_.direction is not None
     return fitted.save(tmp_path / "labeled.ramodo")
 
@@ -488,7 +488,7 @@ _VALUES = st.recursive(
 def parts(tmp_path_factory):
     """Header and arrays of a file that has everything."""
     X, truth = with_outliers()
-    detector = RAMODO(representation=Layers((6, 5)), n_estimators=2, n_epochs=1, random_state=0).fit(X, truth)
+    detector = RAMODO(representation=Layers((6, 5)), n_estimators=2, n_epochs=1, random_state=0).fit(X, labels=truth)
     return read(detector.save(tmp_path_factory.mktemp("parts") / "whole"))
 
 

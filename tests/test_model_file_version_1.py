@@ -87,7 +87,7 @@ def path(tmp_path, paper, data):
 @pytest.mark.parametrize("known", [False, True], ids=["no labels", "labels"])
 def test_a_file_of_version_1_scores_as_it_did(tmp_path, paper, data, options, known):
     X, truth = data
-    detector = paper(**options).fit(X, truth if known else None)
+    detector = paper(**options).fit(X, labels=truth if known else None)
     back = load(_write(detector, tmp_path / "old"))
     assert type(back) is type(detector)
     assert back.get_params() == detector.get_params()

@@ -72,7 +72,7 @@ def test_labels_and_the_direction_see_normalised_rows(make, how):
     X, truth = _uneven()
     rows, copied = make(X), make(sp.csr_array(_copy(X, how)))
     y = np.where(truth == 1, np.arange(120) % 2, 0)
-    one, two = REPEN(normalize=how, **OPTIONS).fit(rows, y), REPEN(**OPTIONS).fit(copied, y)
+    one, two = REPEN(normalize=how, **OPTIONS).fit(rows, labels=y), REPEN(**OPTIONS).fit(copied, labels=y)
     np.testing.assert_allclose(one.outlier_scores_, two.outlier_scores_, rtol=1e-3, atol=1e-3)
     assert np.array_equal(one.outlier_score(rows), one.outlier_scores_)
 
@@ -137,7 +137,7 @@ def test_a_row_alone_scores_as_it_does_among_others(make, how):
     X, truth = _uneven()
     X = make(X)
     for y in (None, truth):
-        detector = REPEN(normalize=how, **OPTIONS).fit(X, y)
+        detector = REPEN(normalize=how, **OPTIONS).fit(X, labels=y)
         alone = np.concatenate([detector.outlier_score(X[i : i + 1]) for i in range(120)])
         assert np.array_equal(alone, detector.outlier_scores_)
 
@@ -204,7 +204,7 @@ def test_a_saved_model_normalises(tmp_path, make, how):
     X, truth = _uneven()
     X = make(X)
     for y in (None, truth):
-        detector = REPEN(normalize=how, **OPTIONS).fit(X, y)
+        detector = REPEN(normalize=how, **OPTIONS).fit(X, labels=y)
         back = load(detector.save(tmp_path / "model"))
         assert back.normalize == how
         assert np.array_equal(back.outlier_score(X), detector.outlier_scores_)

@@ -41,24 +41,24 @@ STAGE_OPTIONS = {
 
 ALLOWED = {
     "n_components": [1, 20, 4096, np.int64(5)],
-    "n_epochs": [1, 1000, np.uint8(3)],
-    "samples_per_epoch": ["auto", 1, 10**6],
-    "batch_size": [1, 10**6],
-    "margin": [1e-9, 1, 1000.0, np.float32(5)],
+    "n_epochs": [1, 1000, np.uint8(3), 100_000],
+    "samples_per_epoch": ["auto", 1, 10**8],
+    "batch_size": [1, 10**8],
+    "margin": [1e-9, 1, 1000.0, np.float32(5), 1e63],
     "n_queries": [1, 3],
     "n_subsamples": [1, 50],
     "subsample_size": [1, 8],
-    "alpha": [0, 0.5, math.sqrt(3)],
+    "alpha": [0, 0.5, math.sqrt(3), 1e6],
     "threshold": ["cantelli", 1e-6, 0.1, 0.5, TopK(5), Conformal()],
     "labeled_fraction": ["auto", 0, 0.0, 0.5, 1, 1.0],
     "normalize": [None, "l2", "max"],
     "n_estimators": [1, 3, 1000, np.int32(2)],
     "warm_start": [False, True],
     "random_state": [None, 0, 2**64 - 1, np.random.RandomState(0), np.random.default_rng(0)],
-    "n_jobs": [None, -1, 1, 8],
+    "n_jobs": [None, -1, -2, 1, 8],
     "verbose": [0, 1, True, False],
     "k": [1, 3, 100_000, np.int64(2)],
-    "false_positives": [None, 1e-9, 0.25, 1],
+    "false_positives": [None, 1e-12, 0.25, 1],
     "fraction": [1e-9, 0.05, 1, np.float32(0.5)],
     "count": [1, 10**6],
     "fdr": [1e-9, 0.1, 1],
@@ -66,24 +66,24 @@ ALLOWED = {
 }
 REFUSED = {
     "n_components": [0, -1, 4097, 2.0, "20", None, True],
-    "n_epochs": [0, -1, 1.5, None, False],
-    "samples_per_epoch": [0, -5, "all", None, 10.0],
-    "batch_size": [0, None, 2.5],
-    "margin": [0, 0.0, -1, math.nan, math.inf, "1000", None, True, 10**400, 1j],
+    "n_epochs": [0, -1, 1.5, None, False, 10**6],
+    "samples_per_epoch": [0, -5, "all", None, 10.0, 10**9],
+    "batch_size": [0, None, 2.5, 10**9],
+    "margin": [0, 0.0, -1, math.nan, math.inf, "1000", None, True, 10**400, 1j, 1e64, 1e300],
     "n_queries": [0, 1.0, None],
     "n_subsamples": [0, -1, None],
     "subsample_size": [0, 2.5, None],
-    "alpha": [-0.1, math.nan, math.inf, "sqrt3", None],
+    "alpha": [-0.1, math.nan, math.inf, "sqrt3", None, 1e7, 1e300],
     "threshold": [0, 0.0, -0.1, 0.6, 1, math.nan, "auto", "Cantelli", None, True, TopK, Sp()],
     "labeled_fraction": [-0.1, 1.1, math.nan, None, "half", True],
     "normalize": ["l1", "L2", "", 0, 2, True, ["l2"]],
     "n_estimators": [0, -1, 1001, 2.0, None, True],
     "warm_start": [0, 1, None, "yes"],
     "random_state": [-1, 0.5, "0", 2**64, [1, 2]],
-    "n_jobs": [0, -2, 1.0, "all"],
+    "n_jobs": [0, 1.0, "all", 5000, -5000],
     "verbose": [-1, None, 0.5],
     "k": [0, -1, 100_001, 1.5, None, True, "3"],
-    "false_positives": [0, 0.0, -0.1, 1.1, math.nan, True, "0.25"],
+    "false_positives": [0, 0.0, -0.1, 1.1, math.nan, True, "0.25", 1e-13, 1e-300],
     "fraction": [0, 0.0, -0.1, 1.1, math.nan, None, True],
     "count": [0, -1, 2.0, None, True],
     "fdr": [0, 0.0, 1.1, math.nan, None, True],
@@ -219,3 +219,15 @@ def test_the_message_says_what_was_given_and_what_is_allowed():
     message = "n_components=0 was given; allowed: an integer from 1 to 4,096."
     with pytest.raises(OptionError, match=re.escape(message)):
         check({"n_components": 0})
+
+
+@pytest.mark.parametrize(("name", "value"), [("alpha", 1e6), ("margin", 1e63), ("false_positives", 1e-12)])
+def test_what_is_just_allowed_can_be_fitted(name, value, data, quick):
+    """The margin in the unit of rows as large as rows may be."""
+    options = {"threshold": Cantelli(false_positives=value)} if name == "false_positives" else {name: value}
+    X = data[0] * (1e30 / abs(data[0]).max()) if name == "margin" else data[0]
+    detector = quick(**options).fit(X)
+    assert np.isfinite(detector.outlier_scores_).all()
+    assert np.isfinite([detector.threshold_, detector.false_positive_bound_]).all()
+    assert 0 < detector.false_positive_bound_ <= 1
+    assert np.isfinite(detector.loss_curve_).all()

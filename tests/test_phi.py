@@ -245,10 +245,31 @@ def test_more_neighbours_than_queries_are_refused(make, data):
 
 
 @scorers
-def test_more_neighbours_than_a_shrunken_subsample_has_are_refused(make, data):
+def test_no_more_neighbours_than_a_shrunken_subsample_has_are_looked_at(make, data):
     """Five rows leave subsamples of two."""
-    with pytest.raises(OptionError, match="k=3 was given; allowed: at most 2, the size of a subsample of the 5 rows"):
-        make(3).fit(data[0][:5])
+    X = data[0][:5]
+    with pytest.warns(UserWarning, match=r"of the 5 rows to draw from; subsamples of 2 are used, and k=2 in place"):
+        few = make(3, random_state=0).fit(X)
+    with pytest.warns(UserWarning, match=r"subsamples of 2 are used\.$"):
+        two = make(2, random_state=0).fit(X)
+    assert np.array_equal(few.outlier_scores_, two.outlier_scores_)
+
+
+@scorers
+@pytest.mark.filterwarnings("ignore:subsample_size")
+def test_nor_in_the_representation(make, data):
+    """Known outliers beside five rows: inliers enough for the queries, and references from the rows alone."""
+    X, beside = data[0][:5], {"labeled_outliers": data[0][115:], "labeled_inliers": data[0][5:20]}
+    few, two = (
+        RAMODO(make(k), sampler=TripletSampler(4), loss=_no_loss, n_epochs=1, random_state=0).fit(X, **beside)
+        for k in (3, 2)
+    )
+    assert few.model_.members[0].detection.phi.k == 2
+    assert np.array_equal(few.outlier_scores_, two.outlier_scores_)
+
+
+def _no_loss(rows, triplets):
+    return 0.0, np.zeros_like(rows)
 
 
 # ---- detectors of their own ----------------------------------------------------------------------------------------
@@ -284,7 +305,7 @@ def test_known_outliers_are_no_references_of_a_scorer(scorer):
     """Thirty ordinary rows and ten equal ones far away: known, those have no near reference."""
     X = np.vstack([np.random.default_rng(0).random((30, 3)), np.full((10, 3), 50.0)])
     y = np.repeat([0, 1], [30, 10])
-    told, untold = (clone(scorer).set_params(random_state=0).fit(X, labels) for labels in (y, None))
+    told, untold = (clone(scorer).set_params(random_state=0).fit(X, labels=labels) for labels in (y, None))
     assert told.outlier_scores_[30:].min() > 80
     assert untold.outlier_scores_[30:].max() < told.outlier_scores_[30:].min()
 

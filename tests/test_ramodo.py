@@ -70,7 +70,7 @@ def _labels(data, kind):
     X, truth = data
     y = np.zeros(len(truth))
     y[-2:], y[:3] = 1, -1
-    given = {"none": {}, "y": {"y": y}, "rows": {"labeled_outliers": X[-3:-1], "labeled_inliers": X[:2]}}
+    given = {"none": {}, "labels": {"labels": y}, "rows": {"labeled_outliers": X[-3:-1], "labeled_inliers": X[:2]}}
     return given[kind]
 
 
@@ -78,7 +78,7 @@ def _labels(data, kind):
 
 
 @either
-@pytest.mark.parametrize("labels", ["none", "y", "rows"])
+@pytest.mark.parametrize("labels", ["none", "labels", "rows"])
 def test_ramodo_is_repen(data, make, labels):
     X, given = make(data[0]), _labels(data, labels)
     one, two = RAMODO(**QUICK).fit(X, **given), REPEN(**QUICK).fit(X, **given)
@@ -89,7 +89,7 @@ def test_ramodo_is_repen(data, make, labels):
 
 
 @either
-@pytest.mark.parametrize("labels", ["none", "y"])
+@pytest.mark.parametrize("labels", ["none", "labels"])
 @pytest.mark.parametrize("k", [1, 3])
 @pytest.mark.parametrize(("scorer", "named"), [(KthNN, KthNeighborREPEN), (AverageNN, AverageNeighborREPEN)])
 def test_ramodo_with_a_scorer_is_the_detector_of_that_name(data, make, scorer, named, k, labels):
@@ -111,7 +111,7 @@ def test_stages_named_one_by_one_are_repen_with_those_options(data):
     options = {"n_subsamples": 20, "subsample_size": 5, "alpha": 1.2, "n_queries": 2, "labeled_fraction": 0.3}
     named = REPEN(7, margin=5.0, threshold=0.1, **options, **QUICK)
     names = ["outlier_scores_", "feature_weights_", "references_", "threshold_"]
-    one, two = stages.fit(*data), named.fit(*data)
+    one, two = stages.fit(data[0], labels=data[1]), named.fit(data[0], labels=data[1])
     assert all(np.array_equal(getattr(one, name), getattr(two, name)) for name in names)
 
 
@@ -176,7 +176,7 @@ def test_given_rows_are_the_candidates(data, record):
 def test_labels_come_before_given_rows(data):
     y = np.zeros(120)
     y[3], y[4] = -1, 1
-    detector = RAMODO(thresholder=GivenSet(np.array([3, 50])), **QUICK).fit(data[0], y)
+    detector = RAMODO(thresholder=GivenSet(np.array([3, 50])), **QUICK).fit(data[0], labels=y)
     assert detector.candidate_outliers_.tolist() == [4, 50]
 
 
@@ -233,12 +233,13 @@ def test_a_share_of_false_positives_stands_for_alpha(data):
 @pytest.mark.parametrize("labeled", [False, True])
 def test_a_saved_ramodo_scores_the_same(data, tmp_path, stages, labeled):
     X, truth = data
-    detector = RAMODO(**stages, **QUICK).fit(X, truth if labeled else None)
+    detector = RAMODO(**stages, **QUICK).fit(X, labels=truth if labeled else None)
     back = load(detector.save(tmp_path / "model"))
     assert type(back) is RAMODO
     for use in ("outlier_score", "transform", "predict"):
         assert np.array_equal(getattr(back, use)(X), getattr(detector, use)(X))
-    assert np.array_equal(clone(back).fit(X, truth if labeled else None).outlier_scores_, detector.outlier_scores_)
+    again = clone(back).fit(X, labels=truth if labeled else None)
+    assert np.array_equal(again.outlier_scores_, detector.outlier_scores_)
     assert np.array_equal(load(back.save(tmp_path / "again")).outlier_score(X), detector.outlier_scores_)
 
 
@@ -574,7 +575,7 @@ def test_another_library_s_scorer_does_not_see_known_outliers(data):
             seen.append(X.shape)
             return super().fit(X)
 
-    RAMODO(Seeing(novelty=True), representation=Layers((5,)), **QUICK).fit(*data)
+    RAMODO(Seeing(novelty=True), representation=Layers((5,)), **QUICK).fit(data[0], labels=data[1])
     assert seen == [(114, 40), (114, 5)]
 
 

@@ -37,7 +37,7 @@ def faint():
 
 def _mean_auc(X, truth, judged, y=None, **labeled):
     detectors = [REPEN(labeled_fraction=PAPER, random_state=seed) for seed in range(3)]
-    scores = [detector.fit(X, y, **labeled).outlier_scores_ for detector in detectors]
+    scores = [detector.fit(X, labels=y, **labeled).outlier_scores_ for detector in detectors]
     return np.mean([roc_auc_score(truth[judged], score[judged]) for score in scores])
 
 
@@ -70,7 +70,7 @@ def test_labels_in_y_decide_who_is_a_negative(quick, data, drawn, way):
     X, _ = data
     y = np.zeros(120)
     y[[0, 1]], y[114:117] = 1, -1
-    detector = quick(n_epochs=10, labeled_fraction=way).fit(X, y)
+    detector = quick(n_epochs=10, labeled_fraction=way).fit(X, labels=y)
     assert {0, 1} <= set(detector.candidate_outliers_)
     assert not set(detector.candidate_outliers_) & {114, 115, 116}
     negatives = set(drawn[0][..., -1].ravel())
@@ -84,7 +84,7 @@ def test_known_outliers_are_no_references(quick, way):
     X = np.random.default_rng(0).random((12, 5))
     y = np.zeros(12)
     y[[3, 7]] = 1
-    detector = quick(n_subsamples=50, subsample_size=9, labeled_fraction=way).fit(X, y)
+    detector = quick(n_subsamples=50, subsample_size=9, labeled_fraction=way).fit(X, labels=y)
     distances = np.linalg.norm(X[:, None] - X[y == 0], axis=2).min(axis=1)
     assert np.all(detector.initial_scores_[y == 1] >= distances[y == 1] - 1e-7)
     assert np.all(distances[y == 1] > 0.01)
@@ -113,10 +113,10 @@ def test_training_on_extra_rows_equals_reference(quick, data, drawn, make):
 def test_labels_the_paper_s_way_are_in_training_alone(quick, data):
     """The score is the distance to the references in the representation, and nothing else."""
     X, truth = data
-    detector = quick(labeled_fraction=PAPER).fit(X, truth)
+    detector = quick(labeled_fraction=PAPER).fit(X, labels=truth)
     assert detector.model_.direction is None
     assert "labels" not in detector.stage_seconds_
-    assert "labels" in quick(labeled_fraction="auto").fit(X, truth).stage_seconds_
+    assert "labels" in quick(labeled_fraction="auto").fit(X, labels=truth).stage_seconds_
     expected = sp_scores(detector.transform(X), detector.references_, 8)
     np.testing.assert_allclose(detector.outlier_scores_, expected, rtol=1e-9)
 
@@ -143,7 +143,7 @@ def test_no_extra_rows_are_as_none(quick, data, way):
 @either_way
 def test_unknown_labels_are_as_none(quick, data, way):
     X, _ = data
-    detector = quick(labeled_fraction=way).fit(X, np.zeros(120))
+    detector = quick(labeled_fraction=way).fit(X, labels=np.zeros(120))
     assert np.array_equal(detector.outlier_scores_, quick(labeled_fraction=PAPER).fit(X).outlier_scores_)
 
 
@@ -151,18 +151,18 @@ def test_unknown_labels_are_as_none(quick, data, way):
 def test_fit_predict_takes_labels(quick, data, way):
     X, truth = data
     labeled = {"labeled_outliers": X[-3:], "labeled_inliers": X[:3]}
-    flags = quick(labeled_fraction=way).fit_predict(X, truth, **labeled)
+    flags = quick(labeled_fraction=way).fit_predict(X, labels=truth, **labeled)
     assert set(flags) == {-1, 1}
-    assert np.array_equal(flags, quick(labeled_fraction=way).fit(X, truth, **labeled).predict(X))
+    assert np.array_equal(flags, quick(labeled_fraction=way).fit(X, labels=truth, **labeled).predict(X))
 
 
 @pytest.mark.parametrize("make", [sp.csr_array, lambda X: X.toarray()], ids=["sparse", "dense"])
 @pytest.mark.parametrize(
     ("labels", "error", "message"),
     [
-        (np.zeros(119), OptionError, r"y of shape \(119,\) .* 120 rows"),
-        (np.full(120, 2), OptionError, r"y\[0\]=.*2.*allowed: 1 \(known outlier\), -1 \(known inlier\) and 0"),
-        (np.array(["spam"] * 120), OptionError, r"y\[0\]=.*spam.*allowed"),
+        (np.zeros(119), OptionError, r"labels of shape \(119,\) .* 120 rows"),
+        (np.full(120, 2), OptionError, r"labels\[0\]=.*2.*allowed: 1 \(known outlier\), -1 \(known inlier\) and 0"),
+        (np.array(["spam"] * 120), OptionError, r"labels\[0\]=.*spam.*allowed"),
         (np.ones(120), OptionError, r"inlier.* left"),
         (np.r_[0, np.ones(119)], OptionError, r"1 inlier candidates are left.* needs at least 2"),
         (-np.ones(120), OptionError, r"no outlier candidates are left.*unlabelled \(0\)"),
@@ -172,7 +172,7 @@ def test_fit_predict_takes_labels(quick, data, way):
 def test_unusable_labels_are_refused(quick, data, make, labels, error, message):
     detector = quick()
     with pytest.raises(error, match=message):
-        detector.fit(make(data[0]), labels)
+        detector.fit(make(data[0]), labels=labels)
     assert not [name for name in vars(detector) if name.endswith("_")]
 
 
@@ -202,15 +202,21 @@ def test_extra_rows_with_other_columns_are_refused(quick, data):
     assert quick().fit(frame, labeled_outliers=frame.iloc[:3]).n_features_in_ == frame.shape[1]
 
 
-def test_the_output_of_predict_as_y_is_warned_of(quick, data):
-    """There 1 is an inlier; labels of y that look otherwise are taken as they are."""
+def test_names_of_extra_rows_are_looked_at_before_their_values(quick, data):
+    frame = pd.DataFrame(data[0].toarray(), columns=[f"c{i}" for i in range(data[0].shape[1])])
+    with pytest.raises(DataError, match="column 0 of labeled_inliers is"):
+        quick().fit(frame, labeled_inliers=frame.iloc[:3, ::-1] * np.nan)
+
+
+def test_the_output_of_predict_as_labels_is_warned_of(quick, data):
+    """There 1 is an inlier; labels that look otherwise are taken as they are."""
     X, _ = data
     predicted = quick().fit(X).predict(X)
     assert set(predicted) == {-1, 1}
     with pytest.warns(
-        UserWarning, match=r"in y 1 is a known outlier, -1 a known inlier .* `predict` means the opposite"
+        UserWarning, match=r"there 1 is a known outlier, -1 a known inlier .* `predict` means the opposite"
     ):
-        quick().fit(X, predicted)
-    quick().fit(X, -predicted)
+        quick().fit(X, labels=predicted)
+    quick().fit(X, labels=-predicted)
     predicted[0] = 0
-    quick().fit(X, predicted)
+    quick().fit(X, labels=predicted)

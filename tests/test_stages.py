@@ -18,7 +18,7 @@ def _refused(X, error, message, y=None, labeled=(), **stages):
     """Assert that a fit with these stages is refused, and leaves nothing behind."""
     detector = RAMODO(n_epochs=2, random_state=0, **stages)
     with pytest.raises(error, match=message):
-        detector.fit(X, y, **dict(labeled))
+        detector.fit(X, labels=y, **dict(labeled))
     assert not [name for name in vars(detector) if name.endswith("_")]
 
 
@@ -412,9 +412,9 @@ def test_contradictory_labels_of_y_and_a_matrix(data, make):
     X = make(data[0])
     y = np.zeros(N)
     y[5], y[7] = 1, -1
-    message = "row 5 of X with y=1 is given as an outlier and row 1 of labeled_inliers, the same row, as an inlier"
+    message = "row 5 of X with the label 1 is given as an outlier and row 1 of labeled_inliers, the same row, as an"
     _refused(X, DataError, message, y, {"labeled_inliers": X[4:6]})
-    message = "row 1 of labeled_outliers is given as an outlier and row 7 of X with y=-1, the same row, as an inlier"
+    message = "row 1 of labeled_outliers is given as an outlier and row 7 of X with the label -1, the same row, as an"
     _refused(X, DataError, message, y, {"labeled_outliers": X[6:8]})
 
 
@@ -432,7 +432,7 @@ def test_the_same_label_twice_is_no_contradiction(data, make):
     X = make(data[0])
     y = np.zeros(N)
     y[119], y[0] = 1, -1
-    detector = REPEN(n_epochs=1, random_state=0).fit(X, y, labeled_outliers=X[118:], labeled_inliers=X[:2])
+    detector = REPEN(n_epochs=1, random_state=0).fit(X, labels=y, labeled_outliers=X[118:], labeled_inliers=X[:2])
     assert np.isfinite(detector.outlier_scores_).all()
 
 
@@ -441,13 +441,13 @@ def test_equal_rows_of_x_may_have_different_labels(data):
     X = sp.vstack([data[0], data[0][:2]], format="csr")
     y = np.zeros(N + 2)
     y[0], y[N] = 1, -1
-    assert np.isfinite(REPEN(n_epochs=1, random_state=0).fit(X, y).outlier_scores_).all()
+    assert np.isfinite(REPEN(n_epochs=1, random_state=0).fit(X, labels=y).outlier_scores_).all()
 
 
 @pytest.mark.parametrize(
     ("stages", "labels", "error", "message"),
     [
-        ({}, np.ones(N), OptionError, "no inlier candidates are left: y says that every row of X is a known outlier"),
+        ({}, np.ones(N), OptionError, "no inlier candidates are left: labels say that every row of X is a known"),
         ({}, -np.ones(N), OptionError, r"no outlier candidates are left.*unlabelled \(0\)"),
         ({}, np.r_[0, np.ones(N - 1)], OptionError, r"1 inlier candidates are left.* needs at least 2"),
         (
@@ -467,5 +467,5 @@ def test_labels_that_leave_a_candidate_set_empty(data, stages, labels, error, me
 
 
 def test_labelled_outliers_stand_in_for_candidates(data):
-    detector = RAMODO(thresholder=GivenSet(), n_epochs=1, random_state=0).fit(data[0], data[1])
+    detector = RAMODO(thresholder=GivenSet(), n_epochs=1, random_state=0).fit(data[0], labels=data[1])
     assert detector.candidate_outliers_.tolist() == list(range(114, N))

@@ -41,8 +41,8 @@ def test_a_second_fit_starts_from_the_weights_it_has(data, make, widths):
     X = make(data[0])
     detector = _warm(widths).fit(X)
     cold = detector.loss_curve_
-    detector.fit(X, data[1])
-    untrained = _warm(widths, n_epochs=1).fit(X, data[1]).loss_curve_[0]
+    detector.fit(X, labels=data[1])
+    untrained = _warm(widths, n_epochs=1).fit(X, labels=data[1]).loss_curve_[0]
     assert 0 < cold[-1] < 0.9 * cold[0]
     assert detector.loss_curve_[0] < untrained
     assert detector.loss_curve_[0] < (cold[0] + 2 * cold[-1]) / 3
@@ -61,10 +61,10 @@ def test_it_trains_a_part_of_the_epochs(data, widths, n_epochs, expected):
 @LAYERS
 def test_the_second_fit_is_deterministic(data, make, widths):
     X, truth = make(data[0]), data[1]
-    one, two = (_warm(widths).fit(X).fit(X, truth) for _ in range(2))
+    one, two = (_warm(widths).fit(X).fit(X, labels=truth) for _ in range(2))
     assert np.array_equal(one.outlier_scores_, two.outlier_scores_)
     assert np.array_equal(one.feature_weights_, two.feature_weights_)
-    other = _warm(widths, n_jobs=2).fit(X).fit(X, truth)
+    other = _warm(widths, n_jobs=2).fit(X).fit(X, labels=truth)
     assert np.array_equal(one.outlier_scores_, other.outlier_scores_)
     assert np.array_equal(one.outlier_score(X), one.outlier_scores_)
 
@@ -155,7 +155,7 @@ def test_several_models_start_each_from_its_own_weights(data):
     detector = _warm(n_estimators=2).fit(data[0])
     cold = detector.loss_curve_
     seeds = [m.representation.first.seed for m in detector.model_.members]
-    detector.fit(data[0], data[1])
+    detector.fit(data[0], labels=data[1])
     assert [m.representation.first.seed for m in detector.model_.members] == seeds
     assert detector.loss_curve_[0] < 0.9 * cold[0]
     assert len(detector.loss_curve_) == 30 // _WARM
@@ -165,14 +165,15 @@ def test_several_models_start_each_from_its_own_weights(data):
 def test_a_loaded_model_goes_on_from_its_weights(data, tmp_path, widths):
     detector = _warm(widths).fit(data[0])
     back = load(detector.save(tmp_path / "model"))
-    assert np.array_equal(back.fit(*data).outlier_scores_, detector.fit(*data).outlier_scores_)
+    one, two = (given.fit(data[0], labels=data[1]) for given in (back, detector))
+    assert np.array_equal(one.outlier_scores_, two.outlier_scores_)
 
 
 def test_more_labels_are_learned(data):
     """Six planted outliers, labelled only now, rank above the other rows."""
     X, truth = data
     detector = _warm().fit(X)
-    detector.fit(X, truth)
+    detector.fit(X, labels=truth)
     assert detector.candidate_outliers_.tolist() == list(range(114, 120))
     assert detector.outlier_scores_[114:].min() > np.median(detector.outlier_scores_[:114])
 

@@ -3,7 +3,8 @@
 A share of the rows is held out: they are neither references nor in any triplet, so they are to the fitted detector what
 new rows are. A row's p-value is the share of held-out rows that score at least as high. Benjamini and Hochberg's rule
 on the p-values of a batch then keeps the expected share of false discoveries at or below the rate that was asked for
-(Bates, Candès, Lei, Romano, Sesia 2023). Outliers among the held-out rows make it more cautious, not less.
+(Bates, Candès, Lei, Romano, Sesia 2023), where the rows of the batch are new. Outliers among the held-out rows make it
+more cautious, not less. Of the rows that were trained on nothing is promised: their scores are not those of new rows.
 """
 
 from __future__ import annotations
@@ -32,8 +33,9 @@ def benjamini_hochberg(p: Scores, fdr: float) -> npt.NDArray[np.bool_]:
 
 
 class Conformal(Line):
-    """The line of Benjamini and Hochberg's rule at the false-discovery rate `fdr`.
+    """The line that Benjamini and Hochberg's rule at `fdr` draws on the training rows.
 
+    The false-discovery rate itself holds for new rows only, by `discoveries` of the fitted detector.
     `held_out` is the share of unlabelled rows that training does without.
     """
 
@@ -45,7 +47,7 @@ class Conformal(Line):
         """The rows that are kept from training."""
         check(self.get_params(deep=False))
         if len(candidates) == 0:
-            raise OptionError("Conformal was given without unlabelled rows (0 in y); allowed: some, to hold out.")
+            raise OptionError("Conformal was given without unlabelled rows (0 in labels); allowed: some, to hold out.")
         count = max(1, round(self.held_out * len(candidates)))
         return np.sort(rng.choice(candidates, count, replace=False))
 

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-import os
 from abc import ABC, abstractmethod
-from typing import Any
+from collections.abc import Callable
+from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
 from sklearn.base import BaseEstimator, OutlierMixin
 from sklearn.utils.validation import _check_feature_names, _check_n_features, _get_feature_names, check_is_fitted
 
+from . import threads
+from .labels import read_labels
 from .model import offset_of
-from .options import check
-from .rows import DataError, Rows, open_rows
+from .options import OptionError, check
+from .rows import DataError, Rows, map_blocks, open_rows
 from .thresholding import Cantelli
 
 Scores = npt.NDArray[np.float64]
@@ -41,28 +43,17 @@ class Detector(ABC, OutlierMixin, BaseEstimator):
         """-1 for rows whose score is at or above `threshold_`, 1 for all others."""
         return np.where(self.decision_function(X) < 0, -1, 1)
 
-    def fit_predict(self, X: Any, y: Any = None, **labeled: Any) -> npt.NDArray[np.int64]:
-        """`fit`, then `predict` of the same rows."""
-        self.fit(X, y, **labeled)
+    def fit_predict(self, X: Any, y: Any = None, **known: Any) -> npt.NDArray[np.int64]:
+        """`fit`, then `predict` of the same rows. `y` is ignored; `known` is what `fit` takes by name."""
+        self.fit(X, **known)
         return np.where(self.outlier_scores_ >= self.threshold_, -1, 1)
-
-    def _keep_face(self, X: Any, n_features: int, scores: Scores) -> None:
-        threshold = Cantelli().cutoff(scores)
-        self.n_features_in_ = n_features
-        names = _get_feature_names(X)
-        self.__dict__.pop("feature_names_in_", None)
-        if names is not None:
-            self.feature_names_in_ = names
-        self.outlier_scores_ = scores
-        self.threshold_ = threshold
-        self.offset_ = offset_of(threshold)
 
     def _open(self, X: Any) -> Rows:
         """X for scoring: checked, and with the columns that `fit` saw."""
         check_is_fitted(self, "outlier_scores_")
         check({"n_jobs": self.n_jobs})
+        _check_feature_names(self, X, reset=False)  # first: values under other names are beside the point
         rows, _ = open_rows(X, n_threads=self._n_threads())
-        _check_feature_names(self, X, reset=False)
         if rows.n_features != self.n_features_in_:
             _check_n_features(self, X, reset=False)
             raise DataError(
@@ -72,14 +63,58 @@ class Detector(ABC, OutlierMixin, BaseEstimator):
         return rows
 
     def _n_threads(self) -> int:
-        if self.n_jobs is None or self.n_jobs == -1:
-            return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-        return int(self.n_jobs)
+        return threads.n_threads(self.n_jobs)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         return tags
+
+
+class RankingDetector(Detector):
+    """A detector that is also a stage: its `ranking` scores rows, against what it learned of the eligible ones."""
+
+    @abstractmethod
+    def ranking(
+        self, rows: Rows, eligible: npt.NDArray[np.int64], rng: np.random.Generator, n_threads: int
+    ) -> Callable[[Rows], Scores]:
+        """What scores blocks of rows."""
+
+    @abstractmethod
+    def check_stage(self) -> None:
+        """Raise where an option is not allowed."""
+
+    def fit(self, X: Any, y: Any = None, *, labels: Any = None) -> Self:
+        """Learn from the rows of `X` that are not known outliers (1 in `labels`); `y` is ignored."""
+        self.check_stage()
+        names = _get_feature_names(X)
+        rows, _ = open_rows(X, n_threads=self._n_threads())
+        eligible = np.flatnonzero(read_labels(labels, rows.n_rows) != 1)
+        if len(eligible) < 2:
+            raise OptionError(
+                f"X has n_samples = {rows.n_rows}, of which {len(eligible)} are not known outliers; allowed: at least "
+                "2, to draw references from."
+            )
+        score = self.ranking(rows, eligible, np.random.default_rng(seed_of(self.random_state)), self._n_threads())
+        scores = map_blocks(rows, score)
+        threshold = Cantelli().cutoff(scores)
+        fitted = {
+            "n_features_in_": rows.n_features,
+            "outlier_scores_": scores,
+            "threshold_": threshold,
+            "offset_": offset_of(threshold),
+            "_score": score,
+        }
+        if names is not None:
+            fitted["feature_names_in_"] = names
+        self.__dict__.pop("feature_names_in_", None)
+        self.__dict__.update(fitted)  # in one go: an interrupted fit leaves the detector as it was
+        return self
+
+    def outlier_score(self, X: Any) -> Scores:
+        """How outlying each row is: higher is more outlying."""
+        rows = self._open(X)
+        return map_blocks(rows, self._score)
 
 
 def seed_of(random_state: Any) -> int | None:

@@ -110,8 +110,8 @@ def _of_length(detector: Any, scores: Scores) -> list[Finding]:
         if abs(value) > _MOSTLY:
             warning = (
                 f"this {which}ranking is mostly {words}{'' if value > 0 else ', upside down'}: rank correlation "
-                f"{value:.2f}. Where that does not make an outlier, try normalize='l2' or 'max'; diagnose(X, y) "
-                "compares them on known outliers."
+                f"{value:.2f}. Where that does not make an outlier, try normalize='l2' or 'max'; diagnose(X, "
+                "labels=...) compares them on known outliers."
             )
         findings.append(Finding(name, value, f"rank correlation of {which}score and {words}", warning))
     return findings
@@ -217,24 +217,26 @@ def _correlation(a: npt.NDArray[Any], b: npt.NDArray[Any]) -> float:
     return float(spearmanr(a, b).statistic)
 
 
-def compare_normalizations(detector: Any, X: Any, y: Any, labeled_outliers: Any) -> dict[str, float]:
+def compare_normalizations(detector: Any, X: Any, known: Any, labeled_outliers: Any) -> dict[str, float]:
     """Mean share of unlabelled rows that known outliers outrank, by detectors that were not told of them."""
     n_rows = open_rows(X)[0].n_rows
-    labels = read_labels(y, n_rows)
+    labels = read_labels(known, n_rows)
     if not (labels == 1).any() and labeled_outliers is None:
         raise OptionError(
-            "no known outliers were given; allowed: X with y that holds a 1, or labeled_outliers, to compare "
-            "normalisations on."
+            "no known outliers were given; allowed: X with labels that hold a 1, or labeled_outliers, to "
+            "compare normalisations on."
         )
     if (labels == 1).all():
-        raise OptionError("y says that every row of X is a known outlier (1); allowed: others, for them to outrank.")
+        raise OptionError(
+            "labels say that every row of X is a known outlier (1); allowed: others, for them to outrank."
+        )
     ranks = {}
     for how in (None, "l2", "max"):
         told_nothing = clone(detector).set_params(normalize=how, warm_start=False).fit(X)
-        known = [told_nothing.outlier_scores_[labels == 1]]
+        ranked = [told_nothing.outlier_scores_[labels == 1]]
         if labeled_outliers is not None:
-            known.append(told_nothing.outlier_score(labeled_outliers))
+            ranked.append(told_nothing.outlier_score(labeled_outliers))
         others = np.sort(told_nothing.outlier_scores_[labels != 1])
-        outranked = np.searchsorted(others, np.concatenate(known)) / len(others)
+        outranked = np.searchsorted(others, np.concatenate(ranked)) / len(others)
         ranks[str(how)] = float(outranked.mean())
     return ranks

@@ -9,17 +9,16 @@ from typing import Any, Self
 import numpy as np
 import numpy.typing as npt
 
-from .detector import Detector, seed_of
+from .detector import RankingDetector
 from .foreign import as_scorer
-from .labels import read_labels
 from .options import OptionError, check
-from .rows import Rows, map_blocks, open_rows
+from .rows import Rows, map_blocks
 
 Scores = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int64]
 
 
-class Ensemble(Detector):
+class Ensemble(RankingDetector):
     """The mean of several detectors' views of a row.
 
     Parameters
@@ -39,29 +38,22 @@ class Ensemble(Detector):
 
     def ranking(self, rows: Rows, eligible: Integers, rng: np.random.Generator, n_threads: int) -> _Views:
         """What scores blocks of rows by all detectors together."""
-        if self.combine not in ("rank", "score"):
-            raise OptionError(f"combine={self.combine!r} was given; allowed: 'rank' or 'score'.")
-        if not isinstance(self.detectors, list | tuple) or len(self.detectors) == 0:
-            raise OptionError(f"detectors={self.detectors!r} was given; allowed: a list of at least one detector.")
+        self.check_stage()
         members = [as_scorer(d, "detectors").ranking(rows, eligible, rng, n_threads) for d in self.detectors]
         names = [type(d).__name__ for d in self.detectors]
         return _Views(members, names, self.combine, rows)
 
-    def fit(self, X: Any, y: Any = None) -> Self:
-        """Fit all detectors to the rows of `X` that are not known outliers (1 in `y`)."""
+    def check_stage(self) -> None:
+        """Raise where an option is not allowed."""
         check(self.get_params(deep=False))
-        rows, _ = open_rows(X, n_threads=self._n_threads())
-        eligible = np.flatnonzero(read_labels(y, rows.n_rows) != 1)
-        if len(eligible) < 2:
-            raise OptionError(f"{len(eligible)} rows that are not known outliers were given; allowed: at least 2.")
-        self._score = self.ranking(rows, eligible, np.random.default_rng(seed_of(self.random_state)), self._n_threads())
-        self._keep_face(X, rows.n_features, map_blocks(rows, self._score))
-        return self
+        if self.combine not in ("rank", "score"):
+            raise OptionError(f"combine={self.combine!r} was given; allowed: 'rank' or 'score'.")
+        if not isinstance(self.detectors, list | tuple) or len(self.detectors) == 0:
+            raise OptionError(f"detectors={self.detectors!r} was given; allowed: a list of at least one detector.")
 
-    def outlier_score(self, X: Any) -> Scores:
-        """How outlying each row is: higher is more outlying."""
-        rows = self._open(X)
-        return map_blocks(rows, self._score)
+    def fit(self, X: Any, y: Any = None, *, labels: Any = None) -> Self:
+        """Fit all detectors to the rows of `X` that are not known outliers (1 in `labels`); `y` is ignored."""
+        return super().fit(X, labels=labels)
 
 
 class _Views:

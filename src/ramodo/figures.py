@@ -128,7 +128,7 @@ def flat_map(representation: npt.NDArray[np.floating]) -> FlatMap:
 
 def truth_of(y: Any, n_rows: int) -> npt.NDArray[np.bool_]:
     """Which rows the labels call outliers (1; all others are 0 or -1): there must be some, and others."""
-    truth = read_labels(y, n_rows) == 1
+    truth = read_labels(y, n_rows, "y") == 1
     if truth.all() or not truth.any():
         raise OptionError(f"y has {int(truth.sum())} outliers (1) in {n_rows} rows; allowed: some, and not all.")
     return truth

@@ -33,6 +33,7 @@ from .stages import (
     checked_pools,
     checked_scores,
     checked_triplets,
+    copied,
 )
 from .thresholding import Candidates, Cantelli
 from .training import Start, train
@@ -173,7 +174,9 @@ def _fit_members(
 
         def one(seeds_and_start: Any) -> MemberFit:
             own, start = seeds_and_start
-            return _fit_member(stages, plan, data, own, start, threads_each, Progress(), show)
+            with lock:  # one at a time: what a stage does to be copied is its own business
+                own_stages = copied(stages, plan.n_estimators)
+            return _fit_member(own_stages, plan, data, own, start, threads_each, Progress(), show)
 
         with ThreadPoolExecutor(workers) as pool:
             futures = [pool.submit(one, pair) for pair in zip(seeds, starts, strict=True)]
@@ -338,7 +341,7 @@ def _detect(
         return Fitted(scorer.ranking(DenseRows(mapped), data.eligible, rng, n_threads)), None
     drawn = scorer.draw(data.eligible, rng)
     numbers = drawn.ravel()
-    references = References(np.ascontiguousarray(mapped[numbers]), drawn.shape[1], scorer.phi)
+    references = References(np.ascontiguousarray(mapped[numbers]), drawn.shape[1], scorer.phi_among(drawn.shape[1]))
     return references, Origin.of(data.rows.take(numbers), numbers)
 
 

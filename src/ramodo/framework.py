@@ -83,13 +83,16 @@ class RandomDistanceDetector(ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
 
     # ---- fitting -------------------------------------------------------------------------------------------------
 
-    def fit(self, X: Any, y: Any = None, *, labeled_outliers: Any = None, labeled_inliers: Any = None) -> Self:
+    def fit(
+        self, X: Any, y: Any = None, *, labels: Any = None, labeled_outliers: Any = None, labeled_inliers: Any = None
+    ) -> Self:
         """Learn from the rows of `X`.
 
         Parameters
         ----------
         X : matrix or table of numbers, sparse or dense, one row per object
-        y : one label per row, optional: 1 known outlier, -1 known inlier, 0 unknown
+        y : ignored, as in scikit-learn's outlier detectors
+        labels : one label per row, optional: 1 known outlier, -1 known inlier, 0 unknown
         labeled_outliers, labeled_inliers : matrices of further rows, not part of X, whose nature is known
         """
         check(self.get_params(deep=False))
@@ -97,7 +100,7 @@ class RandomDistanceDetector(ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
         seed = np.random.SeedSequence(seed_of(self.random_state))
         names = _get_feature_names(X)
         with progress.stage("check"):
-            data = self._open_training_data(X, y, labeled_outliers, labeled_inliers, stages, seed)
+            data = self._open_training_data(X, labels, labeled_outliers, labeled_inliers, stages, seed)
             facts: dict[str, Any] = {
                 "row_lengths_": lengths(data.rows),
                 "row_norms_": np.sqrt(squared_norms(data.rows, self._n_threads())),
@@ -113,7 +116,7 @@ class RandomDistanceDetector(ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
         return self
 
     def _open_training_data(
-        self, X: Any, y: Any, outliers: Any, inliers: Any, stages: Stages, seed: np.random.SeedSequence
+        self, X: Any, known: Any, outliers: Any, inliers: Any, stages: Stages, seed: np.random.SeedSequence
     ) -> fitting.TrainingData:
         names, n_threads = _get_feature_names(X), self._n_threads()
         rows, facts = open_rows(X, n_threads=n_threads)
@@ -122,9 +125,9 @@ class RandomDistanceDetector(ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
                 f"X has n_samples = {rows.n_rows}; at least {FEWEST_ROWS} are needed: a query, a positive and a "
                 "negative."
             )
-        labels = read_labels(y, rows.n_rows)
+        labels = read_labels(known, rows.n_rows)
         if (labels == 1).all():
-            raise OptionError("no inlier candidates are left: y says that every row of X is a known outlier (1).")
+            raise OptionError("no inlier candidates are left: labels say that every row of X is a known outlier (1).")
         warn_of_predictions(labels)
         known_outliers, largest_outlier = _open_extra(rows, names, "labeled_outliers", outliers)
         known_inliers, largest_inlier = _open_extra(rows, names, "labeled_inliers", inliers)
@@ -188,7 +191,7 @@ class RandomDistanceDetector(ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
         return self.model_.transform(rows, self._n_threads())
 
     def p_values(self, X: Any) -> npt.NDArray[np.float64]:
-        """The share of held-out rows that score at least as high; needs `threshold=Conformal()`."""
+        """The share of held-out rows that score at least as high, for new rows; needs `threshold=Conformal()`."""
         rows = self._open(X)
         if len(self.calibration_scores_) == 0:
             raise OptionError(
@@ -198,23 +201,24 @@ class RandomDistanceDetector(ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
         return conformal.p_values(self.model_.score(rows, self._n_threads()), self.calibration_scores_)
 
     def discoveries(self, X: Any, fdr: float = 0.1) -> npt.NDArray[np.bool_]:
-        """Which rows of a batch are outliers, at most an expected share `fdr` of them falsely.
+        """Which of a batch of new rows are outliers, at most an expected share `fdr` of them falsely.
 
         Benjamini and Hochberg's rule on the p-values of the batch: unlike a score, a row's flag depends on the others.
+        The promise does not hold for rows that the detector was fitted to.
         """
         check({"fdr": fdr})
         return conformal.benjamini_hochberg(self.p_values(X), fdr)
 
-    def diagnose(self, X: Any = None, y: Any = None, *, labeled_outliers: Any = None) -> Diagnosis:
+    def diagnose(self, X: Any = None, *, labels: Any = None, labeled_outliers: Any = None) -> Diagnosis:
         """What a careful analyst would check, as findings and warnings.
 
-        With X and known outliers (1 in `y`, or `labeled_outliers`) also how high each normalisation ranks them.
+        With X and known outliers (1 in `labels`, or `labeled_outliers`) also how high each normalisation ranks them.
         """
         check_is_fitted(self, "outlier_scores_")
         findings = diagnose(self)
         if X is None:
             return findings
-        return findings.with_normalizations(compare_normalizations(self, X, y, labeled_outliers))
+        return findings.with_normalizations(compare_normalizations(self, X, labels, labeled_outliers))
 
     def explain(self, X: Any, top: int = 10, *, names: Any = None) -> Explanation:
         """Why each row of `X` has the score that it has.
@@ -420,14 +424,14 @@ def _open_extra(rows: Rows, names: npt.NDArray[np.object_] | None, name: str, gi
     """Labelled rows that are not in X, in the kind of `rows`, and their largest absolute value."""
     if given is None or (given.shape[0] if hasattr(given, "shape") and given.shape else len(given)) == 0:
         return None, 0.0
-    extra, facts = open_rows(given, name=name)
-    if extra.n_features != rows.n_features:
-        raise DataError(f"{name} has {extra.n_features} features; allowed: the {rows.n_features} of X.")
     own = _get_feature_names(given)
-    if names is not None and own is not None and not np.array_equal(names, own):
+    if names is not None and own is not None and len(names) == len(own) and not np.array_equal(names, own):
         first = int(np.flatnonzero(names != own)[0])
         raise DataError(
             f"column {first} of {name} is {own[first]!r}; allowed: the columns of X in their order, there "
             f"{names[first]!r}."
         )
+    extra, facts = open_rows(given, name=name)
+    if extra.n_features != rows.n_features:
+        raise DataError(f"{name} has {extra.n_features} features; allowed: the {rows.n_features} of X.")
     return like(rows, extra), facts.largest

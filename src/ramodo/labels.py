@@ -14,19 +14,22 @@ from .rows import DataError, DenseRows, Rows
 Labels = npt.NDArray[np.int8]
 
 
-def read_labels(y: object, n_rows: int) -> Labels:
-    """`y` as int8: 1 known outlier, -1 known inlier, 0 unknown; None is all unknown."""
-    if y is None:
+def read_labels(given: object, n_rows: int, name: str = "labels") -> Labels:
+    """`given` as int8: 1 known outlier, -1 known inlier, 0 unknown; None is all unknown. Errors say `name`."""
+    if given is None:
         return np.zeros(n_rows, dtype=np.int8)
-    values = np.asarray(y)
+    values = np.asarray(given)
     if values.shape not in ((n_rows,), (n_rows, 1)):
-        raise OptionError(f"y of shape {values.shape} was given; allowed: one label for each of the {n_rows} rows.")
+        raise OptionError(
+            f"{name} of shape {values.shape} was given; allowed: one label for each of the {n_rows} rows."
+        )
     values = values.reshape(-1)
     known = np.isin(values, (-1, 0, 1)) if values.dtype.kind in "biuf" else np.zeros(n_rows, dtype=bool)
     if not known.all():
         first = int(np.flatnonzero(~known)[0])
         raise OptionError(
-            f"y[{first}]={values[first]!r} was given; allowed: 1 (known outlier), -1 (known inlier) and 0 (unknown)."
+            f"{name}[{first}]={values[first]!r} was given; allowed: 1 (known outlier), -1 (known inlier) and 0 "
+            "(unknown)."
         )
     return values.astype(np.int8)
 
@@ -35,9 +38,9 @@ def warn_of_predictions(labels: Labels) -> None:
     """Where every row has a label and most are 1: that is what `predict` gives, and means there the opposite."""
     if (labels != 0).all() and (labels == 1).sum() > (labels == -1).sum():
         warnings.warn(
-            f"y says that {int((labels == 1).sum()):,} of {len(labels):,} rows are known outliers: in y 1 is a known "
-            "outlier, -1 a known inlier and 0 unknown. `predict` means the opposite, 1 inlier and -1 outlier; if y is "
-            "from there, give -y, or leave it out.",
+            f"labels say that {int((labels == 1).sum()):,} of {len(labels):,} rows are known outliers: there 1 is a "
+            "known outlier, -1 a known inlier and 0 unknown. `predict` means the opposite, 1 inlier and -1 outlier; if "
+            "the labels are from there, give -labels, or leave them out.",
             UserWarning,
             stacklevel=4,
         )
@@ -57,12 +60,12 @@ def refuse_contradictions(rows: Rows, labels: Labels, outliers: Rows | None, inl
     if inliers is not None:
         for content, place in _contents_of(rows, np.flatnonzero(labels == 1)):
             if content in known_inliers:
-                _refuse(f"{place} with y=1", known_inliers[content])
+                _refuse(f"{place} with the label 1", known_inliers[content])
     if outliers is not None and (labels == -1).any():
         known_outliers = dict(_contents(outliers, "labeled_outliers"))
         for content, place in _contents_of(rows, np.flatnonzero(labels == -1)):
             if content in known_outliers:
-                _refuse(known_outliers[content], f"{place} with y=-1")
+                _refuse(known_outliers[content], f"{place} with the label -1")
 
 
 def _refuse(outlier: str, inlier: str) -> None:

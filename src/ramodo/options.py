@@ -115,21 +115,29 @@ class Option:
             raise OptionError(f"{self.name}={value!r} was given; allowed: {' or '.join(map(str, self.allowed))}.")
 
 
+_LARGEST_ALPHA = 1e6
+"""No score of N rows lies more than √N deviations above their mean, and 10^12 rows are beyond any machine."""
+
+_LARGEST_MARGIN = 1e63
+"""The default in the unit of values of 1e30, the largest that data may have."""
+
+_MOST_TRIPLETS = 100_000_000
+
 OPTIONS: tuple[Option, ...] = (
     Option("n_components", 20, (Integer(1, 4096),), "M, sec. 6.3", "Columns of the representation."),
-    Option("n_epochs", 30, (Integer(1),), "sec. 6.3", "Passes of training."),
+    Option("n_epochs", 30, (Integer(1, 100_000),), "sec. 6.3", "Passes of training."),
     Option(
         "samples_per_epoch",
         "auto",
-        (Literal("auto"), Integer(1)),
+        (Literal("auto"), Integer(1, _MOST_TRIPLETS)),
         "sec. 6.3",
         "Triplets drawn per epoch; 'auto' is 5,000, or the number of rows where that is less.",
     ),
-    Option("batch_size", 256, (Integer(1),), "b, sec. 6.3", "Triplets per gradient step."),
+    Option("batch_size", 256, (Integer(1, _MOST_TRIPLETS),), "b, sec. 6.3", "Triplets per gradient step."),
     Option(
         "margin",
         1000.0,
-        (Real(0, above=True),),
+        (Real(0, _LARGEST_MARGIN, above=True),),
         "c, sec. 4.5",
         "Difference of squared distances beyond which a triplet is satisfied.",
     ),
@@ -139,7 +147,7 @@ OPTIONS: tuple[Option, ...] = (
     Option(
         "alpha",
         math.sqrt(3),
-        (Real(0),),
+        (Real(0, _LARGEST_ALPHA),),
         "α, eq. 2 and sec. 5.2",
         "Standard deviations above the mean at which a score counts as high; at most 1/(1+α²) of scores are.",
     ),
@@ -183,9 +191,10 @@ OPTIONS: tuple[Option, ...] = (
     Option(
         "n_jobs",
         None,
-        (Literal(None), Literal(-1), Integer(1, 4096)),
+        (Literal(None), Integer(1, 4096), Integer(-4096, -1)),
         "-",
-        "Threads; None and -1 are all cores. Results do not depend on it.",
+        "Threads. -1 is all cores, -2 all but one; None is 1, unless a `joblib.parallel_config` says otherwise. "
+        "Results do not depend on it.",
     ),
     Option(
         "verbose",
@@ -199,13 +208,19 @@ OPTIONS: tuple[Option, ...] = (
     Option(
         "false_positives",
         None,
-        (Literal(None), Real(0, 1, above=True)),
+        (Literal(None), Real(_LARGEST_ALPHA**-2, 1)),
         "sec. 5.2",
         "The bound that α stands for, in its place: 0.25 is √3.",
     ),
     Option("fraction", 0.05, (Real(0, 1, above=True),), "-", "Share of the rows."),
     Option("count", 10, (Integer(1),), "-", "Number of rows."),
-    Option("fdr", 0.1, (Real(0, 1, above=True),), "-", "Expected share of false discoveries."),
+    Option(
+        "fdr",
+        0.1,
+        (Real(0, 1, above=True),),
+        "-",
+        "Expected share of false discoveries among new rows, by `discoveries`.",
+    ),
     Option("held_out", 0.2, (Real(0, 0.5, above=True),), "-", "Share of the rows that only the cut-off sees."),
 )
 

@@ -13,10 +13,11 @@ def promise(detector: Any, is_training: bool = True) -> str:
     """What may be said of the rows at or above `threshold_`: of the training rows, or of others."""
     rule = detector._stages().cutoff
     if isinstance(rule, Conformal):
-        text = f"Benjamini and Hochberg's rule at a false-discovery rate of {rule.fdr:g}"
+        text = f"that of Benjamini and Hochberg's rule at {rule.fdr:g} on the training rows"
         which = "row" if is_training else "training row"
         nothing = f"; no {which} is a discovery at this rate, so the line lies above all of them"
-        return text + nothing if _finds_nothing(detector) else text
+        rate = "; the false-discovery rate holds for new rows only, by `discoveries`"
+        return f"{text}{nothing if _finds_nothing(detector) else ''}{rate}"
     if isinstance(rule, TopFraction):
         return f"the share that was asked for, {rule.fraction:g} of the training rows"
     if isinstance(rule, TopK):
@@ -34,14 +35,12 @@ def promise(detector: Any, is_training: bool = True) -> str:
 def caveat(detector: Any, is_training: bool = True) -> str:
     """What may not be said of them."""
     rule = detector._stages().cutoff
-    if not is_training:
-        return _caveat_of_others(isinstance(rule, Conformal))
-    if isinstance(rule, Conformal) and _finds_nothing(detector):
-        return "A higher rate, or more rows, may find some. The ranking says which to look at first all the same."
     if isinstance(rule, Conformal):
+        return _caveat_of_rate(detector, is_training)
+    if not is_training:
         return (
-            "Of the rows that it flags, about this share at most is expected to be flagged falsely, among rows like "
-            "those that were held out of training."
+            "That holds for the training rows only. Of other rows, such as these, any share can be flagged: many "
+            "flagged rows say that these data differ from the training data."
         )
     if isinstance(rule, Cantelli):
         return (
@@ -56,9 +55,17 @@ def _finds_nothing(detector: Any) -> bool:
     return bool(detector.threshold_ > detector.outlier_scores_.max())
 
 
-def _caveat_of_others(has_rate: bool) -> str:
-    text = (
-        "That holds for the training rows only. Of other rows, such as these, any share can be flagged: many flagged "
-        "rows say that these data differ from the training data."
+def _caveat_of_rate(detector: Any, is_training: bool) -> str:
+    """The p-values of rows that were trained on are not those of new ones, nor does a fixed line know the batch."""
+    if not is_training:
+        return (
+            "Of other rows than those of the training, such as these, the line can flag any share: many flagged rows "
+            "say that these data differ from the training data. The detector's `discoveries` applies the rule to rows "
+            "such as these."
+        )
+    if _finds_nothing(detector):
+        return "A higher rate, or more rows, may find some. The ranking says which to look at first all the same."
+    return (
+        "How many of the flagged rows are flagged falsely is not known: the detector was fitted to these rows. The "
+        "ranking says which to look at first."
     )
-    return f"{text} The detector's `discoveries` applies the rule to rows such as these." if has_rate else text

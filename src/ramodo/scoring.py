@@ -17,17 +17,16 @@ import numpy as np
 import numpy.typing as npt
 
 from . import kernels
-from .detector import Detector, seed_of
+from .detector import RankingDetector
 from .kernels import Phi
-from .labels import read_labels
 from .options import OptionError, check
-from .rows import Rows, map_blocks, open_rows
+from .rows import Rows
 
 Scores = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int64]
 
 
-class RandomDistance(Detector):
+class RandomDistance(RankingDetector):
     """What scorers have in common; a subclass names its φ."""
 
     n_subsamples: int
@@ -37,6 +36,10 @@ class RandomDistance(Detector):
     def phi(self) -> Phi:
         """Which of the distances to a subsample count."""
         return Phi()
+
+    def phi_among(self, size: int) -> Phi:
+        """The same for subsamples of `size`, which may be fewer than k: then all of them count."""
+        return self.phi._replace(k=min(self.phi.k, size))
 
     # ---- a stage -------------------------------------------------------------------------------------------------
 
@@ -48,31 +51,28 @@ class RandomDistance(Detector):
         """
         self.check_stage()
         size = self.subsample_size if len(eligible) > self.subsample_size else max(1, len(eligible) // 2)
-        if size < self.phi.k:
-            raise OptionError(
-                f"k={self.phi.k} was given; allowed: at most {size}, the size of a subsample of the {len(eligible)} "
-                "rows to draw from."
-            )
         return np.stack([eligible[rng.choice(len(eligible), size, replace=False)] for _ in range(self.n_subsamples)])
 
     def against(self, references: Rows, subsample_size: int, n_threads: int) -> FixedReferences:
         """What scores blocks of rows against `references`, consecutive rows of which form the subsamples."""
-        return FixedReferences(references, subsample_size, self.phi, n_threads)
+        return FixedReferences(references, subsample_size, self.phi_among(subsample_size), n_threads)
 
     def in_representation(self, references: npt.NDArray[np.float32], subsample_size: int) -> kernels.SmallSp:
         """The same for rows of the learned representation."""
-        return kernels.SmallSp(references, subsample_size, self.phi)
+        return kernels.SmallSp(references, subsample_size, self.phi_among(subsample_size))
 
     def ranking(self, rows: Rows, eligible: Integers, rng: np.random.Generator, n_threads: int) -> FixedReferences:
         """What scores blocks of rows, against references drawn from the eligible ones."""
         drawn = self.draw(eligible, rng)
-        if drawn.shape[1] < self.subsample_size:
+        size, k = drawn.shape[1], self.phi.k
+        if size < self.subsample_size:
+            nearest = f", and k={size} in place of k={k}" if size < k else ""
             warnings.warn(
                 f"subsample_size={self.subsample_size} leaves no row out of a subsample of the {len(eligible)} rows "
-                f"to draw from; subsamples of {drawn.shape[1]} are used.",
-                stacklevel=4,
+                f"to draw from; subsamples of {size} are used{nearest}.",
+                stacklevel=5,
             )
-        return self.against(rows.take(drawn.ravel()), drawn.shape[1], n_threads)
+        return self.against(rows.take(drawn.ravel()), size, n_threads)
 
     def check_stage(self) -> None:
         """Raise where an option is not allowed, or `k` has too few references to choose from."""
@@ -85,27 +85,9 @@ class RandomDistance(Detector):
 
     # ---- a detector ----------------------------------------------------------------------------------------------
 
-    def fit(self, X: Any, y: Any = None) -> Self:
-        """Draw references from the rows of `X`. Known outliers (1 in `y`) are not drawn."""
-        self.check_stage()
-        rows, _ = open_rows(X, n_threads=self._n_threads())
-        labels = read_labels(y, rows.n_rows)
-        eligible = np.flatnonzero(labels != 1)
-        if len(eligible) < 2:
-            raise OptionError(
-                f"X has n_samples = {rows.n_rows}, of which {len(eligible)} are not known outliers; allowed: at least "
-                "2, to draw references from."
-            )
-        score = self.ranking(rows, eligible, np.random.default_rng(seed_of(self.random_state)), self._n_threads())
-        scores = map_blocks(rows, score)
-        self._keep_face(X, rows.n_features, scores)
-        self._score = score
-        return self
-
-    def outlier_score(self, X: Any) -> Scores:
-        """How outlying each row is: higher is more outlying."""
-        rows = self._open(X)
-        return map_blocks(rows, self._score)
+    def fit(self, X: Any, y: Any = None, *, labels: Any = None) -> Self:
+        """Draw references from the rows of `X`. Known outliers (1 in `labels`) are not drawn; `y` is ignored."""
+        return super().fit(X, labels=labels)
 
 
 class Sp(RandomDistance):

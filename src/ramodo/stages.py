@@ -13,7 +13,8 @@ A scorer or ranker of one's own needs `fit(X)` and `score_samples(X)`, lower bei
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+import copy
+from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
 import numpy as np
@@ -85,6 +86,27 @@ def assemble(
         cutoff=cutoff,
         labels_in_score=getattr(sampler, "labeled_fraction", "auto") == "auto",
     )
+
+
+def copied(stages: Stages, n_estimators: int) -> Stages:
+    """The stages for one of several models, which threads may train side by side: each may keep state of its own.
+
+    One object in two places is one object in the copy. Functions are shared: they have no state that could be copied.
+    """
+    memo: dict[int, Any] = {}
+    parts = {part.name: getattr(stages, part.name) for part in fields(stages)}
+    return replace(stages, **{name: _copied(name, part, memo, n_estimators) for name, part in parts.items()})
+
+
+def _copied(name: str, stage: Any, memo: dict[int, Any], n_estimators: int) -> Any:
+    try:
+        return copy.deepcopy(stage, memo)
+    except Exception as error:  # of whatever the stage holds
+        raise OptionError(
+            f"the {name} {_name_of(stage)} cannot be copied ({type(error).__name__}: {error}), and n_estimators="
+            f"{n_estimators} was given; allowed: stages that can, since each model has its own. Give it a __deepcopy__ "
+            "that shares what is only read, or fit one model."
+        ) from error
 
 
 _NEEDED = {

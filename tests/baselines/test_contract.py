@@ -4,16 +4,16 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 from sklearn.base import clone
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from ramodo.baselines import AE, HLLE, SRP, ConstraintError, CoP, MemoryLimitError
 from ramodo.options import OptionError
+from sklearn_checks import with_checks_of
 
 # scikit-learn's checks project two features to more.
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.DataDimensionalityWarning")
 
 
-@parametrize_with_checks([AE(2, n_epochs=2, random_state=0), CoP(2), SRP(2, random_state=0)])
+@with_checks_of([AE(2, n_epochs=2, random_state=0), CoP(2), SRP(2, random_state=0)])
 def test_estimator_contract(estimator, check):
     check(estimator)
 

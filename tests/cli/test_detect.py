@@ -19,7 +19,7 @@ FAST = ("--epochs", 2)
 
 
 def fitted(X, y=None, **options):
-    return REPEN(**{"n_epochs": 2, "random_state": 0, **options}).fit(X, y)
+    return REPEN(**{"n_epochs": 2, "random_state": 0, **options}).fit(X, labels=y)
 
 
 def rows_of(text):

@@ -103,7 +103,7 @@ def test_labels_give_curves(report, fitted, data):
 def test_curves_on_labels_that_training_saw_are_called_flattering(report, quick, data):
     X, y = data
     known = np.where(np.arange(120) >= 117, 1, 0)
-    assert "flattering" in report(quick().fit(X, known), X, y=y)["curves"]["caption"]
+    assert "flattering" in report(quick().fit(X, labels=known), X, y=y)["curves"]["caption"]
 
 
 CUT_OFFS = {
@@ -111,7 +111,10 @@ CUT_OFFS = {
     "alpha": ({"alpha": 2.0}, "mean + 2 deviations; at most 20 %"),
     "share": ({"threshold": 0.05}, "the share that was asked for, 0.05"),
     "number": ({"threshold": TopK(7)}, "the number that was asked for, 7 "),
-    "conformal": ({"threshold": Conformal(0.2, held_out=0.4)}, "a false-discovery rate of 0.2"),
+    "conformal": (
+        {"threshold": Conformal(0.2, held_out=0.4)},
+        "Benjamini and Hochberg's rule at 0.2 on the training rows",
+    ),
 }
 
 
@@ -125,7 +128,10 @@ def test_to_other_rows_a_cut_off_promises_less(report, quick, data, name):
     detector = quick(**CUT_OFFS[name][0]).fit(data[0])
     assert "any share can be flagged" not in " ".join(report(detector, data[0])["summary"])
     said = " ".join(report(detector, data[0][110:])["summary"])
-    assert "That holds for the training rows only. Of other rows, such as these, any share can be flagged" in said
+    if name == "conformal":
+        assert "Of other rows than those of the training, such as these, the line can flag any share" in said
+    else:
+        assert "That holds for the training rows only. Of other rows, such as these, any share can be flagged" in said
     assert not re.search("of any scores|bounds how many|says how many|is expected to be flagged falsely", said)
     assert ("of which at most" in said) == (name in ("cantelli", "alpha"))
 

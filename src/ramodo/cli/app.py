@@ -48,7 +48,10 @@ Components = Annotated[int, typer.Option("--components", help="Columns of the re
 Models = Annotated[int, typer.Option("--models", help="Representations to train; their scores are averaged.")]
 Epochs = Annotated[int, typer.Option("--epochs", help="Passes of training.")]
 Share = Annotated[Optional[float], typer.Option("--share", help="Flag this share of the rows.")]  # noqa: UP045
-Fdr = Annotated[Optional[float], typer.Option("--fdr", help="Flag at this false-discovery rate.")]  # noqa: UP045
+Fdr = Annotated[
+    Optional[float],  # noqa: UP045
+    typer.Option("--fdr", help="Draw the line at this false-discovery rate, which holds for new rows only."),
+]
 Report = Annotated[Optional[str], typer.Option("--report", help="Write a report to this .html file.")]  # noqa: UP045
 Model = Annotated[Optional[str], typer.Option("-m", "--model", help="Write the model to this file.")]  # noqa: UP045
 Seed = Annotated[int, typer.Option("--seed", help="The same seed gives the same scores.")]

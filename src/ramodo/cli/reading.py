@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -10,6 +9,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from .. import threads
 from ..formats import FORMATS, FormatError, Table, TableOptions, TextOptions, format_of, read
 from ..formats.table import MISSING, MissingValueError
 from ..formats.text import as_table
@@ -143,9 +143,7 @@ def _range(name: str, given: str) -> tuple[int, int]:
 def threads_of(given: int | None) -> int:
     """The number that was asked for, or all cores."""
     refuse_number("--threads", given)
-    if given is not None:
-        return given
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    return threads.n_threads(-1 if given is None else given)
 
 
 def source_of(detector: Any, format: str | None, id: str | None, label: str | None = None) -> Source:

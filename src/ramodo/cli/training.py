@@ -61,10 +61,10 @@ class Training:
     def fit(self, table: Table, is_text: bool, verbose: bool) -> tuple[REPEN, list[str]]:
         """The fitted detector, and what it warned of."""
         detector = self.detector(is_text, verbose)
-        y = None if self.labels is None else read_labels(self.labels, table)
+        labels = None if self.labels is None else read_labels(self.labels, table)
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
-            detector.fit(table.X, y)
+            detector.fit(table.X, labels=labels)
         if table.names is not None:
             detector.feature_names_in_ = np.array(table.names, dtype=object)
         return detector, [str(w.message) for w in caught if issubclass(w.category, UserWarning)]

@@ -8,7 +8,6 @@ The file is read twice, a block at a time: for the classes, from which rows are 
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
@@ -18,6 +17,7 @@ import scipy.sparse as sp
 
 from ..formats import FormatError, folder, svmlight
 from ..formats.opening import Show
+from ..threads import n_cores
 from .downsampling import downsampled
 from .prepared import LabeledData
 from .sources import SOURCES
@@ -91,8 +91,7 @@ def _chosen_rows(
 
 
 def _blocks(path: Path, show: Show | None) -> Iterator[svmlight.Block]:
-    n_cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    return svmlight.blocks(str(path), n_threads=n_cores, show=show)
+    return svmlight.blocks(str(path), n_threads=n_cores(), show=show)
 
 
 def _add(writer: folder.FolderWriter, rows: sp.csr_array, is_outlier: npt.NDArray[np.bool_] | None) -> None:

@@ -1,0 +1,23 @@
+"""How many threads an option asks for, by joblib's convention."""
+
+from __future__ import annotations
+
+import os
+
+
+def n_cores() -> int:
+    """Cores that this process may run on, which can be fewer than the machine has."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def n_threads(n_jobs: int | None) -> int:
+    """-1 is all cores, -2 all but one; None is what a `joblib.parallel_config` around the call says, and else 1."""
+    asked = _of_context() if n_jobs is None else int(n_jobs)
+    return asked if asked > 0 else max(1, n_cores() + 1 + asked)
+
+
+def _of_context() -> int:
+    """The number as it was given there: a backend's own count may be that of a cluster, and our threads are here."""
+    from joblib.parallel import get_active_backend  # scikit-learn has it imported; commands without it need not wait
+
+    return get_active_backend()[1] or 1
