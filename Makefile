@@ -4,7 +4,7 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 NATIVE := $(wildcard native/*) CMakeLists.txt pyproject.toml
 
-.PHONY: demo test browser lint bench bench-all experiments fuzz stubs clean
+.PHONY: demo test browser lint bench bench-all experiments fuzz sanitize stubs clean
 
 demo: $(VENV)/installed
 	$(BIN)/python -m ramodo.demo
@@ -47,6 +47,25 @@ fuzz: $(VENV)/tests $(FUZZER)
 $(FUZZER): tests/fuzz/read_svmlight.cpp native/svmlight.hpp native/numbers.hpp native/threads.hpp
 	mkdir -p $(@D)
 	clang++ -std=c++17 -O1 -g -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=all -Inative $< -o $@
+
+# The native module under gcc's sanitizers: a driver of all that runs on several threads under that for threads, then the
+# tests of what calls the module under those for addresses and undefined behaviour. libstdc++ comes with libasan, which
+# looks for its functions before Python has loaded it; what Python itself leaves behind at its end is no concern here.
+SANITIZED := build/sanitize
+SANITIZED_TESTS := tests/kernels tests/formats tests/test_explanation.py tests/test_explanation_memory.py \
+                   tests/test_lazy_adadelta.py tests/test_phi.py tests/test_representation.py tests/test_rows.py \
+                   tests/test_rows_damaged.py tests/test_rows_refused.py tests/test_scoring.py tests/test_training.py
+sanitize: $(VENV)/tests $(SANITIZED)/built
+	$(BIN)/python -m pytest tests/sanitize
+	ASAN_OPTIONS=detect_leaks=0 PYTHONMALLOC=malloc \
+	LD_PRELOAD="$$(gcc -print-file-name=libasan.so) $$(gcc -print-file-name=libstdc++.so.6)" \
+	$(BIN)/python tests/sanitize/run.py $(SANITIZED)/package/ramodo/kernels/_native.*.so $(SANITIZED_TESTS)
+
+$(SANITIZED)/built: $(NATIVE) | $(BIN)/python
+	rm -rf $(SANITIZED)/package
+	CXX=g++ $(BIN)/python -m pip install --quiet --no-deps --target $(SANITIZED)/package \
+	  -C build-dir=$(SANITIZED)/tree -C cmake.define.RAMODO_SANITIZE=address,undefined .
+	touch $@
 
 # The type stub of the native module; a test compares it with the module.
 stubs: $(VENV)/lint

@@ -1,4 +1,5 @@
-// The only file that knows Python. Every function releases the GIL; arrays are taken as they are, never converted.
+// With gil.hpp the only file that knows Python. Arrays are taken as they are, never converted. Every function lets go of
+// the GIL while it reads or writes arrays, its checks of them included; it holds it to make and to keep Python objects.
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/optional.h>
@@ -12,6 +13,7 @@
 #include "dense_training.hpp"
 #include "explainer.hpp"
 #include "feature_sums.hpp"
+#include "gil.hpp"
 #include "moments.hpp"
 #include "norms.hpp"
 #include "projection.hpp"
@@ -82,12 +84,18 @@ static Phi make_phi(int k, bool average, int64_t n) {
     return {k, average};
 }
 
+static void need_features(const Array<int64_t>& columns, int64_t n_columns) {
+    for (size_t i = 0; i < columns.size(); ++i)
+        need(columns.data()[i] >= 0 && columns.data()[i] < n_columns && (i == 0 || columns.data()[i - 1] < columns.data()[i]),
+             "features must increase within [0, D)");
+}
+
 static void need_rows(const Array<int64_t>& rows, int64_t n) {
     for (size_t i = 0; i < rows.size(); ++i) need(rows.data()[i] >= 0 && rows.data()[i] < n, "row number out of range");
 }
 
+// With the GIL.
 static void poll_signals() {
-    nb::gil_scoped_acquire gil;
     if (PyErr_CheckSignals() != 0) throw nb::python_error();
 }
 
@@ -99,19 +107,20 @@ public:
     explicit Trainer(int n_queries) : triplet_size_(n_queries + 2) {}
 
     void run(const Matrix<int64_t>& triplets, int64_t batch_size, const Out<double>& losses) {
+        GilReleased released;
         const int64_t n = check(triplets);
         need(batch_size > 0 && static_cast<int64_t>(losses.size()) == (n + batch_size - 1) / batch_size,
              "one loss per batch");
-        nb::gil_scoped_release release;
-        training_->run(triplets.data(), n, batch_size, losses.data(), poll_signals);
+        training_->run(triplets.data(), n, batch_size, losses.data(), [&] { released.taken(poll_signals); });
     }
 
     auto begin(const Matrix<int64_t>& triplets) {
-        const int64_t n = check(triplets);
+        int64_t n = 0;
         std::vector<float> hidden;
         std::vector<int32_t> places;
         {
-            nb::gil_scoped_release release;
+            GilReleased released;
+            n = check(triplets);
             training_->begin(triplets.data(), n);
             const int m = training_->m(), width = training_->width();
             for (int64_t r = 0; r < training_->n_rows(); ++r)
@@ -128,7 +137,7 @@ public:
         need(static_cast<bool>(training_), "training is over");
         need(static_cast<int64_t>(gradient.shape(0)) == training_->n_rows() &&
                  static_cast<int>(gradient.shape(1)) == training_->m(), "one gradient for each row of the batch");
-        nb::gil_scoped_release release;
+        GilReleased released;
         training_->end(gradient.data());
     }
 
@@ -136,10 +145,8 @@ public:
         need(static_cast<bool>(training_), "training is over");
         need(columns.size() == weights.shape(0) && static_cast<int>(weights.shape(1)) == training_->m(),
              "one row of weights per feature");
-        for (size_t i = 0; i < columns.size(); ++i)
-            need(columns.data()[i] >= 0 && columns.data()[i] < n_columns_ &&
-                     (i == 0 || columns.data()[i - 1] < columns.data()[i]), "features must increase within [0, D)");
-        nb::gil_scoped_release release;
+        GilReleased released;
+        need_features(columns, n_columns_);
         training_->start_from(columns.data(), static_cast<int64_t>(columns.size()), weights.data());
     }
 
@@ -175,23 +182,7 @@ public:
     SparseTrainer(const Array<int64_t>& indptr, const Array<I>& indices, const Array<V>& data, int64_t n_columns,
                   const Factors& factors, const Array<int64_t>& rows, const TrainingOptions& options)
         : Trainer(options.n_queries) {
-        const Csr<I, V> x = view<I, V>(indptr, indices, data, n_columns);
-        need_rows(rows, x.n_rows);
-        n_rows_ = static_cast<int64_t>(rows.size());
-        n_columns_ = n_columns;
-        std::vector<float> own_factors = factors_of(factors, rows, x.n_rows);
-        if constexpr (sizeof(I) == 4) {
-            if (in_place(n_columns, count_entries(x, rows.data(), n_rows_))) {
-                keep(indices, data);
-                auto selection = select_in_place(x, rows.data(), n_rows_);
-                nb::gil_scoped_release release;
-                start(std::move(selection), options, std::move(own_factors));
-                return;
-            }
-        }
-        nb::gil_scoped_release release;
-        ThreadPool pool(options.n_threads);
-        start(select_copy(pool, x, rows.data(), n_rows_), options, std::move(own_factors));
+        if (start(indptr, indices, data, n_columns, factors, rows, options)) keep(indices, data);
     }
 
     auto finish() {
@@ -202,7 +193,7 @@ public:
         nb::capsule columns_owner(columns, [](void* p) noexcept { delete static_cast<std::vector<int64_t>*>(p); });
         const size_t m = static_cast<size_t>(training_->m());
         {
-            nb::gil_scoped_release release;
+            GilReleased released;
             *columns = finish_(*weights);
             training_.reset();
         }
@@ -212,8 +203,29 @@ public:
     }
 
 private:
+    // True where training reads the rows where they are.
+    template <class I, class V>
+    bool start(const Array<int64_t>& indptr, const Array<I>& indices, const Array<V>& data, int64_t n_columns,
+               const Factors& factors, const Array<int64_t>& rows, const TrainingOptions& options) {
+        GilReleased released;
+        const Csr<I, V> x = view<I, V>(indptr, indices, data, n_columns);
+        need_rows(rows, x.n_rows);
+        n_rows_ = static_cast<int64_t>(rows.size());
+        n_columns_ = n_columns;
+        std::vector<float> own_factors = factors_of(factors, rows, x.n_rows);
+        if constexpr (sizeof(I) == 4) {
+            if (in_place(n_columns, count_entries(x, rows.data(), n_rows_))) {
+                train(select_in_place(x, rows.data(), n_rows_), options, std::move(own_factors));
+                return true;
+            }
+        }
+        ThreadPool pool(options.n_threads);
+        train(select_copy(pool, x, rows.data(), n_rows_), options, std::move(own_factors));
+        return false;
+    }
+
     template <class V>
-    void start(Selection<V>&& selection, const TrainingOptions& options, std::vector<float> factors) {
+    void train(Selection<V>&& selection, const TrainingOptions& options, std::vector<float> factors) {
         auto* training = new SparseTraining<V>(std::move(selection), options, std::move(factors));
         training_.reset(training);
         finish_ = [training](Buffer& weights) { return training->finish(weights); };
@@ -226,10 +238,11 @@ public:
     template <class V>
     DenseTrainer(const Matrix<V>& x, const Factors& factors, const Array<int64_t>& rows, const TrainingOptions& options)
         : Trainer(options.n_queries) {
+        keep(x);
+        GilReleased released;
         need_rows(rows, static_cast<int64_t>(x.shape(0)));
         n_rows_ = static_cast<int64_t>(rows.size());
         n_columns_ = static_cast<int64_t>(x.shape(1));
-        keep(x);
         auto* training = new DenseTraining<V>(x.data(), n_columns_, rows.data(), n_rows_, options,
                                               factors_of(factors, rows, static_cast<int64_t>(x.shape(0))));
         training_.reset(training);
@@ -238,6 +251,7 @@ public:
     void weights(const OutMatrix<float>& out) {
         need(static_cast<int64_t>(out.shape(0)) == n_columns_ && static_cast<int>(out.shape(1)) == training_->m(),
              "output of the wrong size");
+        GilReleased released;
         weights_(out.data());
     }
 
@@ -253,9 +267,8 @@ public:
                     float limit, float slope)
         : weights_(weights), slope_(slope) {
         need(columns.size() == weights.shape(0) && weights.shape(1) > 0, "one row of weights per feature");
-        for (size_t i = 0; i < columns.size(); ++i)
-            need(columns.data()[i] >= 0 && columns.data()[i] < n_columns &&
-                     (i == 0 || columns.data()[i - 1] < columns.data()[i]), "features must increase within [0, D)");
+        GilReleased released;
+        need_features(columns, n_columns);
         projection_ = std::make_unique<Projection>(columns.data(), weights.data(), static_cast<int64_t>(columns.size()),
                                                    n_columns, static_cast<int>(weights.shape(1)),
                                                    InitialWeights{seed, limit});
@@ -264,9 +277,9 @@ public:
     template <class I, class V>
     void sparse(const Array<int64_t>& indptr, const Array<I>& indices, const Array<V>& data, const Factors& factors,
                 const OutMatrix<float>& out, int n_threads) const {
+        GilReleased released;
         const Csr<I, V> x = view<I, V>(indptr, indices, data, projection_->n_columns(), factors);
         check(x.n_rows, out);
-        nb::gil_scoped_release release;
         ThreadPool pool(std::max(1, n_threads));
         parallel_ranges(pool, x.n_rows, 64, [&](int64_t begin, int64_t end) {
             projection_->rows(x, begin, end, out.data());
@@ -281,7 +294,7 @@ public:
         const int64_t n = static_cast<int64_t>(x.shape(0)), d = static_cast<int64_t>(x.shape(1));
         check(n, out);
         need(!factors || static_cast<int64_t>(factors->size()) == n, "one factor per row");
-        nb::gil_scoped_release release;
+        GilReleased released;
         const int m = projection_->width(), width = padded_width(m);
         std::vector<float> room;
         const float* all = projection_->all_weights(room);
@@ -315,10 +328,10 @@ private:
 
 static void make_references(SparseReferences* self, const Array<int64_t>& indptr, const Array<int64_t>& indices,
                             const Array<double>& data, int64_t n_columns, int64_t subsample_size, int k, bool average) {
+    GilReleased released;
     const auto rows = view<int64_t, double>(indptr, indices, data, n_columns);
     need(subsample_size > 0 && rows.n_rows > 0 && rows.n_rows % subsample_size == 0, "references must fill subsamples");
     const Phi phi = make_phi(k, average, subsample_size);
-    nb::gil_scoped_release release;
     new (self) SparseReferences(rows, subsample_size, phi);
 }
 
@@ -326,9 +339,9 @@ template <class I, class V>
 static void score_sparse(const SparseReferences& references, const Array<int64_t>& indptr, const Array<I>& indices,
                          const Array<V>& data, int64_t n_columns, const Factors& factors, const Out<double>& scores,
                          int n_threads) {
+    GilReleased released;
     const Csr<I, V> x = view<I, V>(indptr, indices, data, n_columns, factors);
     need(static_cast<int64_t>(scores.size()) == x.n_rows, "output of the wrong size");
-    nb::gil_scoped_release release;
     ThreadPool pool(std::max(1, n_threads));
     parallel_ranges(pool, x.n_rows, 32, [&](int64_t begin, int64_t end) { references.score(x, begin, end, scores.data()); });
 }
@@ -336,8 +349,8 @@ static void score_sparse(const SparseReferences& references, const Array<int64_t
 template <class I, class V>
 static auto scan(const Array<int64_t>& indptr, const Array<I>& indices, const Array<V>& data, int64_t n_columns,
                  double limit, FeatureSet& seen, int n_threads) {
+    GilReleased released;
     const Csr<I, V> x = view<I, V>(indptr, indices, data, n_columns);
-    nb::gil_scoped_release release;
     ThreadPool pool(std::max(1, n_threads));
     const Scan s = scan_sparse(pool, x, limit, seen);
     return std::make_tuple(s.bad_row, s.bad_column, s.outside_row, s.outside, s.ordered, s.largest);
@@ -346,9 +359,9 @@ static auto scan(const Array<int64_t>& indptr, const Array<I>& indices, const Ar
 template <class I, class V, class F>
 static void for_rows(const Array<int64_t>& indptr, const Array<I>& indices, const Array<V>& data, const Out<double>& out,
                      int n_threads, F&& f) {
+    GilReleased released;
     const Csr<I, V> x = view<I, V>(indptr, indices, data, 0);
     need(static_cast<int64_t>(out.size()) == x.n_rows, "output of the wrong size");
-    nb::gil_scoped_release release;
     ThreadPool pool(std::max(1, n_threads));
     parallel_ranges(pool, x.n_rows, 256, [&](int64_t begin, int64_t end) {
         for (int64_t r = begin; r < end; ++r) out.data()[r] = f(x.data + x.begin(r), x.length(r));
@@ -370,12 +383,12 @@ static void largest_sparse(const Array<int64_t>& indptr, const Array<I>& indices
 template <class I, class V>
 static auto moments_sparse(const Array<int64_t>& indptr, const Array<I>& indices, const Array<V>& data,
                            int64_t n_columns, const Factors& factors) {
-    const Csr<I, V> x = view<I, V>(indptr, indices, data, n_columns, factors);
-    for (int64_t k = x.begin(0); k < x.begin(x.n_rows); ++k)
-        need(x.indices[k] >= 0 && x.indices[k] < n_columns, "feature out of range");
     Moments m;
     {
-        nb::gil_scoped_release release;
+        GilReleased released;
+        const Csr<I, V> x = view<I, V>(indptr, indices, data, n_columns, factors);
+        for (int64_t k = x.begin(0); k < x.begin(x.n_rows); ++k)
+            need(x.indices[k] >= 0 && x.indices[k] < n_columns, "feature out of range");
         m = moments(x);
     }
     return std::make_tuple(give(std::move(m.columns)), give(std::move(m.sums)), give(std::move(m.squares)));
@@ -387,10 +400,10 @@ static double hinge(const Matrix<float>& hidden, const Matrix<int32_t>& triplets
     const int m = static_cast<int>(hidden.shape(1)), n_queries = static_cast<int>(triplets.shape(1)) - 2;
     need(gradient.shape(0) == hidden.shape(0) && gradient.shape(1) == hidden.shape(1), "output of the wrong size");
     need(n_triplets > 0 && n_queries > 0, "triplets hold queries, a positive and a negative");
+    GilReleased released;
     for (size_t i = 0; i < triplets.size(); ++i)
         need(triplets.data()[i] >= 0 && triplets.data()[i] < n_rows, "triplet row out of range");
     Hinge loss(m, m, n_queries, make_phi(k, average, n_queries), margin, 1.0);
-    nb::gil_scoped_release release;
     return loss(hidden.data(), n_rows, triplets.data(), n_triplets, gradient.data());
 }
 
@@ -399,15 +412,18 @@ static double hinge(const Matrix<float>& hidden, const Matrix<int32_t>& triplets
 template <class I>
 static void add_sums(FeatureSums& self, const Array<I>& columns, const Array<double>& sums) {
     need(columns.size() == sums.size(), "arrays of the wrong size");
+    GilReleased released;
     for (size_t k = 0; k < columns.size(); ++k) need(columns.data()[k] >= 0, "feature out of range");
-    nb::gil_scoped_release release;
     self.add(columns.data(), sums.data(), static_cast<int64_t>(columns.size()));
 }
 
 static nb::object top_sums(const FeatureSums& self, int64_t n) {
     std::vector<int64_t> columns;
     std::vector<double> sums;
-    for (const auto& [column, sum] : self.top(n)) columns.push_back(column), sums.push_back(sum);
+    {
+        GilReleased released;
+        for (const auto& [column, sum] : self.top(n)) columns.push_back(column), sums.push_back(sum);
+    }
     return nb::make_tuple(give(std::move(columns)), give(std::move(sums)));
 }
 
@@ -420,6 +436,8 @@ struct BoundExplainer {
 static void add_part(BoundExplainer& self, nb::object projection, const Array<int64_t>& indptr, const Array<int32_t>& slots,
                      const Array<double>& values) {
     const Projection& native = nb::cast<const BoundProjection&>(projection).native();
+    self.kept.push_back(std::move(projection));
+    GilReleased released;
     need(native.n_columns() == self.native.n_columns(), "a projection of other features");
     const bool every = slots.size() == 0;      // a value for every feature
     const int64_t n_slots = self.native.n_slots(), entries = static_cast<int64_t>(every ? values.size() : std::min(slots.size(), values.size()));
@@ -431,7 +449,6 @@ static void add_part(BoundExplainer& self, nb::object projection, const Array<in
     for (size_t k = 0; k < slots.size(); ++k) need(slots.data()[k] >= 0 && slots.data()[k] < n_slots, "slot out of range");
     self.native.add_part(native, {indptr.data(), indptr.data() + indptr.size()}, {slots.data(), slots.data() + slots.size()},
                          {values.data(), values.data() + values.size()});
-    self.kept.push_back(std::move(projection));
 }
 
 // Rows with p and factors of each part, and near (rows x references) and q (the same, flat) of those that compare: ends,
@@ -440,24 +457,25 @@ template <class I, class V>
 static nb::object explain_rows(const BoundExplainer& self, const Array<int64_t>& indptr, const Array<I>& indices,
                                const Array<V>& data, const std::vector<Matrix<double>>& p, const std::vector<Array<double>>& factors,
                                const std::vector<Matrix<int64_t>>& near, const std::vector<Matrix<double>>& q, int64_t top) {
-    const Explainer& native = self.native;
-    const Csr<I, V> x = view<I, V>(indptr, indices, data, native.n_columns());
-    const size_t n_parts = static_cast<size_t>(native.n_parts()), n_rows = static_cast<size_t>(x.n_rows);
-    need(p.size() == n_parts && factors.size() == n_parts && near.size() == n_parts && q.size() == n_parts, "one for each part");
-    for (size_t i = 0; i < n_parts; ++i) {
-        const size_t width = static_cast<size_t>(native.width(static_cast<int64_t>(i)));
-        need(p[i].shape(0) == n_rows && p[i].shape(1) == width && factors[i].size() == n_rows && near[i].shape(0) == n_rows &&
-             q[i].shape(0) == n_rows && q[i].shape(1) == near[i].shape(1) * width, "arrays of the wrong size");
-        for (size_t k = 0; k < near[i].size(); ++k)
-            need(near[i].data()[k] >= 0 && near[i].data()[k] < native.n_references(static_cast<int64_t>(i)), "no such reference");
-    }
-    for (int64_t k = n_rows ? x.begin(0) : 0; n_rows && k < x.end(x.n_rows - 1); ++k)
-        need(x.indices[k] >= 0 && x.indices[k] < x.n_columns, "feature out of range");
-    const int64_t start = n_rows ? x.begin(0) : 0, n_entries = n_rows ? x.end(x.n_rows - 1) - start : 0;
     std::vector<int64_t> ends{0}, columns;
-    std::vector<double> sums, values, own(static_cast<size_t>(n_entries));
+    std::vector<double> sums, values, own;
     {
-        nb::gil_scoped_release release;
+        GilReleased released;
+        const Explainer& native = self.native;
+        const Csr<I, V> x = view<I, V>(indptr, indices, data, native.n_columns());
+        const size_t n_parts = static_cast<size_t>(native.n_parts()), n_rows = static_cast<size_t>(x.n_rows);
+        need(p.size() == n_parts && factors.size() == n_parts && near.size() == n_parts && q.size() == n_parts, "one for each part");
+        for (size_t i = 0; i < n_parts; ++i) {
+            const size_t width = static_cast<size_t>(native.width(static_cast<int64_t>(i)));
+            need(p[i].shape(0) == n_rows && p[i].shape(1) == width && factors[i].size() == n_rows && near[i].shape(0) == n_rows &&
+                 q[i].shape(0) == n_rows && q[i].shape(1) == near[i].shape(1) * width, "arrays of the wrong size");
+            for (size_t k = 0; k < near[i].size(); ++k)
+                need(near[i].data()[k] >= 0 && near[i].data()[k] < native.n_references(static_cast<int64_t>(i)), "no such reference");
+        }
+        for (int64_t k = n_rows ? x.begin(0) : 0; n_rows && k < x.end(x.n_rows - 1); ++k)
+            need(x.indices[k] >= 0 && x.indices[k] < x.n_columns, "feature out of range");
+        const int64_t start = n_rows ? x.begin(0) : 0, n_entries = n_rows ? x.end(x.n_rows - 1) - start : 0;
+        own.resize(static_cast<size_t>(n_entries));
         Explainer::Row row(native);
         std::vector<Explainer::View> views(n_parts);
         std::vector<Explainer::Found> found;
@@ -505,7 +523,7 @@ static nb::object read_svmlight_text(const Array<uint8_t>& text, int n_threads) 
     SvmFound found;
     size_t n_rows = 0, n_entries = 0;
     {
-        nb::gil_scoped_release release;
+        GilReleased released;
         ThreadPool pool(std::max(1, n_threads));
         const std::vector<SvmPart> parts = count_svmlight(pool, bytes, n_bytes);
         for (const SvmPart& part : parts) n_rows += static_cast<size_t>(part.n_rows), n_entries += static_cast<size_t>(part.n_entries);
@@ -550,10 +568,10 @@ static void need_offsets(const Array<int64_t>& offsets, size_t n_bytes) {
 static nb::object count_text(const Array<uint8_t>& text, const Array<int64_t>& offsets, std::pair<int, int> words,
                             std::pair<int, int> characters, int bits, int n_threads) {
     const TextOptions options = text_options(words, characters, bits);
-    need_offsets(offsets, text.size());
     TextCounts counts;
     {
-        nb::gil_scoped_release release;
+        GilReleased released;
+        need_offsets(offsets, text.size());
         ThreadPool pool(std::max(1, n_threads));
         counts = count_tokens(pool, reinterpret_cast<const char*>(text.data()), offsets.data(),
                               static_cast<int64_t>(offsets.size()) - 1, options);
@@ -563,13 +581,18 @@ static nb::object count_text(const Array<uint8_t>& text, const Array<int64_t>& o
 
 static nb::object text_tokens(const Array<uint8_t>& text, std::pair<int, int> words, std::pair<int, int> characters, int bits) {
     Tokenizer tokens(text_options(words, characters, bits));
-    nb::list found;
-    tokens(reinterpret_cast<const char*>(text.data()), static_cast<int64_t>(text.size()),
-           [&](int64_t column, int64_t begin, int64_t end, bool is_word) {
-               const std::string& whole = tokens.normalised();
-               found.append(nb::make_tuple(column, nb::bytes(whole.data() + begin, static_cast<size_t>(end - begin)), is_word));
-           });
-    return found;
+    std::vector<Token> found;
+    {
+        GilReleased released;
+        tokens(reinterpret_cast<const char*>(text.data()), static_cast<int64_t>(text.size()),
+               [&](int64_t column, int64_t begin, int64_t end, bool is_word) { found.push_back({column, begin, end, is_word}); });
+    }
+    nb::list given;
+    for (const Token& token : found) {
+        const nb::bytes bytes(tokens.normalised().data() + token.begin, static_cast<size_t>(token.end - token.begin));
+        given.append(nb::make_tuple(token.column, bytes, token.is_word));
+    }
+    return given;
 }
 
 // ---- the module --------------------------------------------------------------------------------------------------
@@ -606,7 +629,7 @@ static void score_dense(const DenseReferences& references, const Matrix<V>& x, c
     need(static_cast<int64_t>(x.shape(1)) == references.width() && static_cast<int64_t>(scores.size()) == n,
          "arrays of the wrong size");
     need(!factors || static_cast<int64_t>(factors->size()) == n, "one factor per row");
-    nb::gil_scoped_release release;
+    GilReleased released;
     ThreadPool pool(std::max(1, n_threads));
     parallel_ranges(pool, n, 8, [&](int64_t begin, int64_t end) {
         references.score(x.data(), factors ? factors->data() : nullptr, begin, end, scores.data());
@@ -645,8 +668,16 @@ NB_MODULE(_native, m) {
           "gradient"_a.noconvert());
 
     nb::class_<FeatureSet>(m, "FeatureSet")
-        .def(nb::init<int64_t, int64_t>(), "n_columns"_a, "n_entries"_a)
-        .def("count", &FeatureSet::count);
+        .def("__init__",
+             [](FeatureSet* self, int64_t n_columns, int64_t n_entries) {
+                 GilReleased released;
+                 new (self) FeatureSet(n_columns, n_entries);
+             },
+             "n_columns"_a, "n_entries"_a)
+        .def("count", [](const FeatureSet& self) {
+            GilReleased released;
+            return self.count();
+        });
 
     nb::class_<Trainer>(m, "Trainer")
         .def("run", &Trainer::run, "triplets"_a.noconvert(), "batch_size"_a, "losses"_a.noconvert())
@@ -667,6 +698,7 @@ NB_MODULE(_native, m) {
              [](SmallReferences* self, Matrix<float> rows, int64_t subsample_size, int k, bool average) {
                  need(subsample_size > 0 && rows.shape(0) > 0 && rows.shape(0) % subsample_size == 0,
                       "references must fill subsamples");
+                 GilReleased released;
                  new (self) SmallReferences(rows.data(), static_cast<int64_t>(rows.shape(0)),
                                             static_cast<int>(rows.shape(1)), subsample_size,
                                             make_phi(k, average, subsample_size));
@@ -676,7 +708,7 @@ NB_MODULE(_native, m) {
              [](const SmallReferences& self, const Matrix<float>& rows, const Out<double>& scores, int n_threads) {
                  need(static_cast<int>(rows.shape(1)) == self.width() && scores.size() == rows.shape(0),
                       "arrays of the wrong size");
-                 nb::gil_scoped_release release;
+                 GilReleased released;
                  ThreadPool pool(std::max(1, n_threads));
                  parallel_ranges(pool, static_cast<int64_t>(rows.shape(0)), 256, [&](int64_t begin, int64_t end) {
                      self.score(rows.data() + begin * self.width(), end - begin, scores.data() + begin);
@@ -697,6 +729,7 @@ NB_MODULE(_native, m) {
         [](DenseReferences* self, Matrix<double> rows, int64_t subsample_size, int k, bool average) {
             need(subsample_size > 0 && rows.shape(0) > 0 && rows.shape(0) % subsample_size == 0,
                  "references must fill subsamples");
+            GilReleased released;
             new (self) DenseReferences(rows.data(), static_cast<int64_t>(rows.shape(0)), static_cast<int64_t>(rows.shape(1)),
                                        subsample_size, make_phi(k, average, subsample_size));
         },
@@ -716,9 +749,8 @@ NB_MODULE(_native, m) {
     explainer
         .def("__init__",
              [](BoundExplainer* self, const Array<int64_t>& columns, int64_t n_features) {
-                 for (size_t i = 0; i < columns.size(); ++i)
-                     need(columns.data()[i] >= (i ? columns.data()[i - 1] + 1 : 0) && columns.data()[i] < n_features,
-                          "features are not in order");
+                 GilReleased released;
+                 need_features(columns, n_features);
                  new (self) BoundExplainer{Explainer(columns.data(), static_cast<int64_t>(columns.size()), n_features), {}};
              },
              "columns"_a.noconvert(), "n_features"_a)

@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "initial.hpp"
+#include "hash_key.hpp"
 #include "threads.hpp"
 
 namespace ramodo {
@@ -16,13 +16,22 @@ inline bool bitmap_is_small(int64_t d, int64_t n) {
     return d <= std::max<int64_t>(int64_t{1} << 23, n < (int64_t{1} << 40) ? 64 * n : n);
 }
 
-// Open addressing over feature indices; a feature's place never moves except when the table grows.
+// Open addressing over feature indices; a feature's place never moves except when the table grows. Places differ from
+// process to process: nothing that leaves this file may follow their order.
 class HashTable {
 public:
-    explicit HashTable(int64_t expected = 16) { reserve(expected); }
+    explicit HashTable(int64_t expected = 16, HashKey hash = HashKey::of_process()) : hash_(hash) { reserve(expected); }
 
     int64_t size() const { return size_; }
     const std::vector<int64_t>& keys() const { return keys_; }
+
+    // Places beyond the first that finding each feature once looks at.
+    int64_t steps() const {
+        uint64_t total = 0;
+        for (size_t at = 0; at < keys_.size(); ++at)
+            if (keys_[at] != -1) total += (at - hash_(keys_[at])) & mask_;
+        return static_cast<int64_t>(total);
+    }
 
     void insert(int64_t column, int32_t value) { find_or_insert(column, value); }
     int32_t find(int64_t column) const {
@@ -49,7 +58,7 @@ private:
         size_ = 0;
     }
     uint64_t place(int64_t column) const {
-        uint64_t at = splitmix64(static_cast<uint64_t>(column)) & mask_;
+        uint64_t at = hash_(column) & mask_;
         while (keys_[at] != -1 && keys_[at] != column) at = (at + 1) & mask_;
         return at;
     }
@@ -63,6 +72,7 @@ private:
 
     std::vector<int64_t> keys_;
     std::vector<int32_t> values_;
+    HashKey hash_;
     uint64_t mask_ = 0;
     int64_t size_ = 0;
 };

@@ -85,9 +85,10 @@ protected:
     void update(ThreadPool& pool) override {
         deal(pool);
         const int64_t n_tasks = std::min<int64_t>(n_buckets_, 16 * pool.size());
+        const int64_t n_workers = std::min<int64_t>(n_tasks, pool.size());
         std::atomic<int64_t> next{0};
-        scratch_.resize(static_cast<size_t>(pool.size()));
-        pool.run(pool.size(), [&](int64_t worker) {
+        if (static_cast<int64_t>(scratch_.size()) < n_workers) scratch_.resize(static_cast<size_t>(n_workers));
+        pool.run(n_workers, [&](int64_t worker) {
             SparseUpdate u = scratch_[worker].prepare(layout_, shift_);
             u.records = records_.data();
             u.deltas = deltas_.data();
@@ -122,6 +123,8 @@ private:
         }
     };
 
+    static constexpr int64_t kLeastRows = 8;    // of a part
+
     char* record(int64_t slot) { return records_.data() + layout_.bytes * static_cast<size_t>(slot); }
     int64_t column(int64_t slot) const { return x_.columns.empty() ? slot : x_.columns[slot]; }
 
@@ -132,7 +135,8 @@ private:
 
     // Counting sort of the active rows' non-zeros by bucket, stable in the order of the rows.
     void deal(ThreadPool& pool) {
-        const int64_t n_active = static_cast<int64_t>(active_.size()), n_parts = pool.size();
+        const int64_t n_active = static_cast<int64_t>(active_.size());
+        const int64_t n_parts = std::min<int64_t>(pool.size(), (n_active + kLeastRows - 1) / kLeastRows);
         counts_.assign(static_cast<size_t>(n_parts * n_buckets_), 0);
         auto rows_of = [&](int64_t part) { return std::pair{n_active * part / n_parts, n_active * (part + 1) / n_parts}; };
         pool.run(n_parts, [&](int64_t part) {

@@ -9,6 +9,8 @@
 #include <exception>
 #include <functional>
 #include <mutex>
+#include <new>
+#include <system_error>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -17,26 +19,18 @@ namespace ramodo {
 
 class ThreadPool {
 public:
-    explicit ThreadPool(int n_threads) {
-        for (int i = 1; i < n_threads; ++i) workers_.emplace_back([this] { work(); });
-    }
+    // At most `n_threads` at a time, the calling one among them. The others start when there is work for them.
+    explicit ThreadPool(int n_threads) : size_(std::max(1, std::min(n_threads, most_threads()))) {}
     ThreadPool(const ThreadPool&) = delete;
     ThreadPool& operator=(const ThreadPool&) = delete;
+    ~ThreadPool() { stop(); }
 
-    ~ThreadPool() {
-        {
-            std::lock_guard<std::mutex> lock(mutex_);
-            stop_ = true;
-            generation_.fetch_add(1);
-        }
-        wake_.notify_all();
-        for (auto& worker : workers_) worker.join();
-    }
-
-    int size() const { return static_cast<int>(workers_.size()) + 1; }
+    // How many threads to cut work for; falls where the system refused to start as many.
+    int size() const { return size_; }
 
     // Runs task(0) .. task(n - 1), in any order, and returns when all are done. The first exception is thrown here.
     void run(int64_t n_tasks, const std::function<void(int64_t)>& task) {
+        start(std::min<int64_t>(size_, n_tasks) - 1);
         if (workers_.empty() || n_tasks < 2) {
             for (int64_t i = 0; i < n_tasks; ++i) task(i);
             return;
@@ -56,6 +50,46 @@ public:
     }
 
 private:
+    // More threads than this only wait for each other, and take the memory of their stacks.
+    static int most_threads() { return std::max(64, 4 * static_cast<int>(std::thread::hardware_concurrency())); }
+
+    // Brings the number of workers to `n`, or to as many as the system lets us have.
+    void start(int64_t n) {
+        if (n <= static_cast<int64_t>(workers_.size()) || add_workers(n)) return;
+        // At a limit on memory, those that started have left none for the work itself: half of them give theirs back.
+        const int64_t fewer = static_cast<int64_t>(workers_.size()) / 2;
+        stop();
+        add_workers(fewer);
+        size_ = static_cast<int>(workers_.size()) + 1;
+    }
+
+    // False where a thread could not be started; those that were stay.
+    bool add_workers(int64_t n) {
+        try {
+            workers_.reserve(static_cast<size_t>(n));
+            while (static_cast<int64_t>(workers_.size()) < n)
+                workers_.emplace_back([this, seen = generation_.load()] { work(seen); });
+        } catch (const std::system_error&) {
+            return false;
+        } catch (const std::bad_alloc&) {
+            return false;
+        }
+        return true;
+    }
+
+    void stop() {
+        if (workers_.empty()) return;
+        {
+            std::lock_guard<std::mutex> lock(mutex_);
+            stop_ = true;
+            generation_.fetch_add(1);
+        }
+        wake_.notify_all();
+        for (auto& worker : workers_) worker.join();
+        workers_.clear();
+        stop_ = false;
+    }
+
     void drain() {
         try {
             for (int64_t i; (i = next_.fetch_add(1)) < n_tasks_;) (*task_)(i);
@@ -66,8 +100,8 @@ private:
         }
     }
 
-    void work() {
-        uint64_t seen = 0;
+    // `seen`: the last region that this worker has no part in.
+    void work(uint64_t seen) {
         for (;;) {
             // Regions follow one another within microseconds during training: spin a while before sleeping.
             for (int spin = 0; spin < 2000 && generation_.load(std::memory_order_acquire) == seen; ++spin) pause();
@@ -90,6 +124,7 @@ private:
 #endif
     }
 
+    int size_;
     std::vector<std::thread> workers_;
     std::mutex mutex_;
     std::condition_variable wake_;

@@ -12,10 +12,9 @@ The cost is the non-zeros of the row and of its nearest references; the number o
 from __future__ import annotations
 
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -23,6 +22,7 @@ import numpy.typing as npt
 from . import kernels
 from .direction import LabelDirection
 from .explanation import Explanation, Reason, RowExplanation, Strongest
+from .in_order import in_order
 from .model import Member, Model, References
 from .options import OptionError
 from .rows import DenseRows, Rows, SparseRows, normalized, plain, squared_norms
@@ -52,9 +52,8 @@ def explain(
     for number, part in enumerate(parts):
         explainer.add_part(part.projection, part.origin, typical.slots(number))
     percentiles = 100 * np.searchsorted(np.sort(known), scores) / max(1, len(known))
-    starts = range(0, rows.n_rows, _AT_ONCE)
 
-    def of_block(start: int) -> tuple[list[RowExplanation], list[Strongest], list[_View], Doubles]:
+    def of_block(start: int) -> _Block:
         given = _slice(rows, start, min(start + _AT_ONCE, rows.n_rows))
         views, block = [part.view(given, normalized(given, model.normalize, 1)) for part in parts], _as_sparse(given)
         found = explainer.explain(block, views, max(top, _STRONGEST))
@@ -71,18 +70,22 @@ def explain(
             )
             for i in range(block.n_rows)
         ]
-        return explained, strongest, views, found.own
+        return _Block(explained, strongest, views, _columns(block), found.own)
 
-    with ThreadPoolExecutor(max(1, n_threads)) as pool:
-        done = list(pool.map(of_block, starts))
-    found, sums = [row for block in done for row in block[0]], kernels.FeatureSums()
-    sums.add(_columns(_as_sparse(rows)), np.concatenate([block[3] for block in done]))
-    views = _together(parts, [block[2] for block in done])
-    together = explainer.explain(_nothing(rows.n_features), views, rows.n_features)
+    explained: list[RowExplanation] = []
+    strongest: list[Strongest] = []
+    sums, references = kernels.FeatureSums(), [_ReferenceSums(part) for part in parts]
+    for block in in_order(of_block, range(0, rows.n_rows, _AT_ONCE), n_threads):
+        explained += block.explained
+        strongest += block.strongest
+        sums.add(block.columns, block.own)
+        for of_part, view in zip(references, block.views, strict=True):
+            of_part.add(view)
+    together = explainer.explain(_nothing(rows.n_features), [each.view() for each in references], rows.n_features)
     sums.add(together.columns, together.sums)
     columns, totals = sums.top(max(top, _FEWEST_DRIVERS))
     most = list(zip(columns.tolist(), totals.tolist(), strict=True))
-    return Explanation(found, most, [row for block in done for row in block[1]], name_of)
+    return Explanation(explained, most, strongest, name_of)
 
 
 def _cut(found: kernels.Strongest) -> list[Strongest]:
@@ -95,18 +98,6 @@ def _first(row: Strongest, n: int) -> Strongest:
     return Strongest(row.columns[:n], row.contributions[:n], row.values[:n])
 
 
-def _together(parts: list[_MemberParts | _DirectionPart], views: list[list[_View]]) -> list[_View]:
-    """References of all blocks as those of one row, each once, with the sum of its vectors."""
-    found = []
-    for number, part in enumerate(parts):
-        total = np.zeros((part.origin.n_rows, part.projection.width))
-        for view in (of_block[number] for of_block in views):
-            np.add.at(total, view.near.ravel(), view.q.reshape(-1, part.projection.width))
-        nothing, near = np.zeros((1, part.projection.width)), np.arange(len(total))[None]
-        found.append(_View(nothing, np.ones(1), near, total.reshape(1, -1), nothing))
-    return found
-
-
 @dataclass(frozen=True)
 class _View:
     """What the scores of a block make of one part: p and factor of each row, and its references with their q."""
@@ -116,6 +107,31 @@ class _View:
     near: Integers
     q: Doubles
     distances: Doubles
+
+
+class _Block(NamedTuple):
+    """What is known of a block of rows: what the result keeps, and what goes into sums and is then let go."""
+
+    explained: list[RowExplanation]
+    strongest: list[Strongest]
+    views: list[_View]
+    columns: Any
+    own: Doubles
+
+
+class _ReferenceSums:
+    """The references of one part over all blocks as those of one row, each once, with the sum of its vectors."""
+
+    def __init__(self, part: _MemberParts | _DirectionPart) -> None:
+        self._total = np.zeros((part.origin.n_rows, part.projection.width))
+
+    def add(self, view: _View) -> None:
+        """Those of one block."""
+        np.add.at(self._total, view.near.ravel(), view.q.reshape(-1, self._total.shape[1]))
+
+    def view(self) -> _View:
+        nothing, near = np.zeros((1, self._total.shape[1])), np.arange(len(self._total))[None]
+        return _View(nothing, np.ones(1), near, self._total.reshape(1, -1), nothing)
 
 
 def _weighted(model: Model) -> list[tuple[Member, float]]:

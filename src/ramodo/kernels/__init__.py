@@ -23,6 +23,7 @@ import numpy as np
 import numpy.typing as npt
 
 from . import _native
+from .room import Room
 
 if TYPE_CHECKING:
     from typing_extensions import TypeIs
@@ -32,6 +33,11 @@ if TYPE_CHECKING:
 Floats = npt.NDArray[np.float32]
 Doubles = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int64]
+
+_FEWER_AT_A_TIME = "Give fewer rows at a time"
+_SMALLER_FILES = "Split the file, or convert it to a rows folder on a larger machine"
+_FEWER_REFERENCES = "Use fewer or smaller subsamples"
+_SMALLER_MODEL = "Use a smaller n_components, or fewer features (text: fewer bits)"
 
 
 def instructions() -> str:
@@ -58,13 +64,16 @@ class Scan:
     """Checks blocks of sparse rows and counts the features that occur in them."""
 
     def __init__(self, n_features: int, n_entries: int) -> None:
-        self._seen = _native.FeatureSet(n_features, n_entries)
+        self._what = f"a list of the features that occur, of {n_features:,} and in {n_entries:,} non-zeros"
+        with Room(self._what, _FEWER_AT_A_TIME):
+            self._seen = _native.FeatureSet(n_features, n_entries)
 
     def add(self, block: SparseRows, limit: float, n_threads: int) -> Found:
         """Check one block."""
-        return Found(
-            *_native.scan(block.indptr, block.indices, block.data, block.n_features, limit, self._seen, n_threads)
-        )
+        with Room(self._what, _FEWER_AT_A_TIME):
+            return Found(
+                *_native.scan(block.indptr, block.indices, block.data, block.n_features, limit, self._seen, n_threads)
+            )
 
     def n_seen(self) -> int:
         """Features with a non-zero value so far."""
@@ -73,7 +82,8 @@ class Scan:
 
 def read_svmlight(text: npt.NDArray[np.uint8], n_threads: int) -> tuple[Any, ...]:
     """(error, its byte, labels, lengths of rows, indices, values, largest index, smallest index)."""
-    found: Any = _native.read_svmlight(text, n_threads)
+    with Room(f"the rows in {len(text):,} bytes of svmlight text", _SMALLER_FILES):
+        found: Any = _native.read_svmlight(text, n_threads)
     return tuple(found)
 
 
@@ -86,7 +96,8 @@ def count_text(
     n_threads: int,
 ) -> tuple[Integers, Integers, Floats]:
     """Lengths of rows, columns and counts of the hashed tokens of each document."""
-    found: Any = _native.count_text(text, offsets, words, characters, bits, n_threads)
+    with Room(f"the tokens in {len(text):,} bytes of text", _SMALLER_FILES):
+        found: Any = _native.count_text(text, offsets, words, characters, bits, n_threads)
     return found[0], found[1], found[2]
 
 
@@ -94,7 +105,8 @@ def text_tokens(
     text: npt.NDArray[np.uint8], words: tuple[int, int], characters: tuple[int, int], bits: int
 ) -> list[tuple[int, bytes, bool]]:
     """Column, bytes and whether it is a word, of each token of one document."""
-    found: Any = _native.text_tokens(text, words, characters, bits)
+    with Room(f"the tokens in {len(text):,} bytes of text", _FEWER_AT_A_TIME):
+        found: Any = _native.text_tokens(text, words, characters, bits)
     return list(found)
 
 
@@ -121,7 +133,8 @@ def largest_values(block: SparseRows, n_threads: int) -> Doubles:
 
 def moments(rows: SparseRows) -> tuple[Integers, Doubles, Doubles]:
     """The features that occur, in order, and the sum and the sum of squares of each, rows times their factors."""
-    return _native.moments(rows.indptr, rows.indices, rows.data, rows.n_features, rows.factors)
+    with Room(f"the sums of each feature in {len(rows.data):,} non-zeros", _FEWER_AT_A_TIME):
+        return _native.moments(rows.indptr, rows.indices, rows.data, rows.n_features, rows.factors)
 
 
 def hinge(hidden: Floats, triplets: npt.NDArray[np.int32], phi: Phi, margin: float) -> tuple[float, Floats]:
@@ -137,20 +150,19 @@ class SparseSp:
         values = references.data.astype(np.float64)
         if references.factors is not None:
             values *= np.repeat(references.factors, np.diff(references.indptr))
-        self._native = _native.SparseReferences(
-            references.indptr,
-            references.indices.astype(np.int64),
-            values,
-            references.n_features,
-            subsample_size,
-            phi.k,
-            phi.average,
-        )
+        columns = references.indices.astype(np.int64)
+        with Room(f"an index of the {len(columns):,} non-zeros of the reference rows", _FEWER_REFERENCES):
+            self._native = _native.SparseReferences(
+                references.indptr, columns, values, references.n_features, subsample_size, phi.k, phi.average
+            )
 
     def score(self, block: SparseRows, n_threads: int) -> Doubles:
         """One score per row."""
         scores = np.empty(block.n_rows)
-        self._native.score(block.indptr, block.indices, block.data, block.n_features, block.factors, scores, n_threads)
+        with Room(f"the distances of {block.n_rows:,} rows", _FEWER_AT_A_TIME):
+            self._native.score(
+                block.indptr, block.indices, block.data, block.n_features, block.factors, scores, n_threads
+            )
         return scores
 
 
@@ -161,12 +173,14 @@ class DenseSp:
         values = references.values.astype(np.float64)
         if references.factors is not None:
             values *= references.factors[:, None]
-        self._native = _native.DenseReferences(values, subsample_size, phi.k, phi.average)
+        with Room(f"two copies of reference rows of {values.nbytes:,} bytes", _FEWER_REFERENCES):
+            self._native = _native.DenseReferences(values, subsample_size, phi.k, phi.average)
 
     def score(self, block: DenseRows, n_threads: int) -> Doubles:
         """One score per row."""
         scores = np.empty(block.n_rows)
-        self._native.score(block.values, block.factors, scores, n_threads)
+        with Room(f"the distances of {block.n_rows:,} rows", _FEWER_AT_A_TIME):
+            self._native.score(block.values, block.factors, scores, n_threads)
         return scores
 
 
@@ -197,11 +211,13 @@ class FeatureSums:
 
     def add(self, columns: Any, sums: Doubles) -> None:
         """A number to each of some features."""
-        self._native.add(columns, sums)
+        with Room("the sums of each feature", _FEWER_AT_A_TIME):
+            self._native.add(columns, sums)
 
     def top(self, n: int) -> tuple[Integers, Doubles]:
         """The features of the largest sums by absolute value, and those."""
-        found: Any = self._native.top(n)
+        with Room("the sums of each feature", _FEWER_AT_A_TIME):
+            found: Any = self._native.top(n)
         return found[0], found[1]
 
 
@@ -219,29 +235,26 @@ class Explainer:
     """What each feature adds to the score of each row. `columns` are the features of all references, in order."""
 
     def __init__(self, columns: Integers, n_features: int) -> None:
-        self._native = _native.Explainer(columns, n_features)
+        self._what = f"explanations by the {len(columns):,} features of the reference rows"
+        with Room(self._what, _FEWER_AT_A_TIME):
+            self._native = _native.Explainer(columns, n_features)
 
     def add_part(self, projection: Projection, references: Rows, slots: Any) -> None:
         """A linear piece of the score; `slots`, the place of each entry among `columns`, None where each has all."""
         if _is_sparse(references):
-            self._native.add_part(projection.native, references.indptr, slots, references.data.astype(np.float64))
-            return
-        indptr = np.arange(references.n_rows + 1, dtype=np.int64) * references.n_features
-        values = references.values.astype(np.float64).ravel()
-        self._native.add_part(projection.native, indptr, np.empty(0, dtype=np.int32), values)
+            indptr, values = references.indptr, references.data.astype(np.float64)
+        else:
+            indptr = np.arange(references.n_rows + 1, dtype=np.int64) * references.n_features
+            values, slots = references.values.astype(np.float64).ravel(), np.empty(0, dtype=np.int32)
+        with Room(self._what, _SMALLER_MODEL):
+            self._native.add_part(projection.native, indptr, slots, values)
 
     def explain(self, rows: SparseRows, views: Any, top: int) -> Strongest:
         """The largest contributions to each sparse row; a view for each part."""
-        found: Any = self._native.explain(
-            rows.indptr,
-            rows.indices,
-            rows.data,
-            [view.p for view in views],
-            [view.factors for view in views],
-            [view.near for view in views],
-            [view.q for view in views],
-            top,
-        )
+        p, factors = [view.p for view in views], [view.factors for view in views]
+        near, q = [view.near for view in views], [view.q for view in views]
+        with Room(self._what, _FEWER_AT_A_TIME):
+            found: Any = self._native.explain(rows.indptr, rows.indices, rows.data, p, factors, near, q, top)
         return Strongest(*found)
 
 
@@ -255,15 +268,18 @@ class Projection:
         self, columns: Integers, weights: Floats, n_features: int, seed: int, limit: float, slope: float = 0.0
     ) -> None:
         self.width = weights.shape[1]
-        self.native = _native.Projection(columns, weights, n_features, seed, limit, slope)
+        self._what = f"the {self.width:,} weights of each of {len(columns):,} features"
+        with Room(self._what, _SMALLER_MODEL):
+            self.native = _native.Projection(columns, weights, n_features, seed, limit, slope)
 
     def __call__(self, block: Rows, n_threads: int) -> Floats:
         """One row of the representation per row of the block."""
         out = np.empty((block.n_rows, self.width), dtype=np.float32)
-        if _is_sparse(block):
-            self.native.sparse(block.indptr, block.indices, block.data, block.factors, out, n_threads)
-        else:
-            self.native.dense(block.values, block.factors, out, n_threads)
+        with Room(self._what, _FEWER_AT_A_TIME):
+            if _is_sparse(block):
+                self.native.sparse(block.indptr, block.indices, block.data, block.factors, out, n_threads)
+            else:
+                self.native.dense(block.values, block.factors, out, n_threads)
         return out
 
 
@@ -274,12 +290,17 @@ class Trainer:
         native_options = _native.TrainingOptions(**options)
         self._width, self._n_features = options["width"], rows.n_features
         self._trainer: Any
-        if _is_sparse(rows):
-            self._trainer = _native.SparseTrainer(
-                rows.indptr, rows.indices, rows.data, rows.n_features, rows.factors, selected, native_options
-            )
-        else:
-            self._trainer = _native.DenseTrainer(rows.values, rows.factors, selected, native_options)
+        with self._room():
+            if _is_sparse(rows):
+                self._trainer = _native.SparseTrainer(
+                    rows.indptr, rows.indices, rows.data, rows.n_features, rows.factors, selected, native_options
+                )
+            else:
+                self._trainer = _native.DenseTrainer(rows.values, rows.factors, selected, native_options)
+
+    def _room(self) -> Room:
+        what = f"training: {self._width:,} weights, with two running means each, of the features that occur"
+        return Room(f"{what}, of {self._n_features:,}", _SMALLER_MODEL)
 
     def start_from(self, columns: Integers, weights: Floats) -> None:
         """Set the weights of some features, in order, in place of those that the seed gave."""
@@ -288,17 +309,20 @@ class Trainer:
     def run(self, triplets: Integers, batch_size: int) -> Doubles:
         """One step per batch of triplets (queries, positive, negative); the loss of each step."""
         losses = np.empty(-(-len(triplets) // batch_size))
-        self._trainer.run(triplets, batch_size, losses)
+        with self._room():
+            self._trainer.run(triplets, batch_size, losses)
         return losses
 
     def begin(self, triplets: Integers) -> tuple[Floats, npt.NDArray[np.int32]]:
         """x W of the distinct rows of one batch, without activation, and the triplets as places in it."""
-        hidden, places = self._trainer.begin(triplets)
+        with self._room():
+            hidden, places = self._trainer.begin(triplets)
         return hidden, places
 
     def end(self, gradient: Floats) -> None:
         """The step of the batch that `begin` started, from the gradient with respect to what it gave."""
-        self._trainer.end(np.ascontiguousarray(gradient, dtype=np.float32))
+        with self._room():
+            self._trainer.end(np.ascontiguousarray(gradient, dtype=np.float32))
 
     def finish(self) -> tuple[Integers, Floats]:
         """The features whose weights training changed (or all, where that is most), in order, and those weights.
@@ -309,5 +333,6 @@ class Trainer:
             weights = np.empty((self._n_features, self._width), dtype=np.float32)
             self._trainer.weights(weights)
             return np.arange(self._n_features), weights
-        columns, weights = self._trainer.finish()
+        with self._room():
+            columns, weights = self._trainer.finish()
         return columns, weights
