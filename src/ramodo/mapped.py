@@ -1,0 +1,87 @@
+"""Arrays that are mapped from files, and know when somebody writes into those.
+
+A mapping shows what is written into its file later on, and reading beyond the end of a file that was cut ends the
+process. Nothing in a mapping protects from that. So an array keeps a stamp of its file, the size and the time of the
+last change, which is compared before and after each piece of work (`refuse_changed`). Removing or replacing a file is
+no change: the mapping keeps the old one alive.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import IO, Any
+
+import numpy as np
+import numpy.typing as npt
+
+_VERSIONS = {
+    (1, 0): np.lib.format.read_array_header_1_0,
+    (2, 0): np.lib.format.read_array_header_2_0,
+}
+
+
+class ChangedError(ValueError):
+    """A file was written to while it was in use; what was computed from it is worthless."""
+
+
+class _Watched:
+    """An open file, and its stamp when it was opened."""
+
+    def __init__(self, file: IO[bytes]) -> None:
+        self._name, self._handle = file.name, os.dup(file.fileno())
+        self.size, self._time = _stamp(self._handle)
+
+    def __del__(self) -> None:
+        os.close(self._handle)
+
+    def refuse_changed(self) -> None:
+        """Raise `ChangedError` where the file is not what it was."""
+        if _stamp(self._handle) != (self.size, self._time):
+            raise ChangedError(
+                f"{self._name} changed while in use: what was read of it does not belong together. Start again when it "
+                "is complete; and do not write into files that are in use, but write new ones and rename them."
+            )
+
+
+class MappedArray(np.memmap[Any, Any]):
+    """A mapped array that knows its file; what is sliced of it finds that by its `base`."""
+
+    watched: _Watched | None = None
+
+
+def mapped_array(file: IO[bytes]) -> MappedArray:
+    """An .npy file that is open, with its values left on the disk. Raises `ValueError` where it is none."""
+    watched = _Watched(file)  # before anything is read
+    name = os.path.basename(file.name)
+    if file.read(6) != b"\x93NUMPY":
+        raise ValueError(f"{name} is not an array")
+    file.seek(0)
+    version = np.lib.format.read_magic(file)
+    if version not in _VERSIONS:
+        raise ValueError(f"{name} is an array file of version {version[0]}.{version[1]}; allowed: 1.0 and 2.0")
+    shape, is_fortran, dtype = _VERSIONS[version](file)
+    begin, n = file.tell(), int(np.prod(shape, dtype=object))
+    if dtype.hasobject:
+        raise ValueError(f"{name} holds objects; allowed: numbers")
+    if min(shape, default=0) < 0 or begin + n * dtype.itemsize > watched.size:
+        raise ValueError(f"{name} ends before its {' x '.join(map(str, shape))} values of {dtype} do")
+    array = MappedArray(file, dtype, "r", begin, shape, "F" if is_fortran else "C")
+    array.watched = watched
+    return array
+
+
+def refuse_changed(*arrays: npt.NDArray[Any]) -> None:
+    """Raise `ChangedError` where one of the arrays is mapped from a file that has changed."""
+    for array in arrays:
+        base: Any = array
+        while base is not None:
+            if isinstance(base, MappedArray) and base.watched is not None:
+                base.watched.refuse_changed()
+                break
+            base = getattr(base, "base", None)
+
+
+def _stamp(handle: int) -> tuple[int, int]:
+    """Size and time of the last change; not ctime, which changes as well where a folder is replaced."""
+    found = os.fstat(handle)
+    return found.st_size, found.st_mtime_ns
