@@ -20,6 +20,10 @@ _VERSIONS = {
 }
 
 
+IN_MEMORY = 1 << 26
+"""Bytes of an array up to which it is read: it cannot change under our feet. Larger ones are mapped, and watched."""
+
+
 class ChangedError(ValueError):
     """A file was written to while it was in use; what was computed from it is worthless."""
 
@@ -49,25 +53,42 @@ class MappedArray(np.memmap[Any, Any]):
     watched: _Watched | None = None
 
 
-def mapped_array(file: IO[bytes]) -> MappedArray:
-    """An .npy file that is open, with its values left on the disk. Raises `ValueError` where it is none."""
+def mapped_array(file: IO[bytes], in_memory: int | None = None) -> npt.NDArray[Any]:
+    """An .npy file that is open: read where its values are at most `in_memory` bytes, else left on the disk.
+
+    Raises `ValueError` where it is none.
+    """
     watched = _Watched(file)  # before anything is read
-    name = os.path.basename(file.name)
-    if file.read(6) != b"\x93NUMPY":
-        raise ValueError(f"{name} is not an array")
+    shape, is_fortran, dtype = _header(file)
+    begin, n = file.tell(), int(np.prod(shape, dtype=object))
+    if min(shape, default=0) < 0 or begin + n * dtype.itemsize > watched.size:
+        raise ValueError(f"{_name(file)} ends before its {' x '.join(map(str, shape))} values of {dtype} do")
+    order: Any = "F" if is_fortran else "C"
+    if n * dtype.itemsize <= (IN_MEMORY if in_memory is None else in_memory):
+        values = np.frombuffer(file.read(n * dtype.itemsize), dtype=dtype)
+        watched.refuse_changed()
+        return values.reshape(shape, order=order)
+    array = MappedArray(file, dtype, "r", begin, shape, order)
+    array.watched = watched
+    return array
+
+
+def _header(file: IO[bytes]) -> tuple[tuple[int, ...], bool, np.dtype[Any]]:
+    """Shape, whether it is stored by columns, and dtype."""
+    if file.read(6) != b"\x93NUMPY":  # numpy reads other kinds of files too
+        raise ValueError(f"{_name(file)} is not an array")
     file.seek(0)
     version = np.lib.format.read_magic(file)
     if version not in _VERSIONS:
-        raise ValueError(f"{name} is an array file of version {version[0]}.{version[1]}; allowed: 1.0 and 2.0")
+        raise ValueError(f"{_name(file)} is an array file of version {version[0]}.{version[1]}; allowed: 1.0 and 2.0")
     shape, is_fortran, dtype = _VERSIONS[version](file)
-    begin, n = file.tell(), int(np.prod(shape, dtype=object))
     if dtype.hasobject:
-        raise ValueError(f"{name} holds objects; allowed: numbers")
-    if min(shape, default=0) < 0 or begin + n * dtype.itemsize > watched.size:
-        raise ValueError(f"{name} ends before its {' x '.join(map(str, shape))} values of {dtype} do")
-    array = MappedArray(file, dtype, "r", begin, shape, "F" if is_fortran else "C")
-    array.watched = watched
-    return array
+        raise ValueError(f"{_name(file)} holds Python objects; allowed: numbers")
+    return shape, is_fortran, dtype
+
+
+def _name(file: IO[bytes]) -> str:
+    return os.path.basename(file.name)
 
 
 def refuse_changed(*arrays: npt.NDArray[Any]) -> None:

@@ -46,7 +46,9 @@ def test_what_is_written_is_read(path, kind):
     assert table.classes.tolist() == list(range(20))
 
 
-def test_arrays_are_mapped(made):
+def test_large_arrays_are_mapped_and_small_ones_read(made, monkeypatch):
+    assert not isinstance(read(str(made)).X.data, np.memmap)
+    monkeypatch.setattr("ramodo.mapped.IN_MEMORY", 0)
     table = read(str(made))
     assert isinstance(table.X.indices, np.memmap)
     assert isinstance(table.X.data, np.memmap)

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from ..mapped import mapped_array
 from ..rows import refuse_indices, refuse_structure
 from .classes import Classes, is_text
 from .table import FormatError, Table
@@ -22,7 +23,7 @@ def read(path: str) -> Table:
         file.seek(0)
         try:
             if not is_archive:
-                return Table(_matrix(path, np.load(path, allow_pickle=False, mmap_mode="r")))
+                return Table(_matrix(path, mapped_array(file)))
             with np.load(file, allow_pickle=False) as archive:
                 names = [name for name in archive.files if not name.startswith("pool_")]
                 return _from_archive(path, {name: archive[name] for name in names})

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import json
 import os
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -112,7 +113,7 @@ def write(path: str | os.PathLike[str], table: Table) -> None:
 
 
 def read(path: str) -> Table:
-    """The folder as a sparse matrix over mapped arrays. Indices are looked at when they are used, in one pass.
+    """The folder as a sparse matrix, over mapped arrays where they are large. Indices are looked at when they are used, in one pass.
 
     Where another takes its place meanwhile, it is the old one or the new one.
     """
@@ -139,7 +140,7 @@ def _table(folder: OpenFolder) -> Table:
     kinds = {"indptr": "iu", "indices": "iu", "data": "iuf"}
     arrays = {name: _mapped(folder, name, allowed) for name, allowed in kinds.items()}
     try:
-        labels = np.array(_mapped(folder, "classes", "iuf"))
+        labels = _mapped(folder, "classes", "iuf")
     except FileNotFoundError:
         if folder.is_replaced():  # then it may have been there
             raise
@@ -147,15 +148,16 @@ def _table(folder: OpenFolder) -> Table:
     if arrays["indptr"].shape != (n_rows + 1,) or (labels is not None and labels.shape != (n_rows,)):
         raise ValueError("its arrays do not fit together")
     matrix = sp.csr_array((n_rows, n_features), dtype=arrays["data"].dtype)
-    matrix.indptr = np.array(arrays["indptr"])
+    matrix.indptr = arrays["indptr"]
     matrix.indices, matrix.data = arrays["indices"], arrays["data"]
     refuse_structure(matrix, "it")
     return Table(matrix, classes=labels)
 
 
 def _mapped(folder: OpenFolder, name: str, kinds: str) -> npt.NDArray[Any]:
+    """One of its arrays; rows' places and classes, which are small beside the entries, always in memory."""
     with folder.open(f"{name}.npy") as file:
-        array = mapped_array(file)
+        array = mapped_array(file, None if name in ("indices", "data") else sys.maxsize)
     if array.ndim != 1 or array.dtype.kind not in kinds:
         raise ValueError(f"{name}.npy holds {array.ndim} dimensions of {array.dtype}")
     return array

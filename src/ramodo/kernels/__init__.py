@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from ..mapped import refuse_changed
 from . import _native
 
 if TYPE_CHECKING:
@@ -273,6 +274,7 @@ class Trainer:
     def __init__(self, rows: Rows, selected: Integers, **options: Any) -> None:
         native_options = _native.TrainingOptions(**options)
         self._width, self._n_features = options["width"], rows.n_features
+        self._read = (rows.indices, rows.data) if _is_sparse(rows) else (rows.values,)
         self._trainer: Any
         if _is_sparse(rows):
             self._trainer = _native.SparseTrainer(
@@ -287,6 +289,7 @@ class Trainer:
 
     def run(self, triplets: Integers, batch_size: int) -> Doubles:
         """One step per batch of triplets (queries, positive, negative); the loss of each step."""
+        refuse_changed(*self._read)
         losses = np.empty(-(-len(triplets) // batch_size))
         self._trainer.run(triplets, batch_size, losses)
         return losses
