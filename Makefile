@@ -35,9 +35,10 @@ bench-%: $(VENV)/installed
 experiments: $(VENV)/tests
 	$(BIN)/ramodo experiments all --output docs/experiments --page docs/experiments.md
 
-# Damaged svmlight files for the native reader, ten minutes in all: against a slow reader, and under clang's sanitizers.
+# Damaged files, fifteen minutes in all: of every format; svmlight against a slow reader, and under clang's sanitizers.
 FUZZER := build/fuzz/read_svmlight
 fuzz: $(VENV)/tests $(FUZZER)
+	$(BIN)/python tests/fuzz/fuzz_files.py --count 100000 --seconds 300 --keep build/fuzz/bad
 	$(BIN)/python tests/fuzz/fuzz_svmlight.py --seconds 300
 	mkdir -p build/fuzz/found
 	$(FUZZER) -max_total_time=300 -max_len=4096 -print_final_stats=1 build/fuzz/found tests/fuzz/seeds

@@ -52,7 +52,7 @@ def test_a_cut_file_is_said_to_be_cut(tmp_path, monkeypatch):
         return sized(path, file, size)
 
     monkeypatch.setattr(opening, "_read_sized", cut)
-    with pytest.raises(FormatError, match=r"data.svm was cut while it was read: it had 600 bytes, and has 60\. Read it"):
+    with pytest.raises(FormatError, match=r"data.svm was cut while it was read: it had 600 bytes, and has 60\."):
         read(str(path))
 
 

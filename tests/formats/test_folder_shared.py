@@ -160,7 +160,7 @@ def test_where_there_was_no_folder_there_is_none(path):
 
 @pytest.mark.parametrize("kind", ["file", "folder"])
 def test_what_comes_into_the_place_meanwhile_is_not_removed(path, kind):
-    with pytest.raises(FileExistsError, match="data.rows exists and is not a rows folder"), folder.writing(path):  # noqa: PT012
+    with pytest.raises(FileExistsError, match="exists and is not a rows folder"), folder.writing(path):  # noqa: PT012
         if kind == "folder":
             path.mkdir()
         (path / "thesis.txt" if kind == "folder" else path).write_text("precious")

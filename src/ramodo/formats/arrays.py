@@ -30,8 +30,16 @@ def read(path: str) -> Table:
         except FormatError:
             raise
         except Exception as error:  # numpy and zipfile raise many kinds
-            reason = str(error).rstrip(".") or type(error).__name__
-            raise FormatError(f"{path} is not a matrix that numpy or scipy saved: {reason}.") from None
+            raise FormatError(f"{path} is not a matrix that numpy or scipy saved: {_reason(error)}.") from None
+
+
+def _reason(error: Exception) -> str:
+    """What zipfile says of archives that numpy does not write is not for users."""
+    if isinstance(error, NotImplementedError):
+        return "its compression is not known here; save it again with scipy.sparse.save_npz or numpy.savez_compressed"
+    if isinstance(error, RuntimeError) and "encrypted" in str(error):
+        return "it is encrypted; unpack it with its password, and save it again without"
+    return str(error).rstrip(".") or type(error).__name__
 
 
 def _from_archive(path: str, arrays: dict[str, Any]) -> Table:

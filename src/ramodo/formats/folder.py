@@ -113,9 +113,10 @@ def write(path: str | os.PathLike[str], table: Table) -> None:
 
 
 def read(path: str) -> Table:
-    """The folder as a sparse matrix, over mapped arrays where they are large. Indices are looked at when they are used, in one pass.
+    """The folder as a sparse matrix, over mapped arrays where they are large.
 
-    Where another takes its place meanwhile, it is the old one or the new one.
+    Indices are looked at when they are used, in one pass. Where another takes its place meanwhile, it is the old one or
+    the new one.
     """
     for _ in attempts():
         with opened(Path(path)) as folder:

@@ -1,9 +1,9 @@
 """How a folder takes its place, and is opened, while others write, read or are killed.
 
 A writer works in a folder of its own beside the target (`whole_file.beside`) and puts it in place in one step: the two
-names are exchanged where the system can (Linux), so that there is a whole folder under the name at any moment. Elsewhere
-the old one steps aside first, as `NAME.old`; where a writer was killed in between, the next reader or writer puts it
-back. Writers for one target do not wait for each other: the last to finish wins.
+names are exchanged where the system can (Linux, macOS), so that there is a whole folder under the name at any moment.
+Elsewhere the old one steps aside first; where a writer was killed in between, the next reader or writer puts it back.
+Writers for one target do not wait for each other: the last to finish wins.
 
 A reader opens the folder once, and its files through that one descriptor: all of them are of the old folder or of the
 new one.
@@ -51,7 +51,9 @@ def replacing(target: Path, is_ours: Callable[[Path], bool]) -> Iterator[Path]:
         yield temporary
         for file in temporary.iterdir():
             sync(file)
-            if os.name == "posix":  # what is in use is not to be written over by mistake; elsewhere it could not be removed
+            if (
+                os.name == "posix"
+            ):  # what is in use is not to be written over by mistake; elsewhere it could not be removed
                 file.chmod(file.stat().st_mode & ~0o222)
         sync_folder(temporary)
         _take_place(temporary, target, is_ours)
@@ -222,7 +224,9 @@ def exchange(one: Path, other: Path) -> bool:
 @cache
 def _system_exchange() -> Callable[[bytes, bytes], int] | None:
     """renameat2 with RENAME_EXCHANGE on Linux, renamex_np with RENAME_SWAP on macOS."""
-    library = ctypes.CDLL(None, use_errno=True) if os.name == "posix" else None
+    if os.name != "posix":
+        return None
+    library = ctypes.CDLL(None, use_errno=True)
     if sys.platform == "linux" and hasattr(library, "renameat2"):
         at_cwd, flag = -100, 2
         return lambda one, other: library.renameat2(at_cwd, one, at_cwd, other, flag)

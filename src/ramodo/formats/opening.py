@@ -23,6 +23,9 @@ from .table import FormatError
 
 COMPRESSED = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open, ".zst": None}
 
+OTHER_PACKINGS = (".zip", ".7z", ".rar", ".tar", ".tgz", ".lz4", ".lzma", ".lz", ".br", ".z", ".sz", ".snappy")
+"""That are known by name alone."""
+
 LONGEST_LINE = 1 << 30
 """Bytes of a line beyond which a file is refused."""
 
