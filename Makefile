@@ -35,10 +35,10 @@ bench-%: $(VENV)/installed
 experiments: $(VENV)/tests
 	$(BIN)/ramodo experiments all --output docs/experiments --page docs/experiments.md
 
-# Damaged svmlight files for the native reader, ten minutes in all: against a slow reader, and under clang's sanitizers;
-# and two minutes of damaged model files.
+# Damaged files, in all about 17 minutes: of every format; svmlight against a slow reader, and under clang's sanitizers; models.
 FUZZER := build/fuzz/read_svmlight
 fuzz: $(VENV)/tests $(FUZZER)
+	$(BIN)/python tests/fuzz/fuzz_files.py --count 100000 --seconds 300 --keep build/fuzz/bad
 	$(BIN)/python tests/fuzz/fuzz_svmlight.py --seconds 300
 	$(BIN)/python tests/fuzz/fuzz_models.py --seconds 120
 	mkdir -p build/fuzz/found

@@ -20,6 +20,7 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 from . import kernels
+from .mapped import refuse_changed
 
 Doubles = npt.NDArray[np.float64]
 
@@ -55,8 +56,10 @@ class SparseRows:
         """Consecutive rows, in order."""
         entries = self.indptr - self.indptr[0]
         for begin, end in _cuts(entries):
+            refuse_changed(self.indices, self.data)
             factors = None if self.factors is None else self.factors[begin:end]
             yield SparseRows(self.indptr[begin : end + 1], self.indices, self.data, self.n_features, factors)
+        refuse_changed(self.indices, self.data)
 
     def take(self, rows: npt.NDArray[np.int64]) -> SparseRows:
         """A copy of some rows, in the order given."""
@@ -64,7 +67,9 @@ class SparseRows:
         indptr = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
         entries = np.arange(indptr[-1]) + np.repeat(self.indptr[rows] - indptr[:-1], lengths)
         factors = None if self.factors is None else self.factors[rows]
-        return SparseRows(indptr, self.indices[entries], self.data[entries], self.n_features, factors)
+        taken = SparseRows(indptr, self.indices[entries], self.data[entries], self.n_features, factors)
+        refuse_changed(self.indices, self.data)
+        return taken
 
 
 @dataclass(frozen=True)
@@ -85,7 +90,9 @@ class DenseRows:
     def blocks(self) -> Iterator[DenseRows]:
         """Consecutive rows, in order."""
         for begin, end in _cuts(np.arange(self.n_rows + 1, dtype=np.int64) * self.n_features):
+            refuse_changed(self.values)
             yield self.part(begin, end)
+        refuse_changed(self.values)
 
     def part(self, begin: int, end: int) -> DenseRows:
         """Consecutive rows, sharing memory."""

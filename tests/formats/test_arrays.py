@@ -75,8 +75,10 @@ def test_plain_arrays_of_any_number(tmp_path, dense, dtype):
         assert np.array_equal(table.X, values)
 
 
-def test_an_npy_file_is_mapped(tmp_path, dense):
+def test_a_large_npy_file_is_mapped(tmp_path, dense, monkeypatch):
     np.save(tmp_path / "data.npy", dense)
+    assert not isinstance(read(str(tmp_path / "data.npy")).X, np.memmap)
+    monkeypatch.setattr("ramodo.mapped.IN_MEMORY", 0)
     assert isinstance(read(str(tmp_path / "data.npy")).X, np.memmap)
 
 

@@ -46,7 +46,9 @@ def test_what_is_written_is_read(path, kind):
     assert table.classes.tolist() == list(range(20))
 
 
-def test_arrays_are_mapped(made):
+def test_large_arrays_are_mapped_and_small_ones_read(made, monkeypatch):
+    assert not isinstance(read(str(made)).X.data, np.memmap)
+    monkeypatch.setattr("ramodo.mapped.IN_MEMORY", 0)
     table = read(str(made))
     assert isinstance(table.X.indices, np.memmap)
     assert isinstance(table.X.data, np.memmap)
@@ -198,7 +200,7 @@ def test_others_may_read_what_the_umask_allows(path):
     finally:
         os.umask(before)
     assert path.stat().st_mode & 0o777 == 0o750
-    assert (path / "meta.json").stat().st_mode & 0o777 == 0o640
+    assert (path / "meta.json").stat().st_mode & 0o777 == 0o440  # not to be written over
 
 
 def test_a_rows_folder_where_there_is_none(tmp_path, path):

@@ -59,3 +59,7 @@ def _refused_if_damaged(path: Path) -> Iterator[None]:
             yield
     except (tarfile.TarError, zipfile.BadZipFile) as error:
         raise FormatError(f"{path} ends in the middle or is damaged: {str(error).rstrip('.')}.") from None
+    except RuntimeError as error:  # what zipfile raises of members that are encrypted, or packed as it does not know
+        raise FormatError(
+            f"{path} cannot be unpacked: {str(error).rstrip('.')}. Get it again from its source."
+        ) from None

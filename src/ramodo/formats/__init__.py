@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from . import arrays, folder, h5ad, matrix_market, svmlight, tabular, text
-from .opening import Show, suffixes_of
+from .opening import COMPRESSED, OTHER_PACKINGS, Show, suffixes_of
 from .table import FormatError, Table, TableOptions
 from .text import TextOptions
 
@@ -37,6 +37,11 @@ def format_of(path: str, given: str | None = None) -> str:
     for name, module in _MODULES.items():
         if suffix in module.SUFFIXES:
             return {"table": suffix[1:].replace("arrow", "feather")}.get(name, name)
+    if suffix in OTHER_PACKINGS:
+        raise FormatError(
+            f"{path}: {suffix} files are not opened; allowed: plain files, and files packed as "
+            f"{', '.join(COMPRESSED)}. Unpack it first."
+        )
     raise FormatError(
         f"{path}: the suffix {suffix or '(none)'} says nothing of its format; give one with --format: "
         f"{', '.join(FORMATS)}."

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from ..mapped import mapped_array
 from ..rows import refuse_indices, refuse_structure
 from .classes import Classes, is_text
 from .table import FormatError, Table
@@ -22,15 +23,23 @@ def read(path: str) -> Table:
         file.seek(0)
         try:
             if not is_archive:
-                return Table(_matrix(path, np.load(path, allow_pickle=False, mmap_mode="r")))
+                return Table(_matrix(path, mapped_array(file)))
             with np.load(file, allow_pickle=False) as archive:
                 names = [name for name in archive.files if not name.startswith("pool_")]
                 return _from_archive(path, {name: archive[name] for name in names})
         except FormatError:
             raise
         except Exception as error:  # numpy and zipfile raise many kinds
-            reason = str(error).rstrip(".") or type(error).__name__
-            raise FormatError(f"{path} is not a matrix that numpy or scipy saved: {reason}.") from None
+            raise FormatError(f"{path} is not a matrix that numpy or scipy saved: {_reason(error)}.") from None
+
+
+def _reason(error: Exception) -> str:
+    """What zipfile says of archives that numpy does not write is not for users."""
+    if isinstance(error, NotImplementedError):
+        return "its compression is not known here; save it again with scipy.sparse.save_npz or numpy.savez_compressed"
+    if isinstance(error, RuntimeError) and "encrypted" in str(error):
+        return "it is encrypted; unpack it with its password, and save it again without"
+    return str(error).rstrip(".") or type(error).__name__
 
 
 def _from_archive(path: str, arrays: dict[str, Any]) -> Table:

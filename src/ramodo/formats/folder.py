@@ -2,16 +2,15 @@
 
     big.rows/  meta.json  indptr.npy  indices.npy  data.npy  [classes.npy]
 
-A folder is written beside its place and renamed, so that it is whole or absent. Fitting and scoring from it read what
-they need when they need it.
+A folder is written beside its place and takes it in one step (folder_place.py), so that it is whole or absent, and
+opened as one, so that its arrays belong together. Fitting and scoring from it read what they need when they need it.
 """
 
 from __future__ import annotations
 
 import json
 import os
-import shutil
-import tempfile
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -21,8 +20,9 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
+from ..mapped import mapped_array
 from ..rows import refuse_structure
-from ..whole_file import umask
+from .folder_place import OpenFolder, attempts, opened, replacing
 from .table import FormatError, Table
 
 SUFFIXES = (".rows",)
@@ -90,24 +90,16 @@ def _narrowed(folder: Path, name: str, given: np.dtype[Any], wanted: np.dtype[An
 
 @contextmanager
 def writing(path: str | os.PathLike[str]) -> Iterator[Path]:
-    """A new folder that takes the place of `path` when all went well, and is gone when not."""
-    target = Path(path).resolve()
-    if target.exists() and not (target.is_dir() and (target / "meta.json").exists()):
-        raise FileExistsError(f"{target} exists and is not a rows folder; give another path.")
-    temporary = Path(tempfile.mkdtemp(prefix=f".{target.name}.", dir=target.parent))
-    try:
+    """A new folder that takes the place of `path` when all went well, and is gone when not.
+
+    Several may write at once: the last to finish wins.
+    """
+    with replacing(Path(path).resolve(), _is_rows_folder) as temporary:
         yield temporary
-        os.chmod(temporary, 0o777 & ~umask())
-        old = None
-        if target.exists():
-            old = temporary.with_name(temporary.name + ".old")
-            os.replace(target, old)
-        os.replace(temporary, target)
-        if old is not None:
-            shutil.rmtree(old)
-    except BaseException:
-        shutil.rmtree(temporary, ignore_errors=True)
-        raise
+
+
+def _is_rows_folder(path: Path) -> bool:
+    return path.is_dir() and (path / "meta.json").exists()
 
 
 def write(path: str | os.PathLike[str], table: Table) -> None:
@@ -121,37 +113,52 @@ def write(path: str | os.PathLike[str], table: Table) -> None:
 
 
 def read(path: str) -> Table:
-    """The folder as a sparse matrix over mapped arrays. Indices are looked at when they are used, in one pass."""
-    folder = Path(path)
-    os.listdir(folder)  # where there is no folder, the system's own error says it best
+    """The folder as a sparse matrix, over mapped arrays where they are large.
+
+    Indices are looked at when they are used, in one pass. Where another takes its place meanwhile, it is the old one or
+    the new one.
+    """
+    for _ in attempts():
+        with opened(Path(path)) as folder:
+            try:
+                return _table(folder)
+            except Exception as error:  # json and numpy raise many kinds
+                if isinstance(error, FileNotFoundError) and folder.is_replaced():
+                    continue
+                reason = str(error).rstrip(".") or type(error).__name__
+                raise FormatError(f"{path} is not a rows folder: {reason}.") from None
+    raise FormatError(f"{path} is replaced by others all the time; read it when they are done.")
+
+
+def _table(folder: OpenFolder) -> Table:
+    with folder.open("meta.json") as file:
+        meta = json.load(file)
+    if not isinstance(meta, dict) or meta.get("format") != "ramodo rows" or meta.get("version") != VERSION:
+        raise ValueError("meta.json does not say so")
+    n_rows, n_features = int(meta["n_rows"]), int(meta["n_features"])
+    if not 1 <= n_features < 2**63:
+        raise ValueError(f"it has {n_features} features")
+    kinds = {"indptr": "iu", "indices": "iu", "data": "iuf"}
+    arrays = {name: _mapped(folder, name, allowed) for name, allowed in kinds.items()}
     try:
-        meta = json.loads((folder / "meta.json").read_text(encoding="utf-8"))
-        if meta.get("format") != "ramodo rows" or meta.get("version") != VERSION:
-            raise ValueError("meta.json does not say so")
-        n_rows, n_features = int(meta["n_rows"]), int(meta["n_features"])
-        if not 1 <= n_features < 2**63:
-            raise ValueError(f"it has {n_features} features")
-        kinds = {"indptr": "iu", "indices": "iu", "data": "iuf"}
-        arrays = {name: _load(folder / f"{name}.npy", allowed) for name, allowed in kinds.items()}
-        classes = folder / "classes.npy"
-        labels = np.array(_load(classes, "iuf")) if classes.exists() else None
-        if arrays["indptr"].shape != (n_rows + 1,) or (labels is not None and labels.shape != (n_rows,)):
-            raise ValueError("its arrays do not fit together")
-        matrix = sp.csr_array((n_rows, n_features), dtype=arrays["data"].dtype)
-        matrix.indptr = np.array(arrays["indptr"])
-        matrix.indices, matrix.data = arrays["indices"], arrays["data"]
-        refuse_structure(matrix, "it")
-    except Exception as error:  # json and numpy raise many kinds
-        reason = str(error).rstrip(".") or type(error).__name__
-        raise FormatError(f"{path} is not a rows folder: {reason}.") from None
+        labels = _mapped(folder, "classes", "iuf")
+    except FileNotFoundError:
+        if folder.is_replaced():  # then it may have been there
+            raise
+        labels = None
+    if arrays["indptr"].shape != (n_rows + 1,) or (labels is not None and labels.shape != (n_rows,)):
+        raise ValueError("its arrays do not fit together")
+    matrix = sp.csr_array((n_rows, n_features), dtype=arrays["data"].dtype)
+    matrix.indptr = arrays["indptr"]
+    matrix.indices, matrix.data = arrays["indices"], arrays["data"]
+    refuse_structure(matrix, "it")
     return Table(matrix, classes=labels)
 
 
-def _load(path: Path, kinds: str) -> npt.NDArray[Any]:
-    with open(path, "rb") as file:
-        if file.read(6) != b"\x93NUMPY":  # numpy reads other kinds of files too
-            raise ValueError(f"{path.name} is not an array")
-    array: npt.NDArray[Any] = np.load(path, mmap_mode="r", allow_pickle=False)
+def _mapped(folder: OpenFolder, name: str, kinds: str) -> npt.NDArray[Any]:
+    """One of its arrays; rows' places and classes, which are small beside the entries, always in memory."""
+    with folder.open(f"{name}.npy") as file:
+        array = mapped_array(file, None if name in ("indices", "data") else sys.maxsize)
     if array.ndim != 1 or array.dtype.kind not in kinds:
-        raise ValueError(f"{path.name} holds {array.ndim} dimensions of {array.dtype}")
+        raise ValueError(f"{name}.npy holds {array.ndim} dimensions of {array.dtype}")
     return array

@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
+import scipy.sparse as sp
+
+from ..rows import refuse_indices, refuse_structure
+from . import h5ad_check
 from .classes import classes_of
 from .table import FormatError, Table, TableOptions, refuse_repeated
 
@@ -13,23 +18,39 @@ SUFFIXES = (".h5ad",)
 def read(path: str, options: TableOptions | None = None) -> Table:
     """The matrix X with the names of observations and variables; ids and labels may be columns of `obs`."""
     options = options or TableOptions()
-    try:
-        import anndata
-    except ImportError:
-        raise FormatError(f"{path}: .h5ad files need the package anndata: pip install 'ramodo[h5ad]'.") from None
     with open(path, "rb"):
         pass
+    with ThreadPoolExecutor(1) as pool:
+        checking = pool.submit(h5ad_check.what_is_wrong, path)  # meanwhile this process imports
+        try:
+            import anndata
+        except ImportError:
+            raise FormatError(f"{path}: .h5ad files need the package anndata: pip install 'ramodo[h5ad]'.") from None
+        wrong = checking.result()
+    if wrong is not None:
+        raise _refusal(path, wrong)
     try:
         data = anndata.read_h5ad(path)
+        if data.X is None:
+            raise FormatError(f"{path} holds no matrix X.")
+        if sp.issparse(data.X):
+            refuse_structure(data.X, "X")  # scipy trusts such arrays
+            refuse_indices(data.X.indices, data.X.shape[data.X.format == "csr"], "X")
+    except FormatError:
+        raise
     except Exception as error:  # anndata and h5py raise many kinds
-        raise FormatError(f"{path} is not an AnnData file: {str(error).splitlines()[0].rstrip('.')}.") from None
-    if data.X is None:
-        raise FormatError(f"{path} holds no matrix X.")
+        raise _refusal(path, str(error) or type(error).__name__) from None
     ids, labels = (_observed(path, data.obs, name, options) for name in (options.id, options.label))
     names = [str(name) for name in (data.obs_names if ids is None else ids)]
     if ids is not None:
         refuse_repeated(f"{path}, obs[{options.id!r}]", names)
     return Table(data.X, names, [str(name) for name in data.var_names], None if labels is None else classes_of(labels))
+
+
+def _refusal(path: str, reason: str) -> FormatError:
+    return FormatError(
+        f"{path} is not an AnnData file, or is damaged: {reason.splitlines()[0].rstrip('.')}. Get or write it again."
+    )
 
 
 def _observed(path: str, obs: Any, name: str | None, options: TableOptions) -> list[Any] | None:

@@ -6,14 +6,13 @@ Its reader trusts what it reads: some files make it leave its arrays, or end the
 from __future__ import annotations
 
 import io
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import scipy.io
 import scipy.sparse as sp
 
-from .opening import is_compressed, whole
+from .opening import whole
 from .table import FormatError, Table
 
 SUFFIXES = (".mtx", ".mm")
@@ -25,17 +24,17 @@ def read(path: str) -> Table:
     try:
         if np.count_nonzero(text) < len(text):
             raise ValueError("it has a byte 0 in it")
-        plain = path != "-" and Path(path).is_file() and not is_compressed(path) and text[-1:] == ord("\n")
-        stream = None if plain else io.BytesIO(text.tobytes() + b"\n")  # a last line must end; never closed
-        n_rows, n_features, n_entries, _, _, symmetry = scipy.io.mminfo(stream or path)
+        # The same bytes for both, as the file may change; a last line must end; never closed.
+        raw = text.tobytes()
+        stream = io.BytesIO(raw if raw.endswith(b"\n") else raw + b"\n")
+        n_rows, n_features, n_entries, _, _, symmetry = scipy.io.mminfo(stream)
         square = n_rows == n_features or symmetry == "general"
         if n_rows < 1 or n_features < 1 or n_entries > 2 * len(text) or not square:
             raise ValueError(
                 f"{n_entries:,} entries of a {symmetry} matrix of {n_rows:,} x {n_features:,} cannot be in it"
             )
-        if stream is not None:
-            stream.seek(0)
-        matrix: Any = scipy.io.mmread(stream or path)
+        stream.seek(0)
+        matrix: Any = scipy.io.mmread(stream)
         return Table(sp.csr_array(matrix) if sp.issparse(matrix) else matrix)
     except (ValueError, OverflowError, TypeError, MemoryError) as error:
         raise FormatError(f"{path} is not a Matrix Market file: {str(error).rstrip('.')}.") from None

@@ -6,7 +6,6 @@ import bz2
 import gzip
 import io
 import lzma
-import mmap
 import os
 import stat
 import sys
@@ -23,6 +22,9 @@ import numpy.typing as npt
 from .table import FormatError
 
 COMPRESSED = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open, ".zst": None}
+
+OTHER_PACKINGS = (".zip", ".7z", ".rar", ".tar", ".tgz", ".lz4", ".lzma", ".lz", ".br", ".z", ".sz", ".snappy")
+"""That are known by name alone."""
 
 LONGEST_LINE = 1 << 30
 """Bytes of a line beyond which a file is refused."""
@@ -114,17 +116,36 @@ class _Frames(io.RawIOBase):
 
 
 def whole(path: str, show: Show | None = None) -> npt.NDArray[np.uint8]:
-    """All bytes: mapped from a plain file that nobody watches, read from anything else."""
+    """All bytes, read into memory: a mapping of a file that somebody cuts would end the process."""
     if path != "-" and not is_compressed(path) and show is None:
         with open(path, "rb") as file:
             found = os.fstat(file.fileno())
-            if not stat.S_ISREG(found.st_mode):  # a pipe has no size, and cannot be mapped
-                return np.frombuffer(file.read(), dtype=np.uint8)
-            if found.st_size == 0:
-                return np.empty(0, dtype=np.uint8)
-            return np.frombuffer(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ), dtype=np.uint8)
+            if stat.S_ISREG(found.st_mode) and found.st_size:  # a pipe has no size
+                return _read_sized(path, file, found.st_size)
+            return np.frombuffer(file.read(), dtype=np.uint8)
     with open_binary(path, show) as stream:
         return np.frombuffer(read_safely(path, stream, -1), dtype=np.uint8)
+
+
+def _read_sized(path: str, file: IO[bytes], size: int) -> npt.NDArray[np.uint8]:
+    """The first `size` bytes, into memory that nobody has cleared before."""
+    values = np.empty(size, dtype=np.uint8)
+    rest = memoryview(values)
+    while len(rest):
+        n: int = file.readinto(rest)  # type: ignore[attr-defined]
+        if n == 0:
+            refuse_cut(path, size, size - len(rest))
+        rest = rest[n:]
+    return values
+
+
+def refuse_cut(path: str, before: int, now: int) -> None:
+    """Raise where a file has become shorter, in bytes, while it was read."""
+    if now < before:
+        raise FormatError(
+            f"{path} was cut while it was read: it had {before:,} bytes, and has {now:,}. Read it again when whoever "
+            "writes it is done."
+        )
 
 
 def line_blocks(path: str, size: int = _BLOCK, show: Show | None = None) -> Iterator[npt.NDArray[np.uint8]]:

@@ -7,7 +7,8 @@ Numbers stay numbers, booleans become 0 and 1, dates seconds since 1970. Text be
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -15,7 +16,7 @@ import scipy.sparse as sp
 
 from .classes import classes_of, is_text, shown
 from .columns import Column
-from .opening import Show, is_compressed, suffixes_of, whole
+from .opening import Show, is_compressed, refuse_cut, suffixes_of, whole
 from .table import MISSING, FormatError, Table, TableOptions, refuse_repeated
 
 SUFFIXES = (".csv", ".tsv", ".parquet", ".feather", ".arrow")
@@ -78,32 +79,51 @@ def _load(path: str, suffix: str, texts: Sequence[str | None], show: Show | None
             parse = pyarrow.csv.ParseOptions(delimiter="\t" if suffix == ".tsv" else ",", newlines_in_values=True)
             read_options = pyarrow.csv.ReadOptions(block_size=1 << 24)
             types = pyarrow.csv.ConvertOptions(column_types={name: pyarrow.string() for name in texts if name})
-            table = pyarrow.csv.read_csv(_stream(path, show), read_options, parse, types)
+            with _stream(path, show) as stream:
+                table = pyarrow.csv.read_csv(stream, read_options, parse, types)
+        elif suffix == ".parquet":
+            table = pyarrow.parquet.read_table(path, memory_map=False)
         else:
-            read_table = pyarrow.parquet.read_table if suffix == ".parquet" else pyarrow.feather.read_table
-            table = read_table(path)
+            table = pyarrow.feather.read_table(path, memory_map=False)  # a mapping that is cut ends the process
+        table.validate(full=True)  # pyarrow trusts what it reads: what is damaged would lead it beyond its arrays
         assert table.column_names is not None  # which are decoded here
         return table
+    except FormatError:
+        raise
     except (pyarrow.ArrowException, UnicodeDecodeError, OSError) as error:
         if isinstance(error, FileNotFoundError | PermissionError | IsADirectoryError):
             raise
         reason = (str(error) or type(error).__name__).splitlines()[0].rstrip(".")
-        raise FormatError(f"{path} is not a {suffix[1:]} file: {reason}.") from None
+        raise FormatError(f"{path} is not a {suffix[1:]} file{_what_to_do(reason)}: {reason}.") from None
 
 
-def _stream(path: str, show: Show | None) -> Any:
-    """The bytes of a file in memory of pyarrow's own.
+def _what_to_do(reason: str) -> str:
+    """About files that are sound, and cannot be read here."""
+    if "encrypt" in reason.lower() or "decrypt" in reason.lower():
+        return " that can be read, as it is encrypted; write it again without"
+    if "codec" in reason.lower():
+        return " that can be read, as its compression is not known here; write it again with another, as zstd"
+    return ""
+
+
+@contextmanager
+def _stream(path: str, show: Show | None) -> Iterator[Any]:
+    """The bytes of a file, through a file or memory of pyarrow's own.
 
     Its threads let go of them when they please, and must not need Python for it: the interpreter may have ended.
     """
     import pyarrow
 
     if show is None and os.path.isfile(path) and not is_compressed(path):
-        return pyarrow.memory_map(path)
+        with pyarrow.OSFile(path) as file:  # by reads: a mapping that is cut would end the process
+            before = os.fstat(file.fileno()).st_size
+            yield file
+            refuse_cut(path, before, os.fstat(file.fileno()).st_size)
+        return
     read = whole(path, show)
     kept = pyarrow.allocate_buffer(len(read))
     np.frombuffer(kept, dtype=np.uint8)[:] = read
-    return pyarrow.BufferReader(kept)
+    yield pyarrow.BufferReader(kept)
 
 
 def _refuse_unknown(path: str, table: Any, options: TableOptions) -> None:

@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from ..mapped import refuse_changed
 from . import _native
 from .room import Room
 
@@ -289,6 +290,7 @@ class Trainer:
     def __init__(self, rows: Rows, selected: Integers, **options: Any) -> None:
         native_options = _native.TrainingOptions(**options)
         self._width, self._n_features = options["width"], rows.n_features
+        self._read = (rows.indices, rows.data) if _is_sparse(rows) else (rows.values,)
         self._trainer: Any
         with self._room():
             if _is_sparse(rows):
@@ -308,6 +310,7 @@ class Trainer:
 
     def run(self, triplets: Integers, batch_size: int) -> Doubles:
         """One step per batch of triplets (queries, positive, negative); the loss of each step."""
+        refuse_changed(*self._read)
         losses = np.empty(-(-len(triplets) // batch_size))
         with self._room():
             self._trainer.run(triplets, batch_size, losses)

@@ -1,0 +1,235 @@
+"""How a folder takes its place, and is opened, while others write, read or are killed.
+
+A writer works in a folder of its own beside the target (`whole_file.beside`) and puts it in place in one step: the two
+names are exchanged where the system can (Linux, macOS), so that there is a whole folder under the name at any moment.
+Elsewhere the old one steps aside first; where a writer was killed in between, the next reader or writer puts it back.
+Writers for one target do not wait for each other: the last to finish wins.
+
+A reader opens the folder once, and its files through that one descriptor: all of them are of the old folder or of the
+new one.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import errno
+import os
+import re
+import shutil
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from functools import cache
+from pathlib import Path
+from typing import IO
+
+from ..whole_file import _stem, beside, sync, sync_folder
+
+try:
+    import fcntl
+except ImportError:  # Windows
+    fcntl = None  # type: ignore[assignment]
+
+_OLD = ".old"
+_ATTEMPTS = 10_000
+"""To take a place, or to open what has it, before somebody who replaces it all the time is called an error."""
+
+_PATIENCE = 10.0
+"""Seconds that a reader waits for a writer who has moved the old folder aside and is alive."""
+
+
+@contextmanager
+def replacing(target: Path, is_ours: Callable[[Path], bool]) -> Iterator[Path]:
+    """A new folder that takes the place of `target` when all went well, and is gone when not.
+
+    What is there already must be `is_ours`: it is removed.
+    """
+    _refuse_foreign(target, is_ours)
+    put_back(target)
+    with beside(target, folder=True) as temporary:
+        yield temporary
+        for file in temporary.iterdir():
+            sync(file)
+            if (
+                os.name == "posix"
+            ):  # what is in use is not to be written over by mistake; elsewhere it could not be removed
+                file.chmod(file.stat().st_mode & ~0o222)
+        sync_folder(temporary)
+        _take_place(temporary, target, is_ours)
+        sync_folder(target.parent)
+
+
+class OpenFolder:
+    """The files of a folder, all of the same one, however often its name is given to another."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._by_descriptor = os.open in os.supports_dir_fd
+        self._directory = os.open(path, os.O_RDONLY | os.O_DIRECTORY) if self._by_descriptor else None
+
+    def open(self, name: str) -> IO[bytes]:
+        """One of its files; `name` of what is opened is its whole path."""
+
+        def opener(path: str, flags: int) -> int:
+            return os.open(path if self._directory is None else name, flags, dir_fd=self._directory)
+
+        return open(self.path.absolute() / name, "rb", opener=opener)
+
+    def is_replaced(self) -> bool:
+        """Whether the name has gone to another folder, so that the files of this one may be gone."""
+        if self._directory is None:
+            return False
+        try:
+            return not os.path.samestat(os.stat(self.path), os.fstat(self._directory))
+        except FileNotFoundError:
+            return True
+
+    def close(self) -> None:
+        """Files that are open stay so."""
+        if self._directory is not None:
+            os.close(self._directory)
+
+
+@contextmanager
+def opened(path: Path) -> Iterator[OpenFolder]:
+    """The folder, put back first where a killed writer left it aside."""
+    try:
+        folder = OpenFolder(path)
+    except FileNotFoundError:
+        if not put_back(path.resolve()):
+            raise
+        folder = OpenFolder(path)
+    try:
+        yield folder
+    finally:
+        folder.close()
+
+
+def attempts() -> Iterator[int]:
+    """Numbers of attempts at what others may spoil by replacing a folder again."""
+    yield from range(_ATTEMPTS)
+
+
+def put_back(target: Path) -> bool:
+    """Give a folder its name again that a killed writer moved aside; remove those that have been replaced.
+
+    Waits for a writer that is alive. True where there is a folder, or was a moment ago.
+    """
+    end = time.monotonic() + _PATIENCE
+    while True:
+        held = False
+        for old in _moved_aside(target):
+            with suppress(OSError), _locked(old) as ours:  # of others, or gone by now
+                held |= not ours
+                if ours and target.exists():
+                    shutil.rmtree(old, ignore_errors=True)
+                elif ours:
+                    os.rename(old, target)
+        if target.exists() or not held or time.monotonic() > end:
+            return target.exists()
+        time.sleep(0.001)
+
+
+def _moved_aside(target: Path) -> list[Path]:
+    pattern = re.compile(re.escape(_stem(target)) + r"\d+-[0-9a-f]{16}" + re.escape(_OLD))
+    with suppress(OSError), os.scandir(target.parent) as entries:
+        return sorted(Path(entry.path) for entry in entries if pattern.fullmatch(entry.name))
+    return []
+
+
+def _refuse_foreign(target: Path, is_ours: Callable[[Path], bool]) -> None:
+    if os.path.lexists(target) and not is_ours(target):
+        raise FileExistsError(f"{target} exists and is not a rows folder; give another path.")
+
+
+def _take_place(temporary: Path, target: Path, is_ours: Callable[[Path], bool]) -> None:
+    """At the end `temporary` is the old folder, or nothing."""
+    for _ in range(_ATTEMPTS):
+        try:
+            os.rename(temporary, target)  # onto nothing
+            return
+        except OSError as error:
+            if error.errno not in (errno.ENOTEMPTY, errno.EEXIST, errno.ENOTDIR, errno.EACCES):
+                raise
+            if not os.path.lexists(target):
+                continue  # removed since
+        _refuse_foreign_unless_gone(target, is_ours)
+        if exchange(temporary, target) or _step_aside(temporary, target):
+            return
+    raise OSError(errno.EBUSY, "replaced by others all the time; try again", str(target))
+
+
+def _refuse_foreign_unless_gone(target: Path, is_ours: Callable[[Path], bool]) -> None:
+    try:
+        _refuse_foreign(target, is_ours)
+    except FileExistsError:
+        if os.path.lexists(target):
+            raise
+
+
+def _step_aside(temporary: Path, target: Path) -> bool:
+    """Without an exchange: two renames, with a lock on the old folder that says that somebody is at it."""
+    old = temporary.with_name(temporary.name + _OLD)
+    with _locked(target):
+        try:
+            os.rename(target, old)
+            os.rename(temporary, target)
+        except OSError as error:
+            if error.errno in (errno.ENOENT, errno.ENOTEMPTY, errno.EEXIST):  # another writer was faster
+                shutil.rmtree(old, ignore_errors=True)
+                return False
+            raise
+        shutil.rmtree(old, ignore_errors=True)
+    return True
+
+
+@contextmanager
+def _locked(folder: Path) -> Iterator[bool]:
+    """Whether the lock of a folder could be had, or there are no locks here."""
+    if fcntl is None:
+        yield True
+        return
+    try:
+        handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    except FileNotFoundError:
+        yield False
+        return
+    try:
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            yield False
+        except OSError:  # no locks on this file system
+            yield True
+        else:
+            yield True
+    finally:
+        os.close(handle)
+
+
+def exchange(one: Path, other: Path) -> bool:
+    """Give each the name of the other in one step; False where the system cannot, or one is gone."""
+    call = _system_exchange()
+    if call is None:
+        return False
+    if call(os.fsencode(one), os.fsencode(other)) == 0:
+        return True
+    code = ctypes.get_errno()
+    if code in (errno.ENOENT, errno.EINVAL, errno.ENOSYS, errno.ENOTSUP, errno.EPERM):
+        return False
+    raise OSError(code, os.strerror(code), str(other))
+
+
+@cache
+def _system_exchange() -> Callable[[bytes, bytes], int] | None:
+    """renameat2 with RENAME_EXCHANGE on Linux, renamex_np with RENAME_SWAP on macOS."""
+    if os.name != "posix":
+        return None
+    library = ctypes.CDLL(None, use_errno=True)
+    if sys.platform == "linux" and hasattr(library, "renameat2"):
+        at_cwd, flag = -100, 2
+        return lambda one, other: library.renameat2(at_cwd, one, at_cwd, other, flag)
+    if sys.platform == "darwin" and hasattr(library, "renamex_np"):
+        return lambda one, other: library.renamex_np(one, other, 2)
+    return None

@@ -1,0 +1,85 @@
+"""Whether HDF5 comes to an end with a file: looked at in a process of its own, which can be stopped.
+
+    python h5ad_check.py data.h5ad
+
+Damaged files lead the HDF5 library into loops without end, or beyond its arrays; neither can be stopped from within. So
+another process opens the file first, and reads all that is small: names, attributes, text, arrays up to a bound, and of
+larger ones the first and last values. What it came to an end with, the caller reads again without fear.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from typing import Any
+
+SECONDS, BYTES_A_SECOND = 60.0, 10_000_000
+"""How long it may take: the first, and more for larger files, as disks may be slow."""
+
+_SMALL = 1 << 26
+"""Bytes of an array up to which all of it is read."""
+
+
+def what_is_wrong(path: str) -> str | None:
+    """In words, or None where nothing is."""
+    if not sys.executable:  # Python inside of another program: there is nothing to start
+        return None
+    seconds = SECONDS + os.path.getsize(path) / BYTES_A_SECOND
+    command = [sys.executable, "-P", __file__, path]
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}  # the same h5py
+    try:
+        done = subprocess.run(
+            command,
+            timeout=seconds,
+            env=environment,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            check=False,
+        )
+    except subprocess.TimeoutExpired:
+        return f"reading it came to no end in {seconds:.0f} s"
+    if done.returncode == 0:
+        return None
+    return done.stdout.decode("utf-8", "replace").strip() or f"the HDF5 library crashed (exit code {done.returncode})"
+
+
+def _look_at(path: str) -> None:
+    import h5py
+
+    with h5py.File(path, "r") as file:
+        _look_at_attributes(file)
+        file.visititems(_look_at_member)
+
+
+def _look_at_member(_: str, member: Any) -> None:
+    _look_at_attributes(member)
+    if not hasattr(member, "dtype"):  # a group
+        return
+    if member.dtype.hasobject or member.nbytes <= _SMALL:
+        _ = member[()]
+        return
+    for place in (0, -1):
+        _ = member[place]
+    if member.chunks is not None:
+        member.id.get_num_chunks()
+
+
+def _look_at_attributes(member: Any) -> None:
+    for name in member.attrs:
+        _ = member.attrs[name]
+
+
+def main() -> int:
+    """The exit code; what is wrong goes to standard output."""
+    try:
+        _look_at(sys.argv[1])
+    except Exception as error:  # h5py raises many kinds
+        print((str(error) or type(error).__name__).splitlines()[0])
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

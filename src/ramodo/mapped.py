@@ -1,0 +1,108 @@
+"""Arrays that are mapped from files, and know when somebody writes into those.
+
+A mapping shows what is written into its file later on, and reading beyond the end of a file that was cut ends the
+process. Nothing in a mapping protects from that. So an array keeps a stamp of its file, the size and the time of the
+last change, which is compared before and after each piece of work (`refuse_changed`). Removing or replacing a file is
+no change: the mapping keeps the old one alive.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import IO, Any
+
+import numpy as np
+import numpy.typing as npt
+
+_VERSIONS = {
+    (1, 0): np.lib.format.read_array_header_1_0,
+    (2, 0): np.lib.format.read_array_header_2_0,
+}
+
+
+IN_MEMORY = 1 << 26
+"""Bytes of an array up to which it is read: it cannot change under our feet. Larger ones are mapped, and watched."""
+
+
+class ChangedError(ValueError):
+    """A file was written to while it was in use; what was computed from it is worthless."""
+
+
+class _Watched:
+    """An open file, and its stamp when it was opened."""
+
+    def __init__(self, file: IO[bytes]) -> None:
+        self._name, self._handle = file.name, os.dup(file.fileno())
+        self.size, self._time = _stamp(self._handle)
+
+    def __del__(self) -> None:
+        os.close(self._handle)
+
+    def refuse_changed(self) -> None:
+        """Raise `ChangedError` where the file is not what it was."""
+        if _stamp(self._handle) != (self.size, self._time):
+            raise ChangedError(
+                f"{self._name} changed while in use: what was read of it does not belong together. Start again when it "
+                "is complete; and do not write into files that are in use, but write new ones and rename them."
+            )
+
+
+class MappedArray(np.memmap[Any, Any]):
+    """A mapped array that knows its file; what is sliced of it finds that by its `base`."""
+
+    watched: _Watched | None = None
+
+
+def mapped_array(file: IO[bytes], in_memory: int | None = None) -> npt.NDArray[Any]:
+    """An .npy file that is open: read where its values are at most `in_memory` bytes, else left on the disk.
+
+    Raises `ValueError` where it is none.
+    """
+    watched = _Watched(file)  # before anything is read
+    shape, is_fortran, dtype = _header(file)
+    begin, n = file.tell(), int(np.prod(shape, dtype=object))
+    if min(shape, default=0) < 0 or begin + n * dtype.itemsize > watched.size:
+        raise ValueError(f"{_name(file)} ends before its {' x '.join(map(str, shape))} values of {dtype} do")
+    order: Any = "F" if is_fortran else "C"
+    if n * dtype.itemsize <= (IN_MEMORY if in_memory is None else in_memory):
+        values = np.frombuffer(file.read(n * dtype.itemsize), dtype=dtype)
+        watched.refuse_changed()
+        return values.reshape(shape, order=order)
+    array = MappedArray(file, dtype, "r", begin, shape, order)
+    array.watched = watched
+    return array
+
+
+def _header(file: IO[bytes]) -> tuple[tuple[int, ...], bool, np.dtype[Any]]:
+    """Shape, whether it is stored by columns, and dtype."""
+    if file.read(6) != b"\x93NUMPY":  # numpy reads other kinds of files too
+        raise ValueError(f"{_name(file)} is not an array")
+    file.seek(0)
+    version = np.lib.format.read_magic(file)
+    if version not in _VERSIONS:
+        raise ValueError(f"{_name(file)} is an array file of version {version[0]}.{version[1]}; allowed: 1.0 and 2.0")
+    shape, is_fortran, dtype = _VERSIONS[version](file)
+    if dtype.hasobject:
+        raise ValueError(f"{_name(file)} holds Python objects; allowed: numbers")
+    return shape, is_fortran, dtype
+
+
+def _name(file: IO[bytes]) -> str:
+    return os.path.basename(file.name)
+
+
+def refuse_changed(*arrays: npt.NDArray[Any]) -> None:
+    """Raise `ChangedError` where one of the arrays is mapped from a file that has changed."""
+    for array in arrays:
+        base: Any = array
+        while base is not None:
+            if isinstance(base, MappedArray) and base.watched is not None:
+                base.watched.refuse_changed()
+                break
+            base = getattr(base, "base", None)
+
+
+def _stamp(handle: int) -> tuple[int, int]:
+    """Size and time of the last change; not ctime, which changes as well where a folder is replaced."""
+    found = os.fstat(handle)
+    return found.st_size, found.st_mtime_ns
