@@ -20,6 +20,7 @@ from safetensors import SafetensorError
 from safetensors.numpy import save_file
 
 from . import __version__, tensor_file
+from .full_disk import of_rust
 from .model import Member, Origin, References
 from .model_reading import ARRAYS, FACTS, FORMAT, VERSION, ModelFileError, read_fitted, require
 from .options import OptionError, check
@@ -69,7 +70,7 @@ def save(detector: RandomDistanceDetector, path: Path) -> Path:
         try:
             save_file(tensors, temporary, header)
         except SafetensorError as error:  # a full disk, in its words
-            raise OSError(f"{path}: {error}") from None
+            raise of_rust(path, error) from None
 
     write_whole(path, write)
     return path

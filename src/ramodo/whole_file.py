@@ -7,6 +7,8 @@ import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
+from .full_disk import writing_to
+
 
 def write_whole(path: Path, write: Callable[[str], None]) -> None:
     """`write` a temporary file, and put it in the place of `path` when that went well."""
@@ -20,7 +22,8 @@ def write_whole(path: Path, write: Callable[[str], None]) -> None:
     except OSError as error:
         raise type(error)(error.errno, f"cannot write into the folder: {error.strerror}", str(path.parent)) from None
     try:
-        write(temporary)
+        with writing_to(path):
+            write(temporary)
         os.fsync(handle)
         os.chmod(temporary, 0o666 & ~umask())
         os.replace(temporary, path)

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from ..full_disk import is_the_systems
 from ..rows import refuse_indices, refuse_structure
 from .classes import Classes, is_text
 from .table import FormatError, Table
@@ -29,6 +30,8 @@ def read(path: str) -> Table:
         except FormatError:
             raise
         except Exception as error:  # numpy and zipfile raise many kinds
+            if is_the_systems(error):
+                raise
             reason = str(error).rstrip(".") or type(error).__name__
             raise FormatError(f"{path} is not a matrix that numpy or scipy saved: {reason}.") from None
 

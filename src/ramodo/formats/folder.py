@@ -21,6 +21,7 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
+from ..full_disk import is_the_systems, writing_to
 from ..rows import refuse_structure
 from ..whole_file import umask
 from .table import FormatError, Table
@@ -96,7 +97,8 @@ def writing(path: str | os.PathLike[str]) -> Iterator[Path]:
         raise FileExistsError(f"{target} exists and is not a rows folder; give another path.")
     temporary = Path(tempfile.mkdtemp(prefix=f".{target.name}.", dir=target.parent))
     try:
-        yield temporary
+        with writing_to(target):
+            yield temporary
         os.chmod(temporary, 0o777 & ~umask())
         old = None
         if target.exists():
@@ -142,6 +144,8 @@ def read(path: str) -> Table:
         matrix.indices, matrix.data = arrays["indices"], arrays["data"]
         refuse_structure(matrix, "it")
     except Exception as error:  # json and numpy raise many kinds
+        if is_the_systems(error) and not isinstance(error, FileNotFoundError):
+            raise
         reason = str(error).rstrip(".") or type(error).__name__
         raise FormatError(f"{path} is not a rows folder: {reason}.") from None
     return Table(matrix, classes=labels)
