@@ -4,7 +4,7 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 NATIVE := $(wildcard native/*) CMakeLists.txt pyproject.toml
 
-.PHONY: demo test browser lint bench bench-all experiments fuzz sanitize stubs clean
+.PHONY: demo test test-oldest browser lint bench bench-all experiments fuzz sanitize stubs clean
 
 demo: $(VENV)/installed
 	$(BIN)/python -m ramodo.demo
@@ -91,5 +91,20 @@ $(VENV)/lint: $(VENV)/tests pyproject.toml
 	$(BIN)/python -m pip install --quiet --editable '.[test,lint]'
 	touch $@
 
+# The tests with the lowest versions that pyproject.toml allows, each exactly, in an environment of its own. Versions of
+# that age warn of what the newer packages under them will drop, which is not ours to mend.
+OLDEST        := .venv-oldest
+OLDEST_PYTHON ?= python3.11
+test-oldest: $(OLDEST)/installed browser
+	$(OLDEST)/bin/python -m pytest -W default::DeprecationWarning -W default::PendingDeprecationWarning
+
+$(OLDEST)/installed: $(NATIVE) tests/oldest_versions.py
+	$(OLDEST_PYTHON) -m venv --clear $(OLDEST)
+	$(OLDEST)/bin/python -m pip install --quiet --upgrade pip
+	$(OLDEST)/bin/python tests/oldest_versions.py > $(OLDEST)/constraints.txt
+	$(OLDEST)/bin/python -m pip install --quiet --editable '.[test]' --config-settings build-dir=build/oldest \
+	  --constraint $(OLDEST)/constraints.txt --build-constraint $(OLDEST)/constraints.txt
+	touch $@
+
 clean:
-	rm -rf $(VENV) build
+	rm -rf $(VENV) $(OLDEST) build

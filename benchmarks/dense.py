@@ -10,10 +10,11 @@ import numpy as np
 from ramodo.kernels import Projection, Trainer
 from ramodo.rows import DenseRows
 
+from .sizes import sized
 from .table import print_table, seconds
 
 M, THREADS = 20, 2
-SHAPES = [(145, 3_312), (200, 50_000), (16_772, 5_408)]
+SHAPES = sized([(145, 3_312), (200, 50_000), (16_772, 5_408)], [(40, 50)])
 
 
 def compare(n: int, d: int, rng: np.random.Generator) -> list[list[str]]:
@@ -29,7 +30,10 @@ def compare(n: int, d: int, rng: np.random.Generator) -> list[list[str]]:
         np.arange(n),
         width=M,
         n_queries=1,
+        k=1,
+        average=False,
         margin=1e9,
+        slope=0.0,
         scale=1.0,
         seed=1,
         limit=1e-2,

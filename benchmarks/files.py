@@ -19,8 +19,9 @@ import numpy as np
 from sklearn.datasets import dump_svmlight_file, load_svmlight_file
 
 from ramodo import REPEN, formats, load
-from ramodo.datasets import load_prepared
 
+from .sizes import load as load_set
+from .sizes import sized
 from .table import print_table, reached, seconds, side_by_side
 
 THREADS = 2
@@ -30,7 +31,7 @@ def main() -> None:
     rows: list[list[str]] = []
     with tempfile.TemporaryDirectory() as folder:
         place = Path(folder)
-        data = load_prepared("URL_iscx")
+        data = load_set("URL_iscx")
         svm = place / "url.svm"
         dump_svmlight_file(data.X, data.y, str(svm))
         loading = _reading(svm, rows)
@@ -102,7 +103,7 @@ def _scoring(svm: Path, place: Path, rows: list[list[str]]) -> None:
 def _starting(svm: Path, place: Path, rows: list[list[str]]) -> None:
     took = seconds(lambda: _ramodo("--help"), 5)
     rows.append(["`ramodo --help`", f"{took:.2f} s", "", reached(took, 0.3, at_most=True)])
-    small = load_prepared("AD_dedup")
+    small = load_set("AD_dedup")
     path = place / "small.svm"
     dump_svmlight_file(small.X, small.y, str(path), zero_based=False)
     _ramodo("fit", path, "-m", place / "small.ramodo", "-q")
@@ -116,7 +117,7 @@ def _opening(place: Path, rows: list[list[str]]) -> None:
     """A model of about a gigabyte: 12 million features with weights."""
     import scipy.sparse as sp
 
-    n, length = 12_000_000, 2000  # each row has features of its own, so that every feature is trained
+    n, length = sized((12_000_000, 2000), (20_000, 200))  # each row has its own features, so that all are trained
     values = np.random.default_rng(0).random(n, dtype=np.float32)
     X = sp.csr_array((values, np.arange(n, dtype=np.int32), np.arange(0, n + 1, length)), shape=(n // length, n))
     detector = REPEN(n_epochs=5, random_state=0, n_jobs=-1).fit(X)
@@ -134,7 +135,8 @@ def _text(rows: list[list[str]]) -> None:
 
     rng = np.random.default_rng(0)
     documents = [
-        f"http://www.site{rng.integers(900)}.com/{rng.integers(10**9):x}/index.html?q={i}" for i in range(20_000)
+        f"http://www.site{rng.integers(900)}.com/{rng.integers(10**9):x}/index.html?q={i}"
+        for i in range(sized(20_000, 200))
     ]
     theirs = HashingVectorizer(analyzer="char", ngram_range=(3, 5), n_features=2**22, alternate_sign=False, norm=None)
     options = TextOptions(words=(0, 0), characters=(3, 5))
@@ -154,9 +156,9 @@ def _text(rows: list[list[str]]) -> None:
 
 def _small_memory(place: Path, rows: list[list[str]]) -> None:
     """Fit and score a folder of 2 GB with a quarter of that as the limit of memory of its own."""
-    script = Path(__file__).with_name("small_memory.py")
     run = subprocess.run(
-        [sys.executable, str(script), str(place / "big.rows")],
+        [sys.executable, "-m", "benchmarks.small_memory", str(place / "big.rows")],
+        cwd=Path(__file__).parents[1],
         capture_output=True,
         text=True,
         check=False,

@@ -13,13 +13,13 @@ from typing import Any
 import numpy as np
 
 from ramodo import RAMODO, REPEN, kernels
-from ramodo.datasets import load_prepared
 from ramodo.representation import initial_limit
 from ramodo.rows import open_rows
 from ramodo.scoring import Sp
 from ramodo.thresholding import Cantelli
 from ramodo.triplets import Pools, TripletSampler
 
+from .sizes import load, sized
 from .table import print_table, reached, side_by_side
 
 THREADS = 2
@@ -27,11 +27,11 @@ THREADS = 2
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--repeats", type=int, default=7)
+    parser.add_argument("--repeats", type=int, default=sized(7, 1))
     repeats = parser.parse_args().repeats
     rows = []
     for name in ("AD_dedup", "R8", "News20"):
-        X = load_prepared(name).X
+        X = load(name).X
         assert np.array_equal(bare(X), framework(X)), "not the same bits"
         many = repeats if name == "News20" else 5 * repeats
         ours, core, ratio = side_by_side(lambda X=X: framework(X), lambda X=X: bare(X), many)
@@ -78,7 +78,7 @@ def bare(X: Any) -> Any:
 
 
 def _warm(repeats: int) -> list[str]:
-    data = load_prepared("News20")
+    data = load("News20")
     assert data.pool is not None
     known = data.pool[np.random.default_rng(0).choice(data.pool.shape[0], 25, replace=False)]
     times = []

@@ -10,10 +10,13 @@ import numpy as np
 from ramodo import REPEN
 from ramodo.datasets import make_ultrahigh
 
+from .sizes import sized
 from .table import print_table, reached, seconds
 
-ROWS = [1_000, 3_000, 10_000, 30_000, 100_000]
-FEATURES = [10_000, 100_000, 1_000_000, 10_000_000, 100_000_000]
+ROWS = sized([1_000, 3_000, 10_000, 30_000, 100_000], [50, 100])
+FEATURES = sized([10_000, 100_000, 1_000_000, 10_000_000, 100_000_000], [10_000, 20_000])
+N, D = sized(10_000, 100), 10_000
+"""Rows while features grow, and features while rows do."""
 
 
 def fit_seconds(n_rows: int, n_features: int) -> float:
@@ -26,21 +29,21 @@ def exponent(sizes: list[int], times: list[float]) -> float:
 
 
 def main() -> None:
-    by_rows = [fit_seconds(n, 10_000) for n in ROWS]
-    by_features = [fit_seconds(10_000, d) for d in FEATURES]
+    by_rows = [fit_seconds(n, D) for n in ROWS]
+    by_features = [fit_seconds(N, d) for d in FEATURES]
     print_table(
         "Growth of the whole fit and score, about 100 non-zeros a row",
         ["in", "sizes", "seconds", "exponent", "reached"],
         [
             [
-                "N, at D = 10,000",
+                f"N, at D = {D:,}",
                 ", ".join(f"{n:,}" for n in ROWS),
                 ", ".join(f"{t:.2f}" for t in by_rows),
                 f"{exponent(ROWS, by_rows):.2f}",
                 reached(exponent(ROWS, by_rows), 1.05, at_most=True),
             ],
             [
-                "D, at N = 10,000",
+                f"D, at N = {N:,}",
                 ", ".join(f"{d:,}" for d in FEATURES),
                 ", ".join(f"{t:.2f}" for t in by_features),
                 f"{exponent(FEATURES, by_features):.2f}",

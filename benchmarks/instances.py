@@ -14,8 +14,8 @@ import numpy as np
 from sklearn.metrics import roc_auc_score
 
 from ramodo import REPEN, AverageNeighborREPEN, AverageNN, KthNeighborREPEN, KthNN, Sp
-from ramodo.datasets import load_prepared
 
+from .sizes import load, sized
 from .table import print_table
 
 SETS = (
@@ -48,12 +48,12 @@ DETECTORS: dict[str, Callable[[int], Any]] = {
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--seeds", type=int, default=5)
-    parser.add_argument("--sets", default=",".join(SETS))
+    parser.add_argument("--seeds", type=int, default=sized(5, 1))
+    parser.add_argument("--sets", default=",".join(sized(SETS, ("R8", "LC"))))
     arguments = parser.parse_args()
     rows = []
     for name in arguments.sets.split(","):
-        data = load_prepared(name)
+        data = load(name)
         X = data.X.toarray() if name in DENSE else data.X
         cells = {}
         for column, make in DETECTORS.items():

@@ -10,12 +10,13 @@ import argparse
 import numpy as np
 
 from ramodo.datasets import make_ultrahigh
-from ramodo.kernels import Projection, SparseSp, Trainer
+from ramodo.kernels import Phi, Projection, SparseSp, Trainer
 from ramodo.rows import SparseRows, open_rows, to_csr
 
+from .sizes import sized
 from .table import print_table, reached, side_by_side
 
-D, ROW_LENGTH, M = 16_609_143, 3_600, 20
+D, ROW_LENGTH, M = sized(16_609_143, 20_000), sized(3_600, 200), 20
 THREADS = 2
 
 
@@ -35,7 +36,7 @@ def ranking(rows: SparseRows, rng: np.random.Generator) -> tuple[float, float, f
         squared = norms[0][:, None] + norms[1][None, :] - 2 * (X @ S).toarray()
         return np.sqrt(np.maximum(squared.reshape(len(squared), 50, 8).min(axis=2), 0)).mean(axis=1)
 
-    ours = SparseSp(references, 8)
+    ours = SparseSp(references, 8, Phi())
     other = np.flatnonzero(~np.isin(np.arange(rows.n_rows), rng.choice(rows.n_rows, 1)))[:200]
     np.testing.assert_allclose(ours.score(rows, THREADS)[other], scipys()[other], rtol=0.05)
     return side_by_side(scipys, lambda: ours.score(rows, THREADS))
@@ -48,15 +49,17 @@ def step(rows: SparseRows, weights: np.ndarray, rng: np.random.Generator) -> tup
     """
     candidates = rng.choice(rows.n_rows, rows.n_rows // 25, replace=False)
     triplets = np.column_stack([rng.integers(rows.n_rows, size=(256, 2)), rng.choice(candidates, 256)])
-    options = dict(width=M, n_queries=1, margin=1e9, scale=1.0, seed=1, limit=6e-4, learning_rate=1.0, rho=0.95)
-    trainer = Trainer(rows, np.arange(rows.n_rows), epsilon=1e-7, n_threads=THREADS, **options)
+    trainer = Trainer(
+        rows, np.arange(rows.n_rows), width=M, n_queries=1, k=1, average=False, margin=1e9, slope=0.0, scale=1.0,
+        seed=1, limit=6e-4, learning_rate=1.0, rho=0.95, epsilon=1e-7, n_threads=THREADS,
+    )  # fmt: skip
     X = to_csr(rows)[triplets.ravel()]
     return side_by_side(lambda: X @ weights, lambda: trainer.run(triplets, 256))
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--rows", type=int, default=10_000)
+    parser.add_argument("--rows", type=int, default=sized(10_000, 300))
     parser.add_argument("--skew", type=float, default=0.0)
     parser.add_argument("--topics", type=float, default=0.0, help="topic size in row lengths; 0: features are uniform")
     arguments = parser.parse_args()

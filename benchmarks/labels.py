@@ -16,9 +16,10 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import roc_auc_score
 
 from ramodo import REPEN
-from ramodo.datasets import LabeledData, load_prepared
+from ramodo.datasets import LabeledData
 from ramodo.experiments.measures import draw_known
 
+from .sizes import load, sized
 from .table import print_table, reached
 
 PAPERS_WAY = {"News20": 0.74, "URL_iscx": 0.985}
@@ -27,13 +28,13 @@ PAPERS_WAY = {"News20": 0.74, "URL_iscx": 0.985}
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--draws", type=int, default=5)
-    parser.add_argument("--labels", default="1,5,10,20,40,80")
+    parser.add_argument("--draws", type=int, default=sized(5, 1))
+    parser.add_argument("--labels", default=sized("1,5,10,20,40,80", "5,80"))
     parser.add_argument("--sets", default=",".join(PAPERS_WAY))
     arguments = parser.parse_args()
     rows = []
     for name in arguments.sets.split(","):
-        data = load_prepared(name)
+        data = load(name)
         for n in map(int, arguments.labels.split(",")):
             rows.append([name, n, arguments.draws, *_line(name, data, n, arguments.draws)])
     print_table(

@@ -6,13 +6,13 @@ python -m benchmarks.news20
 from __future__ import annotations
 
 from ramodo import REPEN
-from ramodo.datasets import load_prepared
 
+from .sizes import load
 from .table import print_table, reached
 
 
 def main() -> None:
-    X = load_prepared("News20").X
+    X = load("News20").X
     fits = [REPEN(random_state=seed, n_jobs=-1).fit(X).stage_seconds_ for seed in range(3)]
     best = min(fits, key=lambda stages: sum(stages.values()))
     total = sum(best.values())

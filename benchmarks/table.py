@@ -10,10 +10,13 @@ from typing import Any
 
 import numpy as np
 
+from .sizes import IS_TINY, sized
+
 
 def print_table(title: str, header: list[str], rows: Iterable[list[Any]]) -> None:
     """One Markdown table under a heading, with the machine it was measured on."""
-    print(f"\n### {title}\n\n{machine()}\n")
+    mark = "a tiny run, whose figures mean nothing; " if IS_TINY else ""
+    print(f"\n### {title}\n\n{mark}{machine()}\n")
     print("| " + " | ".join(header) + " |")
     print("|" + "---|" * len(header))
     for row in rows:
@@ -34,7 +37,7 @@ def machine() -> str:
 def seconds(function: Callable[[], Any], repeats: int = 3) -> float:
     """The fastest of a few runs."""
     best = float("inf")
-    for _ in range(repeats):
+    for _ in range(sized(repeats, 1)):
         started = time.perf_counter()
         function()
         best = min(best, time.perf_counter() - started)
@@ -47,7 +50,7 @@ def side_by_side(first: Callable[[], Any], second: Callable[[], Any], repeats: i
     Turns share what the machine is doing at the time, so their ratio is steadier than either time.
     """
     first(), second()
-    turns = [(seconds(first, 1), seconds(second, 1)) for _ in range(repeats)]
+    turns = [(seconds(first, 1), seconds(second, 1)) for _ in range(sized(repeats, 1))]
     ratios = [a / b for a, b in turns]
     return float(np.median([a for a, _ in turns])), float(np.median([b for _, b in turns])), float(np.median(ratios))
 

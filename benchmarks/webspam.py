@@ -18,14 +18,15 @@ from sklearn.metrics import roc_auc_score
 from ramodo import REPEN
 from ramodo.datasets import make_ultrahigh
 
+from .sizes import sized
 from .table import print_table, reached
 
-D, ROW_LENGTH, M = 16_609_143, 3_600, 20
+D, ROW_LENGTH, M = sized(16_609_143, 20_000), sized(3_600, 200), 20
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--rows", type=int, default=215_001)
+    parser.add_argument("--rows", type=int, default=sized(215_001, 300))
     parser.add_argument("--topics", type=float, default=0.0)
     parser.add_argument("--skew", type=float, default=0.0)
     arguments = parser.parse_args()

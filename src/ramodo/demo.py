@@ -22,7 +22,8 @@ def main(n_rows: int = 10_000, n_features: int = 1_000_000) -> None:
         f"in {time.perf_counter() - started:.2f} s"
     )
 
-    detector = REPEN(random_state=0, n_jobs=-1, verbose=int(sys.stderr.isatty())).fit(X)
+    shown = int(sys.stderr is not None and sys.stderr.isatty())
+    detector = REPEN(random_state=0, n_jobs=-1, verbose=shown).fit(X)
     print(f"\nseconds per stage ({kernels.instructions()} kernels)")
     for stage, seconds in detector.stage_seconds_.items():
         print(f"  {stage:<10}{seconds:8.3f}")

@@ -18,6 +18,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
+from .full_disk import writing_to
+
 try:
     import fcntl
 except ImportError:  # Windows
@@ -38,8 +40,9 @@ def write_whole(path: Path, write: Callable[[str], None]) -> None:
         raise FileExistsError(f"{str(path)!r} was given, which is no file; allowed: the path of a file.")
     with beside(path) as temporary:
         try:
-            write(str(temporary))
-            put_in_place(temporary, path)
+            with writing_to(path):
+                write(str(temporary))
+                put_in_place(temporary, path)
         except OSError as error:
             if error.errno is not None and error.filename is None:
                 error.filename = str(path)

@@ -29,20 +29,14 @@ def table(tmp_path):
     return path
 
 
-def test_documents(ok, log, tmp_path):
-    shown = ok("detect", log, "--epochs", 2, "--top", 91, "-m", tmp_path / "model")
-    assert r"\x1b[31mRED" in shown
-    assert not obeyed(shown)
-    shown = ok("explain", tmp_path / "model", log, "--row", 90)
-    assert SHOWN in shown
-    assert not obeyed(shown)
-
-
-def test_the_terminal_gets_them_shown_too(start, log):
-    """Where output is a terminal, colours of our own are written; none of the data's."""
+def on_terminal(start, *arguments, stdin=b""):
+    """What a terminal gets of the command's standard output."""
     master, slave = os.openpty()
-    process = start("detect", log, "--epochs", 1, "--top", 91, stdout=slave)
+    process = start(*arguments, stdout=slave)
     os.close(slave)
+    process.stdin.write(stdin)
+    process.stdin.close()
+    process.stdin = None
     shown = b""
     while True:
         try:
@@ -54,10 +48,48 @@ def test_the_terminal_gets_them_shown_too(start, log):
         shown += part
     os.close(master)
     assert process.wait() == 0
+    return shown
+
+
+def test_documents(ok, log, tmp_path):
+    shown = ok("detect", log, "--epochs", 2, "--top", 91, "-m", tmp_path / "model")
+    assert r"\x1b[31mRED" in shown
+    assert not obeyed(shown)
+    shown = ok("explain", tmp_path / "model", log, "--row", 90)
+    assert SHOWN in shown
+    assert not obeyed(shown)
+
+
+def test_the_terminal_gets_them_shown_too(start, log):
+    """Where output is a terminal, colours of our own are written; none of the data's."""
+    shown = on_terminal(start, "detect", log, "--epochs", 1, "--top", 91)
     assert b"alert" in shown
     assert b"\x1b]0;" not in shown
     assert b"\x1b[31m" not in shown
     assert "\u202e".encode() not in shown
+
+
+@pytest.mark.parametrize("command", ["score", "detect"])
+def test_ids_on_a_terminal(start, ok, table, tmp_path, command):
+    """As they are for a program, in one visible line each for eyes."""
+    ok("fit", table, "--id", "visit", "--epochs", 1, "-q", "-m", tmp_path / "model")
+    fit = ["detect", table, "--id", "visit", "--epochs", 1, "-q", "-o", "-"]
+    arguments = ["score", tmp_path / "model", table] if command == "score" else fit
+    shown = on_terminal(start, *arguments).decode()
+    assert r"v0\x1b[2J," in shown
+    assert r"two\nlines," in shown
+    assert not obeyed(shown)
+    assert len(shown.splitlines()) == 32
+    piped = ok(*arguments)
+    assert "v0\x1b[2J," in piped
+    assert '"two\nlines",' in piped
+    assert piped.replace("two\nlines", "twolines").count("\n") == 32
+
+
+def test_a_stream_on_a_terminal(start, files):
+    first = files.log.read_bytes().splitlines(keepends=True)[0]
+    shown = on_terminal(start, "score", files.log_model, "-", stdin=first)
+    assert len(shown.splitlines()) == 2
 
 
 def test_ids_and_names(ok, run, table, tmp_path):

@@ -14,6 +14,10 @@ class FileServer:
     """Serves `files` by name; what it was asked for is in `requests`.
 
     cut_after : bytes after which it hangs up, once for each item, in order
+    said_length : what it says as Content-Length, true or not
+    unasked : answers with this status and a Content-Range, whether a range was asked for or not
+    range_ends : a range ends there, before the file does, once for each item
+    never_ends : sends chunks until the other side has had enough
     """
 
     def __init__(self):
@@ -21,6 +25,7 @@ class FileServer:
         self.knows_range = self.has_versions = self.keeps_if_range = True
         self.weak_tags = self.says_no_length = self.is_chunked = False
         self.wrong_range, self.stalls, self.status, self.redirect = None, 0.0, [], None
+        self.said_length, self.unasked, self.never_ends, self.range_ends = None, None, False, None
         self._server = ThreadingHTTPServer(("127.0.0.1", 0), self._handler())
         self._server.daemon_threads = True
         threading.Thread(target=self._server.serve_forever, args=(0.01,), daemon=True).start()
@@ -64,9 +69,12 @@ class FileServer:
         begin = self._begin(handler.headers, tag)
         if begin is not None and begin >= len(content):
             return self._plain(handler, 416, **{"Content-Range": f"bytes */{len(content)}"})
-        handler.send_response(200 if begin is None else 206)
-        if begin is not None:
-            given = self.wrong_range or f"bytes {begin}-{len(content) - 1}/{len(content)}"
+        if begin is not None and self.range_ends:
+            content = content[: self.range_ends.pop(0)]
+        handler.send_response(self.unasked or (200 if begin is None else 206))
+        if begin is not None or self.unasked:
+            whole = len(self.files[name])
+            given = self.wrong_range or f"bytes {begin or 0}-{len(content) - 1}/{whole}"
             handler.send_header("Content-Range", given)
         if self.has_versions:
             handler.send_header("ETag", f"W/{tag}" if self.weak_tags else tag)
@@ -82,10 +90,12 @@ class FileServer:
         return int(asked[1])
 
     def _send(self, handler, body):
+        if self.never_ends:
+            return self._send_for_ever(handler)
         if self.is_chunked:
             handler.send_header("Transfer-Encoding", "chunked")
         elif not self.says_no_length:
-            handler.send_header("Content-Length", str(len(body)))
+            handler.send_header("Content-Length", self.said_length or str(len(body)))
         handler.send_header("Connection", "close")
         handler.end_headers()
         cut = self.cut_after.pop(0) if self.cut_after else None
@@ -96,6 +106,15 @@ class FileServer:
         handler.wfile.flush()
         if cut is not None and self.stalls:
             time.sleep(self.stalls)
+
+    def _send_for_ever(self, handler):
+        handler.send_header("Transfer-Encoding", "chunked")
+        handler.end_headers()
+        try:
+            while True:
+                handler.wfile.write(b"400\r\n" + bytes(1024) + b"\r\n")
+        except OSError:  # who asked has gone
+            pass
 
     @staticmethod
     def _plain(handler, status, **headers):

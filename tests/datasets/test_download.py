@@ -7,7 +7,7 @@ import threading
 import pytest
 from file_server import CONTENT, SHA256
 
-from ramodo.datasets import RawFile, download
+from ramodo.datasets import RawFile, connections, download
 from ramodo.datasets.checksums import DownloadError
 from ramodo.datasets.download import download as fetch
 
@@ -141,7 +141,7 @@ def test_no_server_at_all(folder, server):
 
 
 def test_a_server_that_falls_silent_is_asked_again(server, file, folder, monkeypatch):
-    monkeypatch.setattr(download, "TIMEOUT", 0.2)
+    monkeypatch.setattr(connections, "TIMEOUT", 0.2)
     server.cut_after, server.stalls = [1000], 1.0
     assert fetch(file, folder).read_bytes() == CONTENT
     assert server.ranges() == [None, "bytes=1000-"]

@@ -118,7 +118,7 @@ def test_one_long_value_does_not_widen_all_others(arrow):
     [
         (pa.array([1, 2], pa.uint8()), [1, 2]),
         (pa.array([2**63, 2], pa.uint64()), [2.0**63, 2]),
-        (pa.array([0.5, 2], pa.float16()), [0.5, 2]),
+        (pa.array(np.array([0.5, 2], np.float16)), [0.5, 2]),
         (pa.array([0.1, 2], pa.float32()), [float(np.float32(0.1)), 2]),
         (pa.array([decimal.Decimal("1.50"), decimal.Decimal("-2")]), [1.5, -2]),
         (pa.array([True, False]), [1, 0]),

@@ -6,9 +6,11 @@ interrupted.
 
 from __future__ import annotations
 
+import errno
 import os
 import sys
 
+from ..full_disk import NO_ROOM
 from ..visible import visible
 
 BAD_USAGE, BAD_DATA, INTERRUPTED = 2, 3, 130
@@ -16,6 +18,7 @@ BAD_USAGE, BAD_DATA, INTERRUPTED = 2, 3, 130
 
 def main() -> None:
     """The entry point of the command."""
+    _open_closed_streams()
     try:
         try:
             from .app import app
@@ -35,21 +38,38 @@ def main() -> None:
     except SystemExit as end:
         if isinstance(end.__context__, BrokenPipeError):  # typer has seen it before us, and takes it for a failure
             end.code = 0
+            _leave_output()
         raise
     except (ValueError, OSError, MemoryError) as error:
         if not _is_ours(error):
             raise
         _leave_output()
-        print(f"ramodo: {visible(_text(error))}", file=sys.stderr)
+        _complain(f"ramodo: {visible(_text(error))}")
         sys.exit(BAD_USAGE if type(error).__name__ == "OptionError" else BAD_DATA)
 
 
+def _open_closed_streams() -> None:
+    """Standard streams that are closed (`>&-`) lead nowhere: else a file of ours would get the number of one."""
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(os.devnull, mode, encoding="utf-8"))  # noqa: SIM115 - until the process ends
+
+
 def _leave_output() -> None:
-    """What cannot be written to standard output is dropped: the interpreter would try again as it ends."""
+    """What cannot be written to a standard stream is dropped: the interpreter would try again as it ends."""
+    for stream in (sys.stdout, sys.stderr):
+        try:
+            stream.flush()
+        except OSError:
+            os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
+
+
+def _complain(text: str) -> None:
+    """On standard error; where nobody reads that, the exit code must do."""
     try:
-        sys.stdout.flush()
+        print(text, file=sys.stderr, flush=True)
     except OSError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _leave_output()
 
 
 def _is_ours(error: BaseException) -> bool:
@@ -58,6 +78,22 @@ def _is_ours(error: BaseException) -> bool:
 
 
 def _text(error: BaseException) -> str:
-    if isinstance(error, OSError) and error.filename is not None and error.strerror is not None:
-        return f"{error.filename}: {error.strerror}"
+    if isinstance(error, MemoryError):
+        return _memory_text(str(error).rstrip("."))
+    if isinstance(error, OSError) and error.errno == errno.ENOMEM:
+        return _memory_text(error.strerror or "")
+    if isinstance(error, OSError) and error.strerror is not None:
+        if error.errno in NO_ROOM:
+            return f"{error.filename or 'standard output'} could not be written: {error.strerror}."
+        if error.filename is not None:
+            return f"{error.filename}: {error.strerror}"
     return str(error) or type(error).__name__
+
+
+def _memory_text(said: str) -> str:
+    """numpy says how much it asked for, C++ the name of its error only."""
+    asked = f": {said}" if " " in said else ""
+    return (
+        f"there is not enough memory{asked}. Fewer rows or columns need less, and so does data in a rows folder, "
+        "which stays on disk: ramodo convert DATA DATA.rows."
+    )

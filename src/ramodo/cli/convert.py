@@ -13,6 +13,7 @@ import scipy.sparse as sp
 from ..formats import FormatError, Table, folder, format_of, svmlight
 from ..formats.classes import is_text, shown
 from ..formats.opening import Show
+from ..npz_file import write_npz
 from ..rows import DenseRows, open_rows, to_csr
 from ..whole_file import write_whole
 from . import output as files
@@ -83,17 +84,24 @@ def _write(output: str, suffix: str, table: Table) -> None:
     matrix: Any = table.X
 
     def write(temporary: str) -> None:
+        if suffix == ".npz":
+            write_npz(temporary, _arrays(table))
+            return
         with open(temporary, "wb") as file:
             if suffix == ".mtx":
                 scipy.io.mmwrite(file, matrix)
-            elif suffix == ".svm":
-                svmlight.write(file, matrix, table.classes)
             else:
-                arrays: dict[str, Any] = {"data": matrix.data, "indices": matrix.indices, "indptr": matrix.indptr}
-                arrays |= {"shape": np.array(matrix.shape), "format": np.array(b"csr")}
-                for name, values in (("y", table.classes), ("names", table.names), ("ids", table.ids)):
-                    if values is not None:
-                        arrays[name] = np.array(values)
-                np.savez(file, **arrays)
+                svmlight.write(file, matrix, table.classes)
 
     write_whole(Path(output), write)
+
+
+def _arrays(table: Table) -> dict[str, Any]:
+    """The matrix as scipy's own npz files have it, and what else is known of rows and columns."""
+    matrix: Any = table.X
+    arrays: dict[str, Any] = {"data": matrix.data, "indices": matrix.indices, "indptr": matrix.indptr}
+    arrays |= {"shape": np.array(matrix.shape), "format": np.array(b"csr")}
+    for name, values in (("y", table.classes), ("names", table.names), ("ids", table.ids)):
+        if values is not None:
+            arrays[name] = np.array(values)
+    return arrays

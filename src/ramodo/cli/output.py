@@ -16,7 +16,9 @@ import numpy.typing as npt
 
 from ..figures import percentiles
 from ..formats import FormatError, Table
+from ..npz_file import write_npz
 from ..options import OptionError
+from ..visible import visible
 from ..whole_file import write_whole
 
 Scores = npt.NDArray[np.float64]
@@ -38,8 +40,7 @@ def rows_of(table: Table, scores: Scores, known: Scores, threshold: float, first
 def write_scores(path: str, rows: Iterable[tuple[Any, ...]]) -> None:
     """Rows of id, score, percentile and flag."""
     if path == "-":
-        for line in csv_lines(rows):
-            sys.stdout.write(line)
+        sys.stdout.writelines(csv_lines(for_output(rows)))
         return
     writers: dict[str, Callable[[str, list[tuple[Any, ...]]], None]] = {
         ".csv": _write_csv,
@@ -49,6 +50,13 @@ def write_scores(path: str, rows: Iterable[tuple[Any, ...]]) -> None:
     }
     suffix, all_rows = refuse_target(path, SCORES), list(rows)
     write_whole(Path(path), lambda temporary: writers[suffix](temporary, all_rows))
+
+
+def for_output(rows: Iterable[tuple[Any, ...]]) -> Iterable[tuple[Any, ...]]:
+    """Rows for standard output: as they are for a program; ids in one visible line each where it is a terminal."""
+    if not sys.stdout.isatty():
+        return rows
+    return ((visible(id), *rest) for id, *rest in rows)
 
 
 def refuse_target(path: str, suffixes: tuple[str, ...] | None) -> str:
@@ -99,26 +107,24 @@ def _write_parquet(path: str, rows: list[tuple[Any, ...]]) -> None:
 
 def _write_npz(path: str, rows: list[tuple[Any, ...]]) -> None:
     ids, scores, shares, flags = list(zip(*rows, strict=True)) or [(), (), (), ()]
-    with open(path, "wb") as file:
-        np.savez(
-            file, id=np.array(ids, dtype=str), score=np.array(scores), percentile=np.array(shares), flag=np.array(flags)
-        )
+    arrays = dict(zip(COLUMNS, (np.array(ids, dtype=str), *map(np.array, (scores, shares, flags))), strict=True))
+    write_npz(path, arrays)
 
 
 def write_matrix(path: str, matrix: npt.NDArray[np.float32], table: Table) -> None:
     """The representation, a row for each row of the data."""
     writers: dict[str, Callable[[str], None]] = {
-        ".npy": lambda temporary: _save(temporary, np.save, matrix),
-        ".npz": lambda temporary: _save(temporary, np.savez, matrix),
+        ".npy": lambda temporary: _save(temporary, matrix),
+        ".npz": lambda temporary: write_npz(temporary, {"arr_0": matrix}),
         ".csv": lambda temporary: _matrix_csv(temporary, matrix, table),
         ".parquet": lambda temporary: _matrix_parquet(temporary, matrix, table),
     }
     write_whole(Path(path), writers[refuse_target(path, MATRICES)])
 
 
-def _save(path: str, save: Callable[..., None], matrix: npt.NDArray[np.float32]) -> None:
-    with open(path, "wb") as file:
-        save(file, matrix)
+def _save(path: str, matrix: npt.NDArray[np.float32]) -> None:
+    with open(path, "wb") as file:  # a path without suffix would get one
+        np.save(file, matrix)
 
 
 def _matrix_csv(path: str, matrix: npt.NDArray[np.float32], table: Table) -> None:

@@ -87,7 +87,7 @@ def _score_stream(detector: Any, source: Any) -> None:
             if table.X.shape[0]:
                 scores = scores_of(detector, table.X)
                 rows = files.rows_of(table, scores, known, detector.threshold_, done)
-                sys.stdout.writelines(files.csv_lines(rows, header=False))
+                sys.stdout.writelines(files.csv_lines(files.for_output(rows), header=False))
                 sys.stdout.flush()
                 done += len(scores)
         line += block.count(b"\n")

@@ -6,7 +6,8 @@
     NAME.sha256       its checksum, as sha256sum writes it
 
 A part is only ever continued with bytes of the same version (If-Range); otherwise it begins again. An interrupted
-download leaves the part, and never a NAME that is not whole.
+download leaves the part, and never a NAME that is not whole. Nothing that a server says is trusted: not its lengths,
+not where it sends us (connections.py), and no body is longer than its source allows.
 """
 
 from __future__ import annotations
@@ -20,18 +21,14 @@ import ssl
 import sys
 import time
 import urllib.error
-import urllib.request
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from .. import __version__
-from .checksums import DownloadError, accept
+from .checksums import DownloadError, accept, recorded
+from .connections import RefusedError, open_address
 from .sources import RawFile
-
-TIMEOUT = 60.0
-"""Seconds without a byte after which a connection counts as cut."""
 
 PAUSES = (1.0, 4.0, 15.0)
 """Seconds before each further attempt."""
@@ -44,7 +41,7 @@ Show = Callable[[int, int], None]
 
 
 class _CutError(Exception):
-    """The connection ended before the file did, or the server asks to come back: worth another attempt."""
+    """The connection ended before the file did, or the server asks to come back: worth another attempt or address."""
 
 
 def download(file: RawFile, folder: Path, *, mirror: str | None = None, show: Show | None = None) -> Path:
@@ -98,10 +95,10 @@ def _fetch(address: str, target: Path, file: RawFile, show: Show | None) -> None
             error.close()
             cut = _CutError(f"the server answers {error.code} {error.reason}")
             is_final = error.code not in _PASSING
-        except (_CutError, urllib.error.URLError, http.client.HTTPException, *_BROKEN) as error:
+        except (_CutError, RefusedError, urllib.error.URLError, http.client.HTTPException, *_BROKEN) as error:
             reason = getattr(error, "reason", error)
             cut = _CutError(str(reason) or type(reason).__name__)
-            is_final = isinstance(reason, socket.gaierror | ssl.SSLCertVerificationError)
+            is_final = isinstance(reason, RefusedError | socket.gaierror | ssl.SSLCertVerificationError)
         if pause is None or is_final:
             raise cut
         time.sleep(pause)
@@ -112,38 +109,47 @@ def _attempt(address: str, target: Path, file: RawFile, show: Show | None) -> No
     begin = _size(_part(target)) if known.get("version") else 0
     if begin and begin == known.get("length"):
         return
+    is_known = file.sha256 is not None or recorded(target) is not None
     try:
-        answer = _opened(address, begin, known.get("version", ""))
+        answer = open_address(address, begin, known.get("version", ""), is_known=is_known)
     except urllib.error.HTTPError as error:
         if error.code == 416:  # the file has become shorter than the part
-            _part(target).unlink()
+            _part(target).unlink(missing_ok=True)
         raise
     with answer:
+        _refuse_status(answer, begin)
         if answer.status == 206 and not _continues(answer, begin, known.get("length")):
             _part(target).unlink()
             raise _CutError(f"asked for the bytes from {begin:,} on, it sends {answer.headers['Content-Range']!r}")
-        begin = begin if answer.status == 206 else 0
-        length = begin + int(answer.headers["Content-Length"]) if answer.headers["Content-Length"] else None
-        if length is None and not answer.chunked:
-            raise DownloadError(f"{address} does not say how long it is: whether all of it came could not be known.")
+        length = _length(answer)
+        if answer.status == 206:
+            length = known.get("length") or (None if length is None else begin + length)
+        else:
+            begin = 0
         _refuse_length(target, file, length, begin)
         if begin == 0:
             _part(target).unlink(missing_ok=True)  # before the mark says that it is of another version
             _mark(target).write_text(json.dumps({"address": address, "version": _version(answer), "length": length}))
-        _copy(answer, _part(target), length, show)
+        _copy(answer, _part(target), length, file.size or file.most, show)
 
 
-def _opened(address: str, begin: int, version: str) -> Any:
-    if not address.startswith(("http://", "https://")):
-        raise DownloadError(f"the address {address!r} was given; allowed: http:// and https://.")
-    headers = {"User-Agent": f"ramodo/{__version__}", "Accept-Encoding": "identity"}
-    if begin:
-        headers |= {"Range": f"bytes={begin}-", "If-Range": version}
-    answer = urllib.request.urlopen(urllib.request.Request(address, headers=headers), timeout=TIMEOUT)
-    if address.startswith("https://") and not answer.url.startswith("https://"):
-        answer.close()
-        raise DownloadError(f"{address} leads to {answer.url}, which is not encrypted; allowed: https://.")
-    return answer
+def _refuse_status(answer: Any, begin: int) -> None:
+    """All of the file, or the part of it that was asked for; anything else is not the file."""
+    if answer.status != 200 and not (answer.status == 206 and begin):
+        given = f"{answer.status} {answer.reason}".strip()
+        raise RefusedError(f"asked for {'the rest' if begin else 'all'} of the file, the server answers {given}")
+
+
+def _length(answer: Any) -> int | None:
+    """Bytes of the body that the server says it sends; None where it sends chunks, whose end is marked."""
+    if answer.chunked:
+        return None
+    said = answer.headers["Content-Length"]
+    if said is None:
+        raise RefusedError("the server does not say how long it is: whether all of it came could not be known")
+    if not re.fullmatch(r"[0-9]{1,18}", said.strip()):
+        raise RefusedError(f"the server says that it has {said[:40]!r} bytes; allowed: a whole number, 0 or above")
+    return int(said)
 
 
 def _continues(answer: Any, begin: int, length: int | None) -> bool:
@@ -156,15 +162,20 @@ def _refuse_length(target: Path, file: RawFile, length: int | None, begin: int) 
     """Before a byte is written: another file than was published, or one that the disk has no room for."""
     if file.size is not None and length not in (None, file.size):
         raise DownloadError(f"{file.name} has {length:,} bytes there; expected: {file.size:,}, as published.")
+    if length is not None and length > file.most:
+        raise RefusedError(f"the server says that it has {length:,} bytes; allowed: at most {file.most:,}")
     needed, free = (length or file.size or 0) - begin, shutil.disk_usage(target.parent).free
     if needed > free:
         raise DownloadError(f"{target} needs {needed:,} bytes more; the disk has {free:,}.")
 
 
-def _copy(answer: Any, part: Path, length: int | None, show: Show | None) -> None:
-    """What comes, at the end of the part."""
+def _copy(answer: Any, part: Path, length: int | None, most: int, show: Show | None) -> None:
+    """What comes, at the end of the part; given up once it is longer than it may be."""
     with open(part, "ab") as file:
         while chunk := answer.read1(_CHUNK):
+            if file.tell() + len(chunk) > (most if length is None else length):
+                part.unlink()
+                raise RefusedError(f"the server sends more than {most if length is None else length:,} bytes")
             file.write(chunk)
             if show is not None and length:
                 show(file.tell() // 1_000_000, max(1, length // 1_000_000))

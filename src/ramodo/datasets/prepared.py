@@ -12,6 +12,8 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 from ..formats import FormatError
+from ..full_disk import is_the_systems
+from ..npz_file import write_npz
 from ..whole_file import write_whole
 
 
@@ -54,9 +56,9 @@ def read_prepared(path: Path) -> LabeledData:
             pool = _csr(file, "pool_") if "pool_data" in file else None
             X = file["X"] if "X" in file else _csr(file, "")
             return LabeledData(X, file["y"], pool, str(path))
-    except FileNotFoundError:
-        raise
     except Exception as error:  # numpy and zipfile raise many kinds
+        if is_the_systems(error):
+            raise
         reason = str(error).rstrip(".") or type(error).__name__
         raise FormatError(
             f"{path} is not a prepared set: {reason}. Remove it where it is in the cache: it is made again."
@@ -68,12 +70,7 @@ def write_prepared(path: Path, data: LabeledData) -> None:
     arrays: dict[str, Any] = {"y": data.y, **(_arrays("", data.X) if sp.issparse(data.X) else {"X": data.X})}
     if data.pool is not None:
         arrays |= _arrays("pool_", data.pool)
-
-    def write(temporary: str) -> None:
-        with open(temporary, "wb") as file:
-            np.savez_compressed(file, **arrays)
-
-    write_whole(path, write)
+    write_whole(path, lambda temporary: write_npz(temporary, arrays, compressed=True))
 
 
 def _arrays(prefix: str, matrix: sp.csr_array) -> dict[str, Any]:

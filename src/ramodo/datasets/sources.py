@@ -20,6 +20,7 @@ class RawFile:
     unpacked : the name under which a user may have what is in it
     size : bytes, where the publisher says so
     sha256 : as published; None where there is none to compare with
+    most : bytes beyond which a download is given up: several times what the file should have
     """
 
     name: str
@@ -27,6 +28,7 @@ class RawFile:
     unpacked: str | None = None
     size: int | None = None
     sha256: str | None = None
+    most: int = 1 << 30
 
 
 @dataclass(frozen=True)
@@ -134,15 +136,7 @@ _ALL = (
         "malicious URLs, down to 2 %",
         89063,
         3231961,
-        (
-            RawFile(
-                "url_svmlight.tar.gz",
-                (
-                    f"{_UCI}/url/url_svmlight.tar.gz",
-                    "http://www.sysnet.ucsd.edu/projects/url/url_svmlight.tar.gz",
-                ),
-            ),
-        ),
+        (RawFile("url_svmlight.tar.gz", (f"{_UCI}/url/url_svmlight.tar.gz",)),),
         _CC_BY,
         "The first week is Day0.svm to Day6.svm. D is that of all 121 days, as in the paper.",
         is_downsampled=True,
@@ -158,6 +152,7 @@ _ALL = (
                 "webspam_wc_normalized_trigram.svm.xz",
                 (f"{_LIBSVM}/webspam_wc_normalized_trigram.svm.xz",),
                 unpacked="webspam_wc_normalized_trigram.svm",
+                most=1 << 34,
             ),
         ),
         "none stated; Pascal Large Scale Learning Challenge 2008",

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Self
 
@@ -19,6 +20,10 @@ create table if not exists cells (
 """
 
 
+_FOREIGN = (sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_ERROR)
+"""Codes of SQLite for a file that is not one of its own, is damaged, or has a table of another kind."""
+
+
 class StoreError(OSError):
     """The file of results cannot be used."""
 
@@ -27,13 +32,15 @@ class Store:
     """Outcomes by cell, by ramodo's version and by the fingerprint of the cell's data, so that none is out of date."""
 
     def __init__(self, path: Path, fingerprints: Mapping[str, str]) -> None:
-        self._fingerprints = fingerprints
-        self._database = sqlite3.connect(path)
+        self._fingerprints, self._path = fingerprints, path
+        with self._trouble_said():
+            self._database = sqlite3.connect(path)
         try:
-            self._database.execute(_TABLE)
-        except sqlite3.DatabaseError as error:
+            with self._trouble_said():
+                self._database.execute(_TABLE)
+        except StoreError:
             self._database.close()
-            raise StoreError(f"{path} is no file of results: {error}. Move it away to begin again.") from None
+            raise
 
     def __enter__(self) -> Self:
         return self
@@ -44,7 +51,8 @@ class Store:
     def get(self, cell: Cell) -> Outcome | None:
         """What came of a cell, if it was computed."""
         query = "select outcome from cells where version = ? and fingerprint = ? and cell = ?"
-        found = self._database.execute(query, self._key(cell)).fetchone()
+        with self._trouble_said():
+            found = self._database.execute(query, self._key(cell)).fetchone()
         if found is None:
             return None
         kept = json.loads(found[0])
@@ -53,11 +61,21 @@ class Store:
     def put(self, cell: Cell, outcome: Outcome) -> None:
         """Keep what came of a cell, at once."""
         text = json.dumps({**vars(outcome), "limits": vars(outcome.limits)})
-        with self._database:
+        with self._trouble_said(), self._database:
             self._database.execute(
                 "insert or replace into cells (version, fingerprint, cell, outcome) values (?, ?, ?, ?)",
                 (*self._key(cell), text),
             )
+
+    @contextmanager
+    def _trouble_said(self) -> Iterator[None]:
+        """Another kind of file, or a disk that takes or gives nothing: which of the two decides what there is to do."""
+        try:
+            yield
+        except sqlite3.DatabaseError as error:
+            if getattr(error, "sqlite_errorcode", None) in (None, *_FOREIGN):
+                raise StoreError(f"{self._path} is no file of results: {error}. Move it away to begin again.") from None
+            raise StoreError(f"{self._path} could not be read or written: {error}.") from None
 
     def _key(self, cell: Cell) -> tuple[str, str, str]:
         return __version__, self._fingerprints.get(cell.dataset, ""), cell.key()

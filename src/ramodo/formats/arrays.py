@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from ..full_disk import is_the_systems
 from ..mapped import mapped_array
 from ..rows import refuse_indices, refuse_structure
 from .classes import Classes, is_text
@@ -30,6 +31,8 @@ def read(path: str) -> Table:
         except FormatError:
             raise
         except Exception as error:  # numpy and zipfile raise many kinds
+            if is_the_systems(error):
+                raise
             raise FormatError(f"{path} is not a matrix that numpy or scipy saved: {_reason(error)}.") from None
 
 

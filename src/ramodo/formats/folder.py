@@ -20,6 +20,7 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
+from ..full_disk import is_the_systems, writing_to
 from ..mapped import mapped_array
 from ..rows import refuse_structure
 from .folder_place import OpenFolder, attempts, opened, replacing
@@ -94,7 +95,8 @@ def writing(path: str | os.PathLike[str]) -> Iterator[Path]:
 
     Several may write at once: the last to finish wins.
     """
-    with replacing(Path(path).resolve(), _is_rows_folder) as temporary:
+    target = Path(path).resolve()
+    with writing_to(target), replacing(target, _is_rows_folder) as temporary:
         yield temporary
 
 
@@ -125,6 +127,8 @@ def read(path: str) -> Table:
             except Exception as error:  # json and numpy raise many kinds
                 if isinstance(error, FileNotFoundError) and folder.is_replaced():
                     continue
+                if is_the_systems(error) and not isinstance(error, FileNotFoundError):
+                    raise
                 reason = str(error).rstrip(".") or type(error).__name__
                 raise FormatError(f"{path} is not a rows folder: {reason}.") from None
     raise FormatError(f"{path} is replaced by others all the time; read it when they are done.")

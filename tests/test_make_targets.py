@@ -1,0 +1,85 @@
+"""Every target of the Makefile: its recipe can be read, what it calls is there, and it runs at a tiny size.
+
+Benchmarks run in test_benchmarks.py, `make experiments` in experiments/test_experiments_command.py.
+"""
+
+import importlib.util
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from ramodo import demo
+
+ROOT = Path(__file__).parent.parent
+MAKEFILE = (ROOT / "Makefile").read_text(encoding="utf-8")
+TARGETS = [name for line in re.findall(r"^\.PHONY: (.*)$", MAKEFILE, flags=re.MULTILINE) for name in line.split()]
+
+needs_make = pytest.mark.skipif(shutil.which("make") is None, reason="make is not installed")
+
+
+def recipe(target):
+    """The commands that make would run, all that they rest on included."""
+    done = subprocess.run(
+        ["make", "--always-make", "-n", target], cwd=ROOT, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def test_the_targets_are_found():
+    assert {"demo", "test", "test-oldest", "lint", "bench", "fuzz", "stubs", "experiments", "clean"} <= set(TARGETS)
+
+
+@needs_make
+@pytest.mark.parametrize("target", TARGETS)
+def test_what_a_target_calls_is_there(target):
+    commands = recipe(target)
+    for module in re.findall(r"python -m ((?:ramodo|benchmarks)[\w.]*)", commands):
+        assert importlib.util.find_spec(module) is not None, module
+    for script in re.findall(r"python ((?:tests|docs|benchmarks)/\S+\.py)", commands):
+        assert (ROOT / script).is_file(), script
+    for source in re.findall(r"\b((?:tests|native)/\S+\.[ch]pp)", commands):
+        assert (ROOT / source).is_file(), source
+
+
+def test_each_target_that_people_call_is_described():
+    page = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8") + (ROOT / "README.md").read_text(encoding="utf-8")
+    silent = {"browser", "clean", "bench-all"}
+    assert [name for name in TARGETS if name not in silent and f"make {name}" not in page] == []
+
+
+def test_demo(capsys):
+    demo.main(n_rows=300, n_features=5000)
+    printed = capsys.readouterr().out
+    assert "generated 300 rows x 5,000 features" in printed
+    assert "the ten top rows" in printed
+
+
+@pytest.mark.parametrize("script", sorted(path.name for path in (ROOT / "tests" / "fuzz").glob("fuzz_*.py")))
+def test_fuzz(script, tmp_path):
+    """Each for a second."""
+    line = [sys.executable, str(ROOT / "tests" / "fuzz" / script), "--seconds", "1"]
+    done = subprocess.run(line, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_stubs(tmp_path):
+    """A stub is written again; that it names what the module has is test_docs.py's to see."""
+    pytest.importorskip("nanobind.stubgen", reason="nanobind comes with make lint")
+    line = [sys.executable, "-m", "nanobind.stubgen", "-m", "ramodo.kernels._native", "-o", str(tmp_path / "s.pyi")]
+    done = subprocess.run(line, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert "def instructions" in (tmp_path / "s.pyi").read_text(encoding="utf-8")
+
+
+def test_lint():
+    """The settings are read, and one small file is clean; all files are `make lint`'s."""
+    ruff = shutil.which("ruff", path=str(Path(sys.executable).parent))
+    if ruff is None:
+        pytest.skip("ruff comes with make lint")
+    done = subprocess.run([ruff, "check", __file__], cwd=ROOT, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout
