@@ -158,6 +158,19 @@ HEADERS = {
     "no offsets": {"a": {"dtype": "F32", "shape": [2]}},
     "metadata that are no text": {"__metadata__": {"format": 5}, "a": ENTRY},
     "an entry that is a number": {"a": 7},
+    "an entry with more to it": {"a": {**ENTRY, "more": 1}},
+    "a shape of truths": {"a": {**ENTRY, "shape": [2, True]}},
+    "a shape of fractions": {"a": {**ENTRY, "shape": [2.0]}},
+    "a shape of too many dimensions": {"a": {**ENTRY, "shape": [2, *[1] * 40]}},
+    "three offsets": {"a": {**ENTRY, "data_offsets": [0, 8, 8]}},
+    "an empty array in the midst of another": {"a": ENTRY, "b": {**ENTRY, "shape": [0], "data_offsets": [4, 4]}},
+    "fewer bytes than follow": {"a": {**ENTRY, "shape": [1], "data_offsets": [0, 4]}},
+    "metadata that are a list": {"__metadata__": [], "a": ENTRY},
+    "a name twice": b'{"a":{"dtype":"F32","shape":[2],"data_offsets":[0,8]},'
+    b'"a":{"dtype":"F32","shape":[2],"data_offsets":[0,8]}}',
+    "metadata twice": b'{"__metadata__":{"format":"a","format":"b"},"a":' + json.dumps(ENTRY).encode() + b"}",
+    "a constant that is no JSON": b'{"a":{"dtype":"F32","shape":[NaN],"data_offsets":[0,8]}}',
+    "a header behind a space": b" " + json.dumps({"a": ENTRY}).encode(),
 }
 
 

@@ -64,7 +64,6 @@ def save(detector: RandomDistanceDetector, path: Path) -> Path:
         "fingerprint": detector.fingerprint_,
         "ramodo": __version__,
     }
-
     _refuse_what_load_refuses(header, tensors)
     write_whole(path, lambda temporary: save_file(tensors, temporary, header))
     return path

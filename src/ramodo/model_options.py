@@ -8,36 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from .options import OptionError, check
-
-OPTIONS_OF_REPEN = frozenset(
-    [
-        "n_components",
-        "n_epochs",
-        "samples_per_epoch",
-        "batch_size",
-        "margin",
-        "n_queries",
-        "n_subsamples",
-        "subsample_size",
-        "alpha",
-        "threshold",
-        "labeled_fraction",
-        "normalize",
-        "n_estimators",
-        "warm_start",
-        "random_state",
-        "n_jobs",
-        "verbose",
-    ]
-)
-
-OPTIONS_OF = {
-    "REPEN": OPTIONS_OF_REPEN,
-    "KthNeighborREPEN": OPTIONS_OF_REPEN | {"k"},
-    "AverageNeighborREPEN": OPTIONS_OF_REPEN | {"k"},
-}
-"""Options of the detectors whose stages follow from plain values."""
+from .options import OPTIONS, OptionError, check
 
 CUTOFFS = {
     "Cantelli": frozenset({"alpha", "false_positives"}),
@@ -46,6 +17,17 @@ CUTOFFS = {
     "Conformal": frozenset({"fdr", "held_out"}),
 }
 """Stages that a threshold may be, and their options."""
+
+OPTIONS_OF_REPEN = frozenset(option.name for option in OPTIONS).difference(
+    {"k"}, *(options - {"alpha"} for options in CUTOFFS.values())
+)
+
+OPTIONS_OF = {
+    "REPEN": OPTIONS_OF_REPEN,
+    "KthNeighborREPEN": OPTIONS_OF_REPEN | {"k"},
+    "AverageNeighborREPEN": OPTIONS_OF_REPEN | {"k"},
+}
+"""Options of the detectors whose stages follow from plain values."""
 
 
 def surely_fit(kind: str, options: dict[str, Any], fitted: dict[str, Any]) -> bool:

@@ -44,9 +44,9 @@ def length_of(beginning: bytes, size: int) -> int:
 
 def parse(header: bytes, n_bytes: int) -> tuple[dict[str, str], dict[str, Entry]]:
     """Metadata and arrays of a header that is followed by `n_bytes` of values; raises ValueError where they differ."""
-    table = json.loads(header.decode(), object_pairs_hook=_once, parse_constant=_refuse)
-    if not isinstance(table, dict):
+    if not header.startswith(b"{"):
         raise ValueError("its header is not a table")
+    table = json.loads(header.decode(), object_pairs_hook=_once, parse_constant=_refuse)
     metadata = table.pop("__metadata__", {})
     if not isinstance(metadata, dict) or not all(isinstance(value, str) for value in metadata.values()):
         raise ValueError("its metadata are not texts")

@@ -21,6 +21,7 @@ from pathlib import Path
 
 import numpy as np
 import scipy.sparse as sp
+from safetensors import safe_open
 
 HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent))
@@ -180,7 +181,8 @@ def judge(path):
     if refused is not None:
         assert f"{path} is not a ramodo model: " in refused
         return "refused"
-    detector, opened = load(path), open_model(path)
+    with safe_open(path, framework="numpy"):  # what we take for safetensors, its own reader does too
+        detector, opened = load(path), open_model(path)
     detector.n_jobs = 1  # whatever it says: a thousand threads are no part of this
     d = detector.n_features_in_
     X = sp.csr_array((np.array([1.0, 2.0, 0.5]), np.array([0, d // 2, d - 1]), np.array([0, 2, 2, 3])), shape=(3, d))
