@@ -103,7 +103,7 @@ def labels(request):
 @pytest.fixture(scope="module", params=DETECTORS)
 def any_detector(request, labels):
     """One of every kind, with the direction of labelled outliers where there are any and the share is automatic."""
-    fitted = clone(DETECTORS[request.param]).fit(X, labels)
+    fitted = clone(DETECTORS[request.param]).fit(X, labels=labels)
     paper = request.param == "every stage"
     assert (fitted.model_.direction is None) == (labels is None or paper)
     return fitted
