@@ -12,7 +12,6 @@ NO_ROOM = (errno.ENOSPC, errno.EFBIG, errno.EDQUOT)
 """The disk is full, the file may not be that large, or the user's share is used up."""
 
 _SHORT = re.compile(r"(\d+) requested and (\d+) written")
-_CODE = re.compile(r"(?:Os \{ code:|\(os error) (\d+)")
 
 
 @contextmanager
@@ -34,11 +33,3 @@ def writing_to(path: str | os.PathLike[str]) -> Iterator[None]:
 def is_the_systems(error: BaseException) -> bool:
     """Whether the system had no memory, or could not read or write: that says nothing of what is in a file."""
     return isinstance(error, MemoryError) or (isinstance(error, OSError) and error.errno is not None)
-
-
-def of_rust(path: str | os.PathLike[str], error: Exception) -> OSError:
-    """An error of a library in Rust, as the system's own where it holds the number of one."""
-    code = _CODE.search(str(error))
-    if code is None:
-        return OSError(f"{path} could not be written: {str(error).rstrip('.')}.")
-    return OSError(int(code[1]), os.strerror(int(code[1])), str(path))
