@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from ramodo.data.rows import DenseRows
 from ramodo.kernels import Projection, Trainer
-from ramodo.rows import DenseRows
 
 from .sizes import sized
 from .table import print_table, seconds

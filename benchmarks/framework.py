@@ -13,11 +13,11 @@ from typing import Any
 import numpy as np
 
 from ramodo import RAMODO, REPEN, kernels
-from ramodo.representation import initial_limit
-from ramodo.rows import open_rows
-from ramodo.scoring import Sp
-from ramodo.thresholding import Cantelli
-from ramodo.triplets import Pools, TripletSampler
+from ramodo.data.rows import open_rows
+from ramodo.model.representation import initial_limit
+from ramodo.stages.scoring import Sp
+from ramodo.stages.thresholding import Cantelli
+from ramodo.stages.triplets import Pools, TripletSampler
 
 from .sizes import load, sized
 from .table import print_table, reached, side_by_side

@@ -9,9 +9,9 @@ import argparse
 
 import numpy as np
 
+from ramodo.data.rows import SparseRows, open_rows, to_csr
 from ramodo.datasets import make_ultrahigh
 from ramodo.kernels import Phi, Projection, SparseSp, Trainer
-from ramodo.rows import SparseRows, open_rows, to_csr
 
 from .sizes import sized
 from .table import print_table, reached, side_by_side

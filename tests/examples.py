@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 import scipy.sparse as sp
 
-from ramodo.rows import SparseRows, open_rows
+from ramodo.data.rows import SparseRows, open_rows
 
 
 @dataclass(frozen=True)

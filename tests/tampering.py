@@ -9,8 +9,8 @@ from safetensors import safe_open
 from safetensors.numpy import save_file
 
 from ramodo import load
-from ramodo.model_facts import ModelFileError
-from ramodo.model_file import open_model
+from ramodo.model.file.facts import ModelFileError
+from ramodo.model.file.saving import open_model
 
 
 def read(path):

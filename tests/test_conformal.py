@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from ramodo import RAMODO, REPEN, Conformal, TripletSampler, direction, load
-from ramodo.conformal import benjamini_hochberg, p_values
 from ramodo.options import OptionError
-from ramodo.scoring import RandomDistance
+from ramodo.stages.conformal import benjamini_hochberg, p_values
+from ramodo.stages.scoring import RandomDistance
 
 # ---- the two formulas ----------------------------------------------------------------------------------------------
 

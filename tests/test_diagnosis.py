@@ -9,7 +9,7 @@ import scipy.sparse as sp
 from scipy.stats import spearmanr
 
 from ramodo import RAMODO, REPEN, KthNN, Layers, load
-from ramodo.diagnosis import Diagnosis, Finding
+from ramodo.insight.diagnosis import Diagnosis, Finding
 from ramodo.options import OptionError
 from reference import sp_scores
 

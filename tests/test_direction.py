@@ -6,7 +6,7 @@ import scipy.sparse as sp
 from sklearn.metrics import roc_auc_score
 
 from ramodo import RAMODO, REPEN, TripletSampler, direction, fitting, load
-from ramodo.rows import normalized, open_rows
+from ramodo.data.rows import normalized, open_rows
 
 OPTIONS = {"n_components": 6, "n_epochs": 4, "batch_size": 64, "n_subsamples": 20, "random_state": 0}
 

@@ -10,11 +10,11 @@ import scipy.sparse as sp
 
 from examples import with_outliers
 from ramodo import RAMODO, REPEN, AverageNN, KthNN, Layers, load
+from ramodo.data.rows import open_rows
 from ramodo.datasets import make_ultrahigh
-from ramodo.explanation import Explanation, RowExplanation, Strongest
+from ramodo.explain.explanation import Explanation, RowExplanation, Strongest
+from ramodo.model.representation import SparseLayer
 from ramodo.options import OptionError
-from ramodo.representation import SparseLayer
-from ramodo.rows import open_rows
 
 QUICK = {"n_epochs": 3, "random_state": 0}
 DETECTORS = {

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from ramodo import reasons
-from ramodo.in_order import in_order
+from ramodo.explain import contributions as reasons
+from ramodo.explain.in_order import in_order
 
 
 @pytest.fixture

@@ -4,7 +4,16 @@ import numpy as np
 import pytest
 from sklearn.metrics import average_precision_score, precision_recall_curve, roc_auc_score, roc_curve
 
-from ramodo.figures import FLAGGED, SAMPLED, curves, flat_map, percentiles, rows_of_map, score_histogram, truth_of
+from ramodo.insight.figures import (
+    FLAGGED,
+    SAMPLED,
+    curves,
+    flat_map,
+    percentiles,
+    rows_of_map,
+    score_histogram,
+    truth_of,
+)
 from ramodo.options import OptionError
 
 

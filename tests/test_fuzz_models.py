@@ -5,7 +5,8 @@ import json
 import pytest
 
 from fuzz import fuzz_models
-from ramodo import model_file, model_reading
+from ramodo.model.file import reading as model_reading
+from ramodo.model.file import saving as model_file
 
 
 def test_changed_models_are_refused_or_models(tmp_path):

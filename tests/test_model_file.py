@@ -33,9 +33,9 @@ from ramodo import (
     load,
     model_file,
 )
-from ramodo.model_facts import ARRAYS, ModelFileError
-from ramodo.model_reading import FACTS
-from ramodo.stage_file import encode
+from ramodo.model.file.facts import ARRAYS, ModelFileError
+from ramodo.model.file.reading import FACTS
+from ramodo.model.file.stage_options import encode
 from tampering import assert_refused
 
 X, TRUTH = with_outliers()

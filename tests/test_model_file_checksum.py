@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 from safetensors import safe_open
 
-from ramodo import load, tensor_file
-from ramodo.model_facts import ModelFileError
-from ramodo.model_file import open_model
+from ramodo import load
+from ramodo.model.file import tensors as tensor_file
+from ramodo.model.file.facts import ModelFileError
+from ramodo.model.file.saving import open_model
 from tampering import sealed
 
 MODELS = Path(__file__).parent / "models"

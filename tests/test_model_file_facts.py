@@ -7,11 +7,11 @@ import numpy as np
 import pytest
 
 from ramodo import REPEN, AverageNeighborREPEN, Conformal, KthNeighborREPEN, TopFraction, TopK, load
-from ramodo.model_facts import ModelFileError
-from ramodo.model_file import open_model
-from ramodo.model_options import CUTOFFS, OPTIONS_OF
-from ramodo.rows import DataError
-from ramodo.thresholding import Cantelli
+from ramodo.data.rows import DataError
+from ramodo.model.file.facts import ModelFileError
+from ramodo.model.file.plain_options import CUTOFFS, OPTIONS_OF
+from ramodo.model.file.saving import open_model
+from ramodo.stages.thresholding import Cantelli
 from tampering import assert_refused, read, rewrite
 
 SOURCE = {
@@ -203,7 +203,7 @@ def test_the_options_that_are_known_without_scikit_learn_are_the_constructors():
 )
 def test_usual_models_are_opened_without_scikit_learn(detector, data, tmp_path, python):
     path = detector.set_params(n_epochs=1, random_state=0).fit(data[0]).save(tmp_path / "model")
-    program = "import sys; from ramodo.model_file import open_model; open_model(sys.argv[1])"
+    program = "import sys; from ramodo.model.file.saving import open_model; open_model(sys.argv[1])"
     assert python(f"{program}; print('sklearn' in sys.modules)", path) == "False\n"
 
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from ramodo import load
-from ramodo.model_file import open_model
+from ramodo.model.file.saving import open_model
 
 LOADS = 300
 
@@ -50,7 +50,7 @@ OVERWRITTEN = """
 import shutil, sys
 import numpy as np
 from ramodo import load
-from ramodo.model_file import open_model
+from ramodo.model.file.saving import open_model
 model, X, others = sys.argv[1], np.load(sys.argv[2]), sys.argv[3:]
 loaded, opened = load(model), open_model(model)
 for other in others:
@@ -74,7 +74,7 @@ def test_a_loaded_model_stays_when_other_files_are_copied_over_it(fitted, data, 
 
 def test_a_file_that_changes_while_it_is_read_is_refused(fitted, tmp_path, monkeypatch):
     """Or half of it would be of one model and half of another."""
-    from ramodo import tensor_file
+    from ramodo.model.file import tensors as tensor_file
 
     path = fitted.save(tmp_path / "model.ramodo")
     content = tensor_file._content

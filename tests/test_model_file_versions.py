@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from ramodo import load
-from ramodo.model_reading import VERSION
-from ramodo.tensor_file import metadata_of
+from ramodo.model.file.reading import VERSION
+from ramodo.model.file.tensors import metadata_of
 
 MODELS = Path(__file__).parent / "models"
 

@@ -7,8 +7,8 @@ from sklearn.preprocessing import normalize as scaled_by
 
 from examples import Kind, with_outliers
 from ramodo import RAMODO, REPEN, AverageNN, Layers, load
+from ramodo.data.rows import normalized, open_rows
 from ramodo.options import OptionError
-from ramodo.rows import normalized, open_rows
 
 OPTIONS = {"n_components": 6, "n_epochs": 4, "batch_size": 32, "n_subsamples": 10, "random_state": 0}
 

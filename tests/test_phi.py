@@ -9,9 +9,9 @@ from sklearn.base import clone
 
 from examples import PLAIN, random_triplets, scattered, single, with_outliers
 from ramodo import RAMODO, AverageNeighborREPEN, AverageNN, KthNeighborREPEN, KthNN, Sp, TripletSampler, kernels
+from ramodo.data.rows import DenseRows
 from ramodo.kernels import Phi
 from ramodo.options import OptionError
-from ramodo.rows import DenseRows
 from reference import batches, initial_weights, rows_gradient, rows_loss, sp_scores, train
 
 SIZE = 5

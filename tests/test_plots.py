@@ -7,7 +7,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.metrics import roc_auc_score
 
 from ramodo import REPEN
-from ramodo.explanation import Reason, RowExplanation
+from ramodo.explain.explanation import Reason, RowExplanation
 from ramodo.options import OptionError
 from ramodo.plots import plot_curves, plot_map, plot_reasons, plot_scores, plot_training
 

@@ -5,7 +5,7 @@ import re
 import pytest
 
 from ramodo import Conformal
-from ramodo.promise import caveat, promise
+from ramodo.insight.promises import caveat, promise
 
 NEW_ROWS_ONLY = "holds for new rows only"
 

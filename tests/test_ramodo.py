@@ -34,14 +34,14 @@ from ramodo import (
     TripletSampler,
     load,
 )
+from ramodo.data.rows import DenseRows
 from ramodo.datasets import make_ultrahigh
+from ramodo.fitting.training import Adadelta, Start, train
 from ramodo.kernels import Phi
-from ramodo.layers import UpperLayers
-from ramodo.model_facts import ModelFileError
+from ramodo.model.file.facts import ModelFileError
 from ramodo.options import OptionError
-from ramodo.ranking import BoundHinge
-from ramodo.rows import DenseRows
-from ramodo.training import Adadelta, Start, train
+from ramodo.stages.layers import UpperLayers
+from ramodo.stages.ranking import BoundHinge
 from reference import Adadelta as PlainAdadelta
 from reference import activate, derivative, initial_weights, rows_gradient, rows_loss
 

@@ -13,8 +13,8 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MaxAbsScaler
 
 from ramodo import REPEN
-from ramodo.scoring import Sp
-from ramodo.triplets import TripletSampler
+from ramodo.stages.scoring import Sp
+from ramodo.stages.triplets import TripletSampler
 from reference import batches, cantelli_line, forward, initial_weights, sp_scores, train
 
 USES = ["outlier_score", "score_samples", "decision_function", "predict", "transform"]

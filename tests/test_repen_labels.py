@@ -11,10 +11,10 @@ import scipy.sparse as sp
 from sklearn.metrics import roc_auc_score
 
 from ramodo import REPEN
+from ramodo.data.rows import DataError
 from ramodo.datasets import make_ultrahigh
 from ramodo.options import OptionError
-from ramodo.rows import DataError
-from ramodo.triplets import TripletSampler
+from ramodo.stages.triplets import TripletSampler
 from reference import batches, forward, initial_weights, sp_scores, train
 
 PAPER = 0.5

@@ -9,7 +9,7 @@ import time
 import numpy as np
 import pytest
 
-from ramodo.fitting import _warn_if_collapsed
+from ramodo.fitting.flow import _warn_if_collapsed
 
 _A_TRILLION = """
 import resource

@@ -6,8 +6,8 @@ from scipy import stats
 
 from examples import PLAIN, Kind, scattered
 from ramodo import kernels
-from ramodo.representation import SparseLayer, initial_limit
-from ramodo.rows import DenseRows
+from ramodo.data.rows import DenseRows
+from ramodo.model.representation import SparseLayer, initial_limit
 from reference import forward, initial_weights
 
 SEED, LIMIT = 2**63 + 12345, 0.25

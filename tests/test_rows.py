@@ -8,7 +8,7 @@ import scipy.sparse as sp
 
 from examples import scattered, unordered
 from ramodo import rows as rows_module
-from ramodo.rows import DataError, DenseRows, SparseRows, like, map_blocks, open_rows, stack, to_csr
+from ramodo.data.rows import DataError, DenseRows, SparseRows, like, map_blocks, open_rows, stack, to_csr
 
 DENSE = scattered(1, (9, 7), density=0.4)
 

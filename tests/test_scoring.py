@@ -6,9 +6,9 @@ from scipy import stats
 
 from examples import PLAIN, scattered, single
 from ramodo import kernels
+from ramodo.data.rows import DenseRows, open_rows
 from ramodo.kernels import Phi
-from ramodo.rows import DenseRows, open_rows
-from ramodo.scoring import Sp
+from ramodo.stages.scoring import Sp
 from reference import sp_scores
 
 WIDE = 10**12

@@ -8,8 +8,8 @@ import pytest
 import scipy.sparse as sp
 
 from ramodo import RAMODO, REPEN, Cantelli, Layers, fitting, load
+from ramodo.data.rows import open_rows
 from ramodo.options import OptionError
-from ramodo.rows import open_rows
 
 OPTIONS = {"n_components": 5, "n_epochs": 3, "batch_size": 64, "n_subsamples": 10, "random_state": 0}
 

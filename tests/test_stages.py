@@ -7,9 +7,9 @@ import pytest
 import scipy.sparse as sp
 
 from ramodo import RAMODO, REPEN, Candidates, Cantelli, GivenSet, Layers, RankingHinge, Sp, TopFraction, TopK
+from ramodo.data.rows import DataError
 from ramodo.options import OptionError
-from ramodo.rows import DataError
-from ramodo.stages import StageError
+from ramodo.stages.assembling import StageError
 
 N = 120
 
@@ -135,7 +135,7 @@ def test_candidates_of_another_type(data):
         def split(self, scores, labels):
             return scores > 0, scores <= 0
 
-    message = "the thresholder Pair gave a tuple; allowed: ramodo.thresholding.Candidates"
+    message = "the thresholder Pair gave a tuple; allowed: ramodo.stages.thresholding.Candidates"
     _refused(data[0], StageError, message, thresholder=Pair())
 
 

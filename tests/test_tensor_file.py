@@ -16,7 +16,7 @@ from safetensors import safe_open
 from safetensors.numpy import save_file
 
 from ramodo import REPEN, load, tensor_file
-from ramodo.model_facts import ModelFileError
+from ramodo.model.file.facts import ModelFileError
 from tampering import assert_refused
 
 
@@ -248,7 +248,8 @@ def test_metadata_alone(model, tmp_path):
 
 KILLED = """
 import os, signal, sys
-from ramodo import load, model_file
+from ramodo import load
+from ramodo.model.file import saving as model_file
 detector = load(sys.argv[1])
 save_file = model_file.save_file
 def killed(tensors, path, header):

@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ramodo.labels import read_labels
+from ramodo.data.labels import read_labels
 from ramodo.options import OptionError
-from ramodo.thresholding import Cantelli, TopFraction
+from ramodo.stages.thresholding import Cantelli, TopFraction
 from reference import cantelli_line
 
 SQRT3 = math.sqrt(3)

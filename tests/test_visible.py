@@ -5,7 +5,7 @@ import unicodedata
 
 import pytest
 
-from ramodo.visible import visible
+from ramodo.terminal.visible import visible
 
 ESCAPES = {
     "colour": ("\x1b[31mRED\x1b[0m", r"\x1b[31mRED\x1b[0m"),

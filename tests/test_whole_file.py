@@ -9,14 +9,14 @@ import threading
 
 import pytest
 
-from ramodo.whole_file import beside, put_in_place, remove_leftovers, umask, write_whole
+from ramodo.files.whole import beside, put_in_place, remove_leftovers, umask, write_whole
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="locks and modes of POSIX")
 
 KILLED = """
 import os, signal, sys
 from pathlib import Path
-from ramodo.whole_file import beside, write_whole
+from ramodo.files.whole import beside, write_whole
 def write(path):
     Path(path).write_bytes(b"half of it")
     os.kill(os.getpid(), signal.SIGKILL)

@@ -29,21 +29,21 @@ _HOMES = {
     "REPEN": "repen",
     "KthNeighborREPEN": "repen",
     "AverageNeighborREPEN": "repen",
-    "Sp": "scoring",
-    "KthNN": "scoring",
-    "AverageNN": "scoring",
-    "Ensemble": "ensembles",
-    "Cantelli": "thresholding",
-    "TopFraction": "thresholding",
-    "TopK": "thresholding",
-    "GivenSet": "thresholding",
-    "Candidates": "thresholding",
-    "Line": "thresholding",
-    "Conformal": "conformal",
-    "TripletSampler": "triplets",
-    "Layers": "layers",
-    "RankingHinge": "ranking",
-    "load": "model_file",
+    "Sp": "stages.scoring",
+    "KthNN": "stages.scoring",
+    "AverageNN": "stages.scoring",
+    "Ensemble": "stages.ensembles",
+    "Cantelli": "stages.thresholding",
+    "TopFraction": "stages.thresholding",
+    "TopK": "stages.thresholding",
+    "GivenSet": "stages.thresholding",
+    "Candidates": "stages.thresholding",
+    "Line": "stages.thresholding",
+    "Conformal": "stages.conformal",
+    "TripletSampler": "stages.triplets",
+    "Layers": "stages.layers",
+    "RankingHinge": "stages.ranking",
+    "load": "model.file.saving",
 }
 
 __all__ = [
@@ -70,16 +70,16 @@ __all__ = [
 ]
 
 if TYPE_CHECKING:
-    from .conformal import Conformal
-    from .ensembles import Ensemble
     from .framework import RAMODO
-    from .layers import Layers
-    from .model_file import load
-    from .ranking import RankingHinge
+    from .model.file.saving import load
     from .repen import REPEN, AverageNeighborREPEN, KthNeighborREPEN
-    from .scoring import AverageNN, KthNN, Sp
-    from .thresholding import Candidates, Cantelli, GivenSet, Line, TopFraction, TopK
-    from .triplets import TripletSampler
+    from .stages.conformal import Conformal
+    from .stages.ensembles import Ensemble
+    from .stages.layers import Layers
+    from .stages.ranking import RankingHinge
+    from .stages.scoring import AverageNN, KthNN, Sp
+    from .stages.thresholding import Candidates, Cantelli, GivenSet, Line, TopFraction, TopK
+    from .stages.triplets import TripletSampler
 
 
 def __getattr__(name: str) -> Any:

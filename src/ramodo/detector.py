@@ -12,11 +12,11 @@ from sklearn.base import BaseEstimator, OutlierMixin
 from sklearn.utils.validation import _check_feature_names, _check_n_features, _get_feature_names, check_is_fitted
 
 from . import threads
-from .labels import read_labels
-from .model import offset_of
+from .data.labels import read_labels
+from .data.rows import DataError, Rows, map_blocks, open_rows
+from .model.model import offset_of
 from .options import OptionError, check
-from .rows import DataError, Rows, map_blocks, open_rows
-from .thresholding import Cantelli
+from .stages.thresholding import Cantelli
 
 Scores = npt.NDArray[np.float64]
 

@@ -17,18 +17,20 @@ import scipy.sparse as sp
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import _get_feature_names, check_is_fitted
 
-from . import conformal, fitting, model_file
+from .data.labels import read_labels, refuse_contradictions, warn_of_predictions
+from .data.rows import DataError, Rows, fingerprint, lengths, like, normalized, open_rows, squared_norms
 from .detector import Detector, seed_of
-from .diagnosis import Diagnosis, compare_normalizations, diagnose
-from .explanation import Explanation
-from .labels import read_labels, refuse_contradictions, warn_of_predictions
-from .layers import Layers
-from .model import Model, References, offset_of
+from .explain.contributions import explain
+from .explain.explanation import Explanation
+from .fitting import flow as fitting
+from .insight.diagnosis import Diagnosis, compare_normalizations, diagnose
+from .model.file import saving as model_file
+from .model.model import Model, References, offset_of
 from .options import TOP, OptionError, check, describe
-from .progress import Progress
-from .reasons import explain
-from .rows import DataError, Rows, fingerprint, lengths, like, normalized, open_rows, squared_norms
-from .stages import Stages, assemble
+from .stages import conformal
+from .stages.assembling import Stages, assemble
+from .stages.layers import Layers
+from .terminal.progress import Progress
 
 FEWEST_ROWS = 3
 """A query, a positive and a negative."""

@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from .explanation import Explanation, Reason, RowExplanation
-from .figures import curves, flat_map, rows_of_map, score_histogram, truth_of
+from .data.rows import open_rows
+from .explain.explanation import Explanation, Reason, RowExplanation
+from .insight.figures import curves, flat_map, rows_of_map, score_histogram, truth_of
 from .options import OptionError
-from .rows import open_rows
 
 _USUAL, _OUTLIER, _LOWERS, _INK = "#8fa3b8", "#c2410c", "#2f6fb0", "#1b2430"
 

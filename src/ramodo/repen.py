@@ -6,13 +6,13 @@ import math
 from typing import Any
 
 from .framework import ATTRIBUTES, COMMON, RandomDistanceDetector
-from .layers import Layers
 from .options import describe
-from .ranking import RankingHinge
-from .scoring import AverageNN, KthNN, RandomDistance, Sp
-from .stages import Stages, assemble
-from .thresholding import Cantelli, TopFraction
-from .triplets import TripletSampler
+from .stages.assembling import Stages, assemble
+from .stages.layers import Layers
+from .stages.ranking import RankingHinge
+from .stages.scoring import AverageNN, KthNN, RandomDistance, Sp
+from .stages.thresholding import Cantelli, TopFraction
+from .stages.triplets import TripletSampler
 
 _OPTIONS = (
     "n_components",

@@ -12,8 +12,8 @@ import pytest
 
 from ramodo import REPEN, load, model_file
 from ramodo.cli import detect, main
-from ramodo.conformal import Conformal
 from ramodo.formats import TableOptions, read
+from ramodo.stages.conformal import Conformal
 
 FAST = ("--epochs", 2)
 

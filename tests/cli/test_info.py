@@ -8,7 +8,7 @@ import scipy.sparse as sp
 from safetensors.numpy import save_file
 
 from ramodo import REPEN, load
-from ramodo.conformal import Conformal
+from ramodo.stages.conformal import Conformal
 
 
 def test_a_model(run, files):

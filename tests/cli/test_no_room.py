@@ -9,7 +9,7 @@ from ramodo import REPEN
 from ramodo.cli import _text
 from ramodo.experiments.cells import Cell
 from ramodo.experiments.store import Store, StoreError
-from ramodo.full_disk import writing_to
+from ramodo.files.full_disk import writing_to
 
 SMALL_DISK = (
     "import resource, signal, sys; sys.dont_write_bytecode = True; signal.signal(signal.SIGXFSZ, signal.SIG_IGN); "

@@ -78,7 +78,7 @@ def test_plain_arrays_of_any_number(tmp_path, dense, dtype):
 def test_a_large_npy_file_is_mapped(tmp_path, dense, monkeypatch):
     np.save(tmp_path / "data.npy", dense)
     assert not isinstance(read(str(tmp_path / "data.npy")).X, np.memmap)
-    monkeypatch.setattr("ramodo.mapped.IN_MEMORY", 0)
+    monkeypatch.setattr("ramodo.data.mapped.IN_MEMORY", 0)
     assert isinstance(read(str(tmp_path / "data.npy")).X, np.memmap)
 
 

@@ -48,7 +48,7 @@ def test_what_is_written_is_read(path, kind):
 
 def test_large_arrays_are_mapped_and_small_ones_read(made, monkeypatch):
     assert not isinstance(read(str(made)).X.data, np.memmap)
-    monkeypatch.setattr("ramodo.mapped.IN_MEMORY", 0)
+    monkeypatch.setattr("ramodo.data.mapped.IN_MEMORY", 0)
     table = read(str(made))
     assert isinstance(table.X.indices, np.memmap)
     assert isinstance(table.X.data, np.memmap)
@@ -306,7 +306,7 @@ from pathlib import Path
 import numpy as np
 from ramodo import REPEN
 from ramodo.formats import FormatError, folder as folders, read
-from ramodo.rows import DataError
+from ramodo.data.rows import DataError
 from ramodo.cli.convert import _checked
 X = read(sys.argv[1]).X
 detector = REPEN(n_epochs=1, n_components=3, random_state=0).fit(X)

@@ -12,9 +12,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from examples import scattered
+from ramodo.data.rows import DataError, open_rows
 from ramodo.formats import FormatError, Table, TableOptions, TextOptions, folder, read, svmlight
 from ramodo.formats.text import vectorize
-from ramodo.rows import DataError, open_rows
 
 # ---- bytes -----------------------------------------------------------------------------------------------------------
 

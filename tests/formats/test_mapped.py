@@ -7,15 +7,15 @@ import sys
 import numpy as np
 import pytest
 
+from ramodo.data.mapped import ChangedError, MappedArray, mapped_array, refuse_changed
+from ramodo.data.rows import open_rows
 from ramodo.formats import Table, folder, read
-from ramodo.mapped import ChangedError, MappedArray, mapped_array, refuse_changed
-from ramodo.rows import open_rows
 
 
 @pytest.fixture
 def made(tmp_path, data, monkeypatch):
     """A folder that is mapped, however small it is."""
-    monkeypatch.setattr("ramodo.mapped.IN_MEMORY", 0)
+    monkeypatch.setattr("ramodo.data.mapped.IN_MEMORY", 0)
     folder.write(tmp_path / "data.rows", Table(data[0]))
     return tmp_path / "data.rows"
 
@@ -76,7 +76,7 @@ def test_replacing_a_folder_is_no_change(made, data, quick):
 
 
 def test_a_dense_file(tmp_path, quick, monkeypatch):
-    monkeypatch.setattr("ramodo.mapped.IN_MEMORY", 0)
+    monkeypatch.setattr("ramodo.data.mapped.IN_MEMORY", 0)
     path = tmp_path / "dense.npy"
     np.save(path, np.random.default_rng(0).random((30, 4)))
     X = read(str(path)).X

@@ -139,8 +139,8 @@ def use(path):
     """Read a file, and hand its matrix on as a fit would."""
     import warnings
 
+    from ramodo.data.rows import DataError, open_rows
     from ramodo.formats import FormatError, TableOptions, read
-    from ramodo.rows import DataError, open_rows
 
     warnings.simplefilter("ignore")
     try:

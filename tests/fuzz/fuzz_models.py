@@ -30,11 +30,11 @@ from examples import with_outliers  # noqa: E402
 from ramodo import RAMODO, REPEN, Conformal, KthNeighborREPEN, Layers, TopK, load  # noqa: E402
 from ramodo.cli.info import _of_model  # noqa: E402
 from ramodo.cli.reading import source_of  # noqa: E402
-from ramodo.model_facts import ModelFileError  # noqa: E402
-from ramodo.model_file import open_model  # noqa: E402
+from ramodo.data.rows import DataError  # noqa: E402
+from ramodo.model.file.facts import ModelFileError  # noqa: E402
+from ramodo.model.file.saving import open_model  # noqa: E402
 from ramodo.options import OptionError  # noqa: E402
 from ramodo.report.reproduction import reproduction  # noqa: E402
-from ramodo.rows import DataError  # noqa: E402
 from tampering import sealed  # noqa: E402
 
 VALUES = [None, True, False, 0, 1, -1, 2, 7, 8, 9, 40, 41, 2**31, 2**63 - 1, 2**63, 2**64, 10**400, 0.5, -0.0, 1e-320]

@@ -9,10 +9,10 @@ from hypothesis.extra.numpy import arrays
 
 from examples import PLAIN, random_triplets, single
 from ramodo import REPEN, kernels
+from ramodo.data.rows import DenseRows, open_rows
 from ramodo.kernels import Phi
-from ramodo.representation import SparseLayer
-from ramodo.rows import DenseRows, open_rows
-from ramodo.scoring import Sp
+from ramodo.model.representation import SparseLayer
+from ramodo.stages.scoring import Sp
 from reference import batches, initial_weights, train
 from side_by_side import LIMIT, MARGIN, SEED, WIDTH, run_kernel
 

@@ -5,7 +5,7 @@ import re
 
 import numpy as np
 
-from ramodo.explanation import Explanation, Reason, RowExplanation, Strongest
+from ramodo.explain.explanation import Explanation, Reason, RowExplanation, Strongest
 from ramodo.report import write_report
 
 EVIL = '<b>a</b><script>window.hit=1</script><img src=x onerror="window.hit=2"></script>&lt;b&gt;\u2028\'"&amp;'

@@ -8,7 +8,7 @@ from report_pages import EVIL, hover, payload_of, report_of_lacks, sort_by
 pytest.importorskip("selenium", reason="the package selenium is not installed: no test of reports in a browser")
 from selenium.webdriver.common.keys import Keys
 
-from ramodo.visible import visible
+from ramodo.terminal.visible import visible
 
 
 def test_the_page_works_from_disk_and_asks_for_nothing(page, reports):

@@ -14,8 +14,8 @@ from sklearn.metrics import average_precision_score, roc_auc_score, roc_curve
 
 import ramodo
 from ramodo import RAMODO, REPEN, Conformal, TopK, load
+from ramodo.insight.promises import promise
 from ramodo.options import OptionError
-from ramodo.promise import promise
 from ramodo.report.page import as_json
 from ramodo.report.words import percent
 

@@ -10,8 +10,8 @@ import errno
 import os
 import sys
 
-from ..full_disk import NO_ROOM
-from ..visible import visible
+from ..files.full_disk import NO_ROOM
+from ..terminal.visible import visible
 
 BAD_USAGE, BAD_DATA, INTERRUPTED = 2, 3, 130
 

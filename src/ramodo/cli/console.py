@@ -13,8 +13,8 @@ from typing import Any, TextIO
 from rich.console import Console
 from rich.table import Table
 
-from ..progress import Bar
-from ..visible import visible
+from ..terminal.progress import Bar
+from ..terminal.visible import visible
 
 _PIPED = 500
 """Columns where output is not a terminal: one line for each row."""

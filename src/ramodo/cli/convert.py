@@ -10,12 +10,12 @@ import numpy as np
 import scipy.io
 import scipy.sparse as sp
 
+from ..data.rows import DenseRows, open_rows, to_csr
+from ..files.npz import write_npz
+from ..files.whole import write_whole
 from ..formats import FormatError, Table, folder, format_of, svmlight
 from ..formats.classes import is_text, shown
 from ..formats.opening import Show
-from ..npz_file import write_npz
-from ..rows import DenseRows, open_rows, to_csr
-from ..whole_file import write_whole
 from . import output as files
 from .console import bar, note
 from .reading import Source, threads_of

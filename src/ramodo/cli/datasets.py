@@ -14,8 +14,8 @@ from ..datasets.cache import cache_folder
 from ..datasets.loading import is_in_cache, ready_made, source_named
 from ..datasets.prepared import write_prepared
 from ..datasets.sources import Source
+from ..files.whole import write_whole
 from ..formats import folder, svmlight
-from ..whole_file import write_whole
 from . import output as files
 from .allowed import refuse_number
 from .console import note, print_facts, print_json, print_rows

@@ -12,11 +12,11 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from ..figures import percentiles
+from ..explain.naming import explained, in_words, reference_tokens
 from ..formats import FormatError, Table
+from ..insight.figures import percentiles
 from . import output as files
 from .console import note, print_facts, print_rows
-from .naming import explained, in_words, reference_tokens
 from .reading import Source, threads_of
 from .report import outliers_in, refuse_report, write
 from .training import Training
@@ -94,7 +94,7 @@ def _reference_ids(detector: Any, table: Table) -> dict[str, str] | None:
 def _summarize(
     path: str, source: Source, table: Table, detector: Any, written: dict[str, str], top: int, as_json: bool
 ) -> None:
-    from ..promise import promise  # imports scikit-learn, which reading is not to wait for
+    from ..insight.promises import promise  # imports scikit-learn, which reading is not to wait for
 
     scores, to_error = detector.outlier_scores_, written.get("scores") == "-"
     flagged = int((scores >= detector.threshold_).sum())

@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from ..formats import FormatError, Table
 from ..formats.classes import Classes, is_text, shown
-from ..model_file import open_model
+from ..model.file.saving import open_model
 from .allowed import refuse_number
 from .console import print_facts
 from .reading import read_for, source_of, threads_of

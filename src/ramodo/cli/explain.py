@@ -8,12 +8,12 @@ from dataclasses import replace
 
 import numpy as np
 
-from ..explanation import RowExplanation
+from ..explain.explanation import RowExplanation
+from ..explain.naming import explained
 from ..formats import FormatError, Table
-from ..model_file import open_model
-from ..visible import visible
+from ..model.file.saving import open_model
+from ..terminal.visible import visible
 from .console import out
-from .naming import explained
 from .reading import read_for, source_of, threads_of
 
 

@@ -11,8 +11,8 @@ import scipy.sparse as sp
 from .. import __version__
 from ..formats import TableOptions, read
 from ..formats.classes import shown
-from ..model_file import load_with_header
-from ..tensor_file import metadata_of
+from ..model.file.saving import load_with_header
+from ..model.file.tensors import metadata_of
 from .console import note, print_facts
 from .reading import threads_of
 

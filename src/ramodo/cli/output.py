@@ -14,12 +14,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ..figures import percentiles
+from ..files.npz import write_npz
+from ..files.whole import write_whole
 from ..formats import FormatError, Table
-from ..npz_file import write_npz
+from ..insight.figures import percentiles
 from ..options import OptionError
-from ..visible import visible
-from ..whole_file import write_whole
+from ..terminal.visible import visible
 
 Scores = npt.NDArray[np.float64]
 

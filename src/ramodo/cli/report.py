@@ -8,12 +8,12 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from ..explanation import Explanation
+from ..explain.explanation import Explanation
+from ..explain.naming import explained
 from ..formats import FormatError, Table
 from . import output as files
 from .console import note
 from .evaluate import truth_of
-from .naming import explained
 from .reading import Source, read_for, source_of, threads_of
 
 
@@ -31,7 +31,7 @@ def run_report(
 ) -> None:
     """A file on data and what a model says of them."""
     refuse_report(output)
-    from ..model_file import load
+    from ..model.file.saving import load
 
     detector = load(model)
     detector.n_jobs = threads_of(threads)

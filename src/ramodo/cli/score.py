@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from ..formats import FormatError, Table, format_of, svmlight, text
-from ..model_file import open_model
+from ..model.file.saving import open_model
 from . import output as files
 from .console import bar, note
 from .reading import read_for, source_of, threads_of

@@ -37,8 +37,8 @@ class Training:
 
     def detector(self, is_text: bool, verbose: bool) -> REPEN:
         """The detector, not fitted yet."""
-        from ..conformal import Conformal
         from ..repen import REPEN
+        from ..stages.conformal import Conformal
 
         if self.share is not None and self.fdr is not None:
             raise OptionError("--share and --fdr were given; allowed: one of them.")

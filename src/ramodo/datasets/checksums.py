@@ -6,7 +6,7 @@ import hashlib
 import os
 from pathlib import Path
 
-from ..whole_file import write_whole
+from ..files.whole import write_whole
 
 
 class DownloadError(OSError):

@@ -12,7 +12,7 @@ from pathlib import Path
 import scipy.sparse as sp
 
 from ..options import Integer, OptionError
-from ..progress import Bar
+from ..terminal.progress import Bar
 from . import webspam
 from .cache import cache_folder, downloads, is_offline, place_of
 from .checksums import DownloadError, verify

@@ -11,10 +11,10 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
+from ..files.full_disk import is_the_systems
+from ..files.npz import write_npz
+from ..files.whole import write_whole
 from ..formats import FormatError
-from ..full_disk import is_the_systems
-from ..npz_file import write_npz
-from ..whole_file import write_whole
 
 
 @dataclass(frozen=True)

@@ -6,8 +6,8 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
+from ..data.rows import refuse_indices
 from ..formats import FormatError
-from ..rows import refuse_indices
 from .downsampling import downsampled
 from .prepared import LabeledData
 

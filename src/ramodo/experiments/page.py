@@ -9,7 +9,7 @@ from importlib import resources
 from pathlib import Path
 from typing import Any
 
-from ..whole_file import write_whole
+from ..files.whole import write_whole
 from .cells import MARKS, Results
 from .sets import StandIn
 

@@ -9,7 +9,7 @@ from dataclasses import replace
 from multiprocessing.connection import wait
 from statistics import fmean
 
-from ..progress import Bar
+from ..terminal.progress import Bar
 from .cells import OUT_OF_TIME, Cell, Limits, Outcome, Results
 from .paper import OUT_OF_MEMORY
 from .store import Store

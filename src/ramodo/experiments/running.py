@@ -15,7 +15,7 @@ import sklearn
 
 from .. import __version__
 from ..options import OptionError
-from ..progress import Bar
+from ..terminal.progress import Bar
 from . import dimensions, labels, page, peers_table, scalability, sets, table_auc_runtime, table_competitors
 from .cells import Limits
 from .page import Experiment, Request

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from ..full_disk import is_the_systems
-from ..mapped import mapped_array
-from ..rows import refuse_indices, refuse_structure
+from ..data.mapped import mapped_array
+from ..data.rows import refuse_indices, refuse_structure
+from ..files.full_disk import is_the_systems
 from .classes import Classes, is_text
 from .table import FormatError, Table
 

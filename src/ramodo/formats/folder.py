@@ -20,9 +20,9 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
-from ..full_disk import is_the_systems, writing_to
-from ..mapped import mapped_array
-from ..rows import refuse_structure
+from ..data.mapped import mapped_array
+from ..data.rows import refuse_structure
+from ..files.full_disk import is_the_systems, writing_to
 from .folder_place import OpenFolder, attempts, opened, replacing
 from .table import FormatError, Table
 

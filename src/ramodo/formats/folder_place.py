@@ -24,7 +24,7 @@ from functools import cache
 from pathlib import Path
 from typing import IO
 
-from ..whole_file import _stem, beside, sync, sync_folder
+from ..files.whole import _stem, beside, sync, sync_folder
 
 try:
     import fcntl

@@ -22,14 +22,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from ..mapped import refuse_changed
+from ..data.mapped import refuse_changed
 from . import _native
 from .room import Room
 
 if TYPE_CHECKING:
     from typing_extensions import TypeIs
 
-    from ..rows import DenseRows, Rows, SparseRows
+    from ..data.rows import DenseRows, Rows, SparseRows
 
 Floats = npt.NDArray[np.float32]
 Doubles = npt.NDArray[np.float64]

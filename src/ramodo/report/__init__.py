@@ -11,9 +11,9 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from ..explanation import Explanation
+from ..explain.explanation import Explanation
+from ..files.whole import write_whole
 from ..options import OptionError
-from ..whole_file import write_whole
 from .content import gather
 from .page import plotly_script, render
 

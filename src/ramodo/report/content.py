@@ -10,8 +10,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ..explanation import Explanation, RowExplanation
-from ..figures import (
+from ..data.rows import Rows, fingerprint, to_matrix
+from ..explain.explanation import Explanation, RowExplanation
+from ..insight.figures import (
     Curves,
     Doubles,
     FlatMap,
@@ -24,7 +25,6 @@ from ..figures import (
     truth_of,
 )
 from ..options import OptionError
-from ..rows import Rows, fingerprint, to_matrix
 from .reproduction import Reproduction, reproduction
 
 SHOWN, EXPLAINED, FEWEST = 500, 200, 20

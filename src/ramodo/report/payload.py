@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from ..explanation import Driver, RowExplanation
-from ..figures import percentiles
-from ..visible import visible
+from ..explain.explanation import Driver, RowExplanation
+from ..insight.figures import percentiles
+from ..terminal.visible import visible
 from . import words
 from .content import Content
 

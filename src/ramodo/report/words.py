@@ -6,9 +6,9 @@ from collections.abc import Callable, Iterable, Sequence
 
 import numpy as np
 
-from ..explanation import Driver
-from ..figures import FLAGGED, SAMPLED
-from ..promise import caveat, promise
+from ..explain.explanation import Driver
+from ..insight.figures import FLAGGED, SAMPLED
+from ..insight.promises import caveat, promise
 from .content import EXPLAINED, SHOWN, Content
 
 Shorten = Callable[[str], str]

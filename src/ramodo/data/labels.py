@@ -1,0 +1,96 @@
+"""What is known of rows: 1 a known outlier, -1 a known inlier, 0 nothing."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator
+
+import numpy as np
+import numpy.typing as npt
+
+from ..options import OptionError
+from .rows import DataError, DenseRows, Rows
+
+Labels = npt.NDArray[np.int8]
+
+
+def read_labels(given: object, n_rows: int, name: str = "labels") -> Labels:
+    """`given` as int8: 1 known outlier, -1 known inlier, 0 unknown; None is all unknown. Errors say `name`."""
+    if given is None:
+        return np.zeros(n_rows, dtype=np.int8)
+    values = np.asarray(given)
+    if values.shape not in ((n_rows,), (n_rows, 1)):
+        raise OptionError(
+            f"{name} of shape {values.shape} was given; allowed: one label for each of the {n_rows} rows."
+        )
+    values = values.reshape(-1)
+    known = np.isin(values, (-1, 0, 1)) if values.dtype.kind in "biuf" else np.zeros(n_rows, dtype=bool)
+    if not known.all():
+        first = int(np.flatnonzero(~known)[0])
+        raise OptionError(
+            f"{name}[{first}]={values[first]!r} was given; allowed: 1 (known outlier), -1 (known inlier) and 0 "
+            "(unknown)."
+        )
+    return values.astype(np.int8)
+
+
+def warn_of_predictions(labels: Labels) -> None:
+    """Where every row has a label and most are 1: that is what `predict` gives, and means there the opposite."""
+    if (labels != 0).all() and (labels == 1).sum() > (labels == -1).sum():
+        warnings.warn(
+            f"labels say that {int((labels == 1).sum()):,} of {len(labels):,} rows are known outliers: there 1 is a "
+            "known outlier, -1 a known inlier and 0 unknown. `predict` means the opposite, 1 inlier and -1 outlier; if "
+            "the labels are from there, give -labels, or leave them out.",
+            UserWarning,
+            stacklevel=4,
+        )
+
+
+def refuse_contradictions(rows: Rows, labels: Labels, outliers: Rows | None, inliers: Rows | None) -> None:
+    """Raise where one and the same row is given as a known outlier and as a known inlier.
+
+    Equal rows of X may differ in their labels only where the labels came with X: those are different objects.
+    """
+    if outliers is None and inliers is None:
+        return
+    known_inliers = dict(_contents(inliers, "labeled_inliers")) if inliers is not None else {}
+    for content, place in _contents(outliers, "labeled_outliers") if outliers is not None else ():
+        if content in known_inliers:
+            _refuse(place, known_inliers[content])
+    if inliers is not None:
+        for content, place in _contents_of(rows, np.flatnonzero(labels == 1)):
+            if content in known_inliers:
+                _refuse(f"{place} with the label 1", known_inliers[content])
+    if outliers is not None and (labels == -1).any():
+        known_outliers = dict(_contents(outliers, "labeled_outliers"))
+        for content, place in _contents_of(rows, np.flatnonzero(labels == -1)):
+            if content in known_outliers:
+                _refuse(known_outliers[content], f"{place} with the label -1")
+
+
+def _refuse(outlier: str, inlier: str) -> None:
+    raise DataError(
+        f"contradictory labels: {outlier} is given as an outlier and {inlier}, the same row, as an inlier. Keep one."
+    )
+
+
+def _contents(rows: Rows, name: str) -> Iterator[tuple[bytes, str]]:
+    for number in range(rows.n_rows):
+        yield _content(rows, number), f"row {number} of {name}"
+
+
+def _contents_of(rows: Rows, numbers: npt.NDArray[np.int64]) -> Iterator[tuple[bytes, str]]:
+    for number in numbers:
+        yield _content(rows, int(number)), f"row {number} of X"
+
+
+def _content(rows: Rows, number: int) -> bytes:
+    """The non-zeros of a row, as bytes."""
+    if isinstance(rows, DenseRows):
+        present = np.flatnonzero(rows.values[number])
+        values = rows.values[number][present]
+    else:
+        entries = slice(rows.indptr[number], rows.indptr[number + 1])
+        present, values = rows.indices[entries], rows.data[entries]
+        present, values = present[values != 0], values[values != 0]
+    return present.astype(np.int64).tobytes() + values.astype(np.float64).tobytes()

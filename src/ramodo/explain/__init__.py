@@ -1,0 +1,1 @@
+"""Why this row: contributions that sum to the score, and their names."""

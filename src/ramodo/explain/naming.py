@@ -1,0 +1,78 @@
+"""Reasons of some rows of a file, with the names that the file or the model has for features."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+import numpy as np
+
+from ..data.rows import open_rows
+from ..formats import Table, TextOptions
+from ..formats.text import token_names
+from .contributions import explain
+from .explanation import Explanation, Reason
+
+_SEARCHED = 300_000
+"""Characters of documents that are searched for the names of features that the explained ones lack."""
+
+_KEPT_TOKENS = 5000
+"""Names that a model of text keeps."""
+
+
+def explained(
+    detector: Any, table: Table, rows: Sequence[int], scores: Any, top: int, texts: TextOptions
+) -> Explanation:
+    """Why rows of a table have their scores."""
+    taken, _ = open_rows(table.X[rows])
+    n_threads = detector.n_jobs or 1
+    found = explain(detector.model_, taken, scores[rows], detector.outlier_scores_, str, top, n_threads)
+    return found.named(_names(detector, table, rows, found, texts))
+
+
+def reference_tokens(detector: Any, table: Table, options: TextOptions) -> dict[str, str] | None:
+    """Names of the tokens that most reference documents have, for a model to keep: other documents may lack them."""
+    if table.texts is None or options.vocabulary:
+        return None
+    origins = [member.origin for member in detector.model_.members if member.origin is not None]
+    columns, counts = np.unique(np.concatenate([origin.rows.indices for origin in origins]), return_counts=True)
+    common = columns[np.argsort(-counts, kind="stable")[:_KEPT_TOKENS]].tolist()
+    documents = _some(table.texts[row] for origin in origins for row in origin.numbers.tolist())
+    return {str(column): name for column, name in token_names(documents, common, options).items()}
+
+
+def _some(texts: Iterable[str]) -> list[str]:
+    """The first texts, up to a length."""
+    found, length = list[str](), 0
+    for text in texts:
+        found.append(text[:_SEARCHED])
+        length += len(text)
+        if length > _SEARCHED:
+            break
+    return found
+
+
+def in_words(reasons: Sequence[Reason]) -> str:
+    """The strongest of them, in a line."""
+    return ", ".join(
+        f"{'' if reason.value else 'lacks '}{reason.feature} ({reason.contribution:+.2g})" for reason in reasons
+    )
+
+
+def _names(
+    detector: Any, table: Table, rows: Sequence[int], found: Explanation, options: TextOptions
+) -> Callable[[int], str]:
+    """Names of columns: the data's, the tokens of text, or the index as it stands in the file."""
+    known = getattr(detector, "feature_names_in_", None)
+    if known is not None:
+        return lambda column: str(known[column])
+    first = 0 if table.zero_based is None or table.zero_based else 1
+    if table.texts is None:
+        return lambda column: f"feature {column + first}"
+    shown = found.columns()
+    wanted = shown | found.columns_of_groups()
+    kept = (detector.source_ or {}).get("tokens") or {}
+    tokens = {column: kept[str(column)] for column in wanted if str(column) in kept}
+    tokens |= token_names([table.texts[row] for row in rows], wanted, options)
+    tokens |= token_names(_some(table.texts), shown - tokens.keys(), options)
+    return lambda column: tokens.get(column, f"feature {column}")

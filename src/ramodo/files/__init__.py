@@ -1,0 +1,1 @@
+"""Files are written whole or not at all."""

@@ -1,0 +1,1 @@
+"""The data flow of a fit: training, and what labels teach."""

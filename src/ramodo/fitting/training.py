@@ -1,0 +1,167 @@
+"""The training loop: epochs of drawn triplets, minimised by ADADELTA (algorithm 1, steps 4 to 13).
+
+The loop knows no maths of the layer or the loss. It needs the rows that triplets name, and no others. One layer with
+the hinge runs natively from end to end; anything else runs batch by batch, its first layer natively.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from .. import kernels
+from ..data.rows import Rows
+from ..stages.ranking import BoundHinge
+
+Integers = npt.NDArray[np.int64]
+Floats = npt.NDArray[np.float32]
+Show = Callable[[int, int], None]
+
+_COMFORTABLE = 2.0**20
+"""Largest absolute value at which squared gradients still fit single precision with room to spare."""
+
+
+@dataclass(frozen=True)
+class Adadelta:
+    """Zeiler 2012. The rate of 1.0 is part of the method: at 0.001 it hardly trains."""
+
+    learning_rate: float = 1.0
+    rho: float = 0.95
+    epsilon: float = 1e-7
+
+    def dense(self, shape: tuple[int, ...]) -> Callable[[Floats, Floats], Floats]:
+        """Its rule for one small matrix: weights and gradient to new weights."""
+        squares, steps = np.zeros(shape, dtype=np.float32), np.zeros(shape, dtype=np.float32)
+
+        def step(weights: Floats, gradient: Floats) -> Floats:
+            squares[:] = self.rho * squares + (1 - self.rho) * gradient**2
+            change = np.sqrt(steps + self.epsilon) / np.sqrt(squares + self.epsilon) * gradient
+            steps[:] = self.rho * steps + (1 - self.rho) * change**2
+            return weights - np.float32(self.learning_rate) * change
+
+        return step
+
+
+@dataclass(frozen=True)
+class Start:
+    """Where the first layer's weights start: uniform within `limit`, by the seed, except those that are given."""
+
+    seed: int
+    limit: float
+    columns: Integers | None = None
+    weights: Floats | None = None
+
+
+@dataclass(frozen=True)
+class Trained:
+    """What training leaves behind."""
+
+    columns: Integers
+    weights: Floats
+    loss_curve: npt.NDArray[np.float64]
+
+
+def scale_for(largest: float) -> float:
+    """A power of two that brings huge values into range; 1 for ordinary ones.
+
+    Training on X times s with the margin times s² is training on X: the loss is multiplied by s², to which ADADELTA is
+    indifferent.
+    """
+    return 1.0 if largest <= _COMFORTABLE else 2.0 ** -math.ceil(math.log2(largest / _COMFORTABLE))
+
+
+def train(
+    rows: Rows,
+    epochs: Integers,
+    batch_size: int,
+    *,
+    width: int,
+    slope: float,
+    loss: Any,
+    head: Any,
+    start: Start,
+    largest: float,
+    adadelta: Adadelta,
+    n_threads: int,
+    show: Show,
+) -> Trained:
+    """Minimise the ranking loss over `epochs` (epochs x triplets x row numbers).
+
+    `head` is what follows the first layer's sums; None for an activation of the given slope alone. `loss_curve` is the
+    mean loss of each epoch.
+    """
+    native = head is None and isinstance(loss, BoundHinge)
+    drawn = np.zeros(rows.n_rows, dtype=bool)
+    drawn[epochs] = True
+    scale = scale_for(largest)
+    trainer = kernels.Trainer(
+        rows,
+        np.flatnonzero(drawn),
+        width=width,
+        n_queries=epochs.shape[2] - 2,
+        k=loss.phi.k if native else 1,
+        average=loss.phi.average if native else False,
+        margin=loss.margin if native else 1.0,
+        slope=slope,
+        scale=scale,
+        seed=start.seed,
+        limit=start.limit,
+        learning_rate=adadelta.learning_rate,
+        rho=adadelta.rho,
+        epsilon=adadelta.epsilon,
+        n_threads=n_threads,
+    )
+    if start.columns is not None and start.weights is not None:
+        trainer.start_from(start.columns, start.weights)
+    run = trainer.run if native else _Batches(trainer, head, loss, scale).run
+    positions = np.cumsum(drawn) - 1
+    curve = []
+    for done, epoch in enumerate(epochs, start=1):
+        losses = run(positions[epoch], batch_size)
+        sizes = np.full(len(losses), batch_size)
+        sizes[-1] = len(epoch) - batch_size * (len(losses) - 1)
+        curve.append(float(losses @ sizes / len(epoch)))
+        show(done, len(epochs))
+    columns, weights = _with_start(*trainer.finish(), start)
+    return Trained(columns, weights, np.array(curve))
+
+
+class _Batches:
+    """Epochs batch by batch, for heads and losses that are not native.
+
+    A head that is `homogeneous`, f(s h) = s f(h), works on small numbers where the data are huge.
+    """
+
+    def __init__(self, trainer: kernels.Trainer, head: Any, loss: Any, scale: float) -> None:
+        self._trainer, self._head, self._loss = trainer, head, loss
+        inside = scale if getattr(head, "homogeneous", False) else 1.0
+        self._inside, self._outside = np.float32(inside), np.float32(scale**2 / inside)
+
+    def run(self, triplets: Integers, batch_size: int) -> npt.NDArray[np.float64]:
+        return np.array([self._step(triplets[i : i + batch_size]) for i in range(0, len(triplets), batch_size)])
+
+    def _step(self, triplets: Integers) -> float:
+        hidden, places = self._trainer.begin(triplets)
+        rows = hidden if self._head is None else self._head.forward(hidden * self._inside) / self._inside
+        value, gradient = self._loss(rows, places)
+        if self._head is not None:
+            gradient = self._head.backward(gradient * self._inside)
+        self._trainer.end(gradient * self._outside)
+        return float(value)
+
+
+def _with_start(columns: Integers, weights: Floats, start: Start) -> tuple[Integers, Floats]:
+    """What training changed, and what it was given and left alone."""
+    if start.columns is None or start.weights is None:
+        return columns, weights
+    kept = ~np.isin(start.columns, columns, assume_unique=True)
+    if not kept.any():
+        return columns, weights
+    columns = np.concatenate([columns, start.columns[kept]])
+    order = np.argsort(columns, kind="stable")
+    return columns[order], np.ascontiguousarray(np.concatenate([weights, start.weights[kept]])[order])

@@ -1,0 +1,1 @@
+"""What a careful analyst would check, draw and promise."""

@@ -1,0 +1,242 @@
+"""What a careful analyst would check of a fitted detector, said in plain words."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from scipy.stats import spearmanr
+from sklearn.base import clone
+
+from ..data.labels import read_labels
+from ..data.rows import open_rows
+from ..model.model import References
+from ..options import OptionError
+
+Scores = npt.NDArray[np.float64]
+
+_MOSTLY = 0.9
+"""Rank correlation above which a ranking is explained by something else."""
+
+_UNSTEADY = 0.8
+"""Rank correlation of two halves of the subsamples below which more of them are needed."""
+
+_TIED = 0.25
+"""Share of rows with one and the same score from which that is worth a word."""
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One thing that was looked at. `warning` says what is wrong and what to do, or is empty."""
+
+    name: str
+    value: float
+    meaning: str
+    warning: str = ""
+
+
+@dataclass(frozen=True)
+class Diagnosis:
+    """Findings by name; printing it gives a table with the warnings below."""
+
+    findings: tuple[Finding, ...]
+    normalizations: dict[str, float] | None = None
+    """Mean share of unlabelled rows that known outliers outrank, under each normalisation."""
+
+    def __getitem__(self, name: str) -> Finding:
+        return {f.name: f for f in self.findings}[name]
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What should be looked into."""
+        return tuple(f.warning for f in self.findings if f.warning)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Values by name, and the warnings."""
+        values: dict[str, Any] = {f.name: f.value for f in self.findings}
+        return {**values, "warnings": list(self.warnings), "normalizations": self.normalizations}
+
+    def with_normalizations(self, ranks: dict[str, float]) -> Diagnosis:
+        """The same findings, and how high each normalisation ranks known outliers."""
+        return replace(self, normalizations=ranks)
+
+    def __str__(self) -> str:
+        lines = [f"{f.name:<22}{f.value:>9.3g}  {f.meaning}" for f in self.findings]
+        if self.normalizations is not None:
+            best = max(self.normalizations, key=lambda name: self.normalizations[name])  # type: ignore[index]
+            lines.append("")
+            lines.append(
+                "known outliers outrank this share of the other rows, by a detector that was not told of them:"
+            )
+            lines += [
+                f"  normalize={n:<8}{v:>7.3f}{'  <- highest' if n == best else ''}"
+                for n, v in self.normalizations.items()
+            ]
+        return "\n".join(lines + [""] * bool(self.warnings) + [f"! {warning}" for warning in self.warnings])
+
+    __repr__ = __str__
+
+
+def diagnose(detector: Any) -> Diagnosis:
+    """Findings on a fitted detector, from what it kept of its training rows."""
+    scores = detector.outlier_scores_
+    return Diagnosis(
+        (
+            *_of_length(detector, scores),
+            *_of_candidates(detector, len(scores)),
+            _of_units(detector),
+            *_of_points(detector, scores),
+            *_of_training(detector),
+            *_of_subsamples(detector),
+            _of_agreement(detector, scores),
+        )
+    )
+
+
+def _of_length(detector: Any, scores: Scores) -> list[Finding]:
+    """Is the ranking one of something that needs no detector?"""
+    findings: list[Finding] = []
+    if len(detector.row_lengths_) != len(scores):
+        return findings  # a file of version 1 does not say
+    for name, ranking, values, words in (
+        ("row_length", scores, detector.row_lengths_, "row length"),
+        ("row_norm", scores, detector.row_norms_, "row norm"),
+        ("initial_row_length", detector.initial_scores_, detector.row_lengths_, "row length"),
+    ):
+        value, which = _correlation(ranking, values), "initial " if name.startswith("initial") else ""
+        warning = ""
+        if abs(value) > _MOSTLY:
+            warning = (
+                f"this {which}ranking is mostly {words}{'' if value > 0 else ', upside down'}: rank correlation "
+                f"{value:.2f}. Where that does not make an outlier, try normalize='l2' or 'max'; diagnose(X, "
+                "labels=...) compares them on known outliers."
+            )
+        findings.append(Finding(name, value, f"rank correlation of {which}score and {words}", warning))
+    return findings
+
+
+def _of_candidates(detector: Any, n_rows: int) -> list[Finding]:
+    n = len(detector.candidate_outliers_)
+    warning = ""
+    if detector.fallback_used_:
+        warning = (
+            "too few initial scores reached Cantelli's line, so the highest were taken as candidates. The scores have "
+            "an upper bound or no tail; a smaller alpha, or known outliers, make firmer candidates."
+        )
+    return [
+        Finding("candidates", n, "rows that training took as outliers"),
+        Finding("candidate_share", n / n_rows, "their share of all rows", warning),
+    ]
+
+
+def _of_units(detector: Any) -> Finding:
+    units = sum(sample.shape[1] for sample in detector.samples_)
+    dead = units - sum(detector.n_alive_)
+    warning = ""
+    if 2 * dead > units:
+        warning = (
+            f"{dead} of {units} units of the representation respond to no row. Features on very different scales do "
+            "this: take logarithms or scale them; or let units respond to all rows, with "
+            "RAMODO(representation=Layers((20,), 'leaky_relu'))."
+        )
+    return Finding("dead_units", dead, f"of {units} units, those that respond to no row", warning)
+
+
+def _of_points(detector: Any, scores: Scores) -> list[Finding]:
+    """Which rows can no detector tell apart?"""
+    values, counts = np.unique(scores, return_counts=True)
+    most = int(counts.argmax())
+    share, warning = float(counts[most] / len(scores)), ""
+    if share >= _TIED:
+        warning = (
+            f"{share:.0%} of the rows have one and the same score, {values[most]:.3g}: the representation has them at "
+            "one point, and an outlier among them cannot be found. Several models (n_estimators, --models), another "
+            "normalisation, or known outliers may part them."
+        )
+    findings = [Finding("tied_rows", share, "largest share of rows with one and the same score", warning)]
+    if len(detector.row_lengths_) == len(scores):
+        empty = int((detector.row_lengths_ == 0).sum())
+        rows = "1 row has" if empty == 1 else f"{empty} rows have"
+        warning = f"{rows} no feature at all, which leaves nothing to score: look there yourself." if empty else ""
+        findings.append(Finding("empty_rows", empty, "rows without a feature", warning))
+    return findings
+
+
+def _of_training(detector: Any) -> list[Finding]:
+    first, last = float(detector.loss_curve_[0]), float(detector.loss_curve_[-1])
+    warning = ""
+    if len(detector.loss_curve_) > 1 and last > 0.99 * first > 0:
+        warning = f"training did not lower the loss ({first:.3g} to {last:.3g}): more epochs, or scaled features, may."
+    return [
+        Finding("loss_first", first, "mean ranking loss of the first epoch"),
+        Finding("loss_last", last, "and of the last", warning),
+    ]
+
+
+def _of_subsamples(detector: Any) -> list[Finding]:
+    """How much a score depends on which rows were drawn as references."""
+    member, sample = detector.model_.members[0], detector.samples_[0]
+    if not isinstance(member.detection, References) or len(sample) == 0:
+        return []
+    references = member.detection
+    n = len(references.rows) // references.size
+    each = np.stack(
+        [
+            References(
+                references.rows[s * references.size : (s + 1) * references.size], references.size, references.phi
+            ).score(sample, 1)
+            for s in range(n)
+        ]
+    )
+    mean = each.mean(axis=0)
+    spread = float(np.mean(each.std(axis=0)[mean > 0] / mean[mean > 0])) if (mean > 0).any() else 0.0
+    findings = [Finding("subsample_spread", spread, "standard deviation between subsamples, as a share of the score")]
+    if n > 1:
+        agreement = _correlation(each[: n // 2].mean(axis=0), each[n // 2 :].mean(axis=0))
+        warning = ""
+        if agreement < _UNSTEADY:
+            warning = (
+                f"two halves of the subsamples agree by {agreement:.2f} only: raise n_subsamples, or n_estimators "
+                "(--models)."
+            )
+        findings.append(Finding("subsample_agreement", agreement, "rank correlation of two halves of them", warning))
+    return findings
+
+
+def _of_agreement(detector: Any, scores: Scores) -> Finding:
+    value = _correlation(detector.initial_scores_, scores)
+    return Finding("initial_agreement", value, "rank correlation of the initial and the final ranking")
+
+
+def _correlation(a: npt.NDArray[Any], b: npt.NDArray[Any]) -> float:
+    """Spearman's; 0 where one of them does not vary."""
+    if np.ptp(a) == 0 or np.ptp(b) == 0:
+        return 0.0
+    return float(spearmanr(a, b).statistic)
+
+
+def compare_normalizations(detector: Any, X: Any, known: Any, labeled_outliers: Any) -> dict[str, float]:
+    """Mean share of unlabelled rows that known outliers outrank, by detectors that were not told of them."""
+    n_rows = open_rows(X)[0].n_rows
+    labels = read_labels(known, n_rows)
+    if not (labels == 1).any() and labeled_outliers is None:
+        raise OptionError(
+            "no known outliers were given; allowed: X with labels that hold a 1, or labeled_outliers, to "
+            "compare normalisations on."
+        )
+    if (labels == 1).all():
+        raise OptionError(
+            "labels say that every row of X is a known outlier (1); allowed: others, for them to outrank."
+        )
+    ranks = {}
+    for how in (None, "l2", "max"):
+        told_nothing = clone(detector).set_params(normalize=how, warm_start=False).fit(X)
+        ranked = [told_nothing.outlier_scores_[labels == 1]]
+        if labeled_outliers is not None:
+            ranked.append(told_nothing.outlier_score(labeled_outliers))
+        others = np.sort(told_nothing.outlier_scores_[labels != 1])
+        outranked = np.searchsorted(others, np.concatenate(ranked)) / len(others)
+        ranks[str(how)] = float(outranked.mean())
+    return ranks

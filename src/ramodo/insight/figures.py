@@ -1,0 +1,158 @@
+"""The numbers behind pictures of a fitted detector: bars, points and curves for the report and for notebooks.
+
+Nothing here draws, and nothing grows with the number of rows: scores are counted in bins, maps are sampled, curves
+are thinned.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ..data.labels import read_labels
+from ..options import OptionError
+
+Doubles = npt.NDArray[np.float64]
+Integers = npt.NDArray[np.int64]
+
+_MOST_BARS, _FEWEST_BARS = 60, 10
+_STRETCH = 10.0
+"""Bars reach this many times as far as the cut-off or 99 % of the rows; what lies beyond counts in the last one."""
+
+SAMPLED, FLAGGED = 4000, 1000
+"""Rows on a map: so many at random, and so many of the highest flagged ones."""
+
+_DRAW = 20180819
+"""Seed of the sample: none that data are likely to be made or shuffled with, which could single out some of them."""
+
+_FAR = 5.0
+"""A direction whose farthest point lies this many times as far out as 95 % of them is drawn on a compressed scale."""
+
+_POINTS = 500
+
+
+@dataclass(frozen=True)
+class Histogram:
+    """Rows per interval of scores. The cut-off is one of the edges, so no bar lies on both sides of it."""
+
+    edges: Doubles
+    counts: Integers
+    threshold: float
+    n_beyond: int
+    """Rows above the last edge; they count in the last bar."""
+
+
+@dataclass(frozen=True)
+class FlatMap:
+    """Points in two dimensions that lie close where rows are close in the representation."""
+
+    points: Doubles
+    shares: tuple[float, float]
+    """Share of the rows' spread that each axis shows."""
+    compressed: bool
+    """Whether far points were drawn nearer: arcsinh in place of the plain coordinate."""
+
+
+@dataclass(frozen=True)
+class Curves:
+    """How scores agree with labels, at every cut-off there is; at most 500 points each."""
+
+    false_positives: Doubles
+    true_positives: Doubles
+    recall: Doubles
+    precision: Doubles
+    auc: float
+    average_precision: float
+
+
+def percentiles(scores: Doubles, known: Doubles) -> Doubles:
+    """Share of the training rows, in percent, that score lower."""
+    return 100 * np.searchsorted(np.sort(known), scores) / max(1, len(known))
+
+
+def score_histogram(scores: Doubles, threshold: float) -> Histogram:
+    """Bars of equal width from the lowest score to the highest, or to where nearly all of them end."""
+    low, highest = min(float(scores.min()), threshold), max(float(scores.max()), threshold)
+    usual = max(threshold, float(np.quantile(scores, 0.99)))
+    high = min(highest, low + _STRETCH * (usual - low)) if usual > low else highest
+    n_bars = int(np.clip(3 * np.sqrt(len(scores)), _FEWEST_BARS, _MOST_BARS))
+    width = min(high - low, max(3 * (usual - low), (high - low) / 3)) / n_bars
+    if width <= 1e-12 * max(abs(low), abs(high)):  # all alike: a single bar, beside the line
+        width = max(abs(low), 1.0) / n_bars
+    below = int(np.ceil((threshold - low) / width))
+    above = max(1, int(np.ceil((high - threshold) / width)))
+    edges = np.asarray(threshold + width * np.arange(-below, above + 1), dtype=np.float64)
+    edges[0] = min(edges[0], low)
+    counts, _ = np.histogram(np.clip(scores, None, edges[-1]), edges)
+    return Histogram(edges, counts.astype(np.int64), threshold, int((scores > edges[-1]).sum()))
+
+
+def rows_of_map(scores: Doubles, threshold: float) -> Integers:
+    """Rows for a map: a sample of all, the same one each time, and the highest of the flagged ones."""
+    every = np.arange(len(scores))
+    if len(scores) > SAMPLED:
+        every = np.random.default_rng(_DRAW).choice(every, SAMPLED, replace=False)
+    highest = np.argsort(-scores, kind="stable")[:FLAGGED]
+    return np.union1d(every, highest[scores[highest] >= threshold])
+
+
+def flat_map(representation: npt.NDArray[np.floating]) -> FlatMap:
+    """The two directions in which the rows spread most.
+
+    Directions are those of principal components, of rows that were pulled in to where 95 % of them lie: a single
+    giant row would otherwise be a direction of its own and all others one point.
+    """
+    centred = representation.astype(np.float64) - np.median(representation, axis=0)
+    distances = np.linalg.norm(centred, axis=1)
+    reach = float(np.quantile(distances, 0.95)) or float(distances.max()) or 1.0
+    held = centred / np.maximum(1.0, distances / reach)[:, None]
+    held -= held.mean(axis=0)
+    _, sizes, directions = np.linalg.svd(held, full_matrices=False)
+    directions = np.vstack([directions, np.zeros((2, directions.shape[1]))])[:2]
+    largest = np.abs(directions).argmax(axis=1)
+    directions *= np.where(directions[np.arange(2), largest] < 0, -1.0, 1.0)[:, None]
+    points = centred @ directions.T
+    spread = np.append(sizes**2, [0.0, 0.0])
+    shares = spread[:2] / (spread.sum() or 1.0)
+    farthest = np.abs(points).max(axis=0)
+    usual = np.quantile(np.abs(points), 0.95, axis=0)
+    compressed = bool((farthest > _FAR * np.where(usual > 0, usual, np.inf)).any())
+    if compressed:
+        scale = np.quantile(np.abs(points), 0.75, axis=0)
+        points = np.arcsinh(points / np.where(scale > 0, scale, np.where(farthest > 0, farthest, 1.0)))
+    return FlatMap(points, (float(shares[0]), float(shares[1])), compressed)
+
+
+def truth_of(y: Any, n_rows: int) -> npt.NDArray[np.bool_]:
+    """Which rows the labels call outliers (1; all others are 0 or -1): there must be some, and others."""
+    truth = read_labels(y, n_rows, "y") == 1
+    if truth.all() or not truth.any():
+        raise OptionError(f"y has {int(truth.sum())} outliers (1) in {n_rows} rows; allowed: some, and not all.")
+    return truth
+
+
+def curves(truth: npt.NDArray[np.bool_], scores: Doubles) -> Curves:
+    """ROC and precision-recall curve, thinned; the numbers are those of all points."""
+    from sklearn.metrics import average_precision_score, precision_recall_curve, roc_auc_score, roc_curve
+
+    false_positives, true_positives, _ = roc_curve(truth, scores)
+    precision, recall, _ = precision_recall_curve(truth, scores)
+    return Curves(
+        *_thinned(false_positives, true_positives),
+        *_thinned(recall[::-1], precision[::-1]),
+        float(roc_auc_score(truth, scores)),
+        float(average_precision_score(truth, scores)),
+    )
+
+
+def _thinned(x: Doubles, y: Doubles) -> tuple[Doubles, Doubles]:
+    """Points about equally far from each other along the curve: nothing that an eye can see is lost."""
+    if len(x) <= _POINTS:
+        return x, y
+    along = np.concatenate([[0.0], np.cumsum(np.abs(np.diff(x)) + np.abs(np.diff(y)))])
+    kept = np.unique(np.searchsorted(along, np.linspace(0, along[-1], _POINTS)).clip(max=len(x) - 1))
+    kept[-1] = len(x) - 1
+    return x[kept], y[kept]

@@ -1,0 +1,1 @@
+"""What a fit leaves behind, and a row's score from it."""

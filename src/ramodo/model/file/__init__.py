@@ -1,0 +1,1 @@
+"""The model file: safetensors with options as JSON; no pickle."""

@@ -1,0 +1,156 @@
+"""What a model file says of its training rows, of its data and of its making: checked, since reports build on it."""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+CHECKED_AT_ONCE = 1 << 26
+"""Bytes up to which values are looked at when a file is opened; those of larger arrays when they are used."""
+
+ARRAYS: dict[str, str] = {
+    "outlier_scores_": "float64",
+    "initial_scores_": "float64",
+    "calibration_scores_": "float64",
+    "candidate_outliers_": "int64",
+    "loss_curve_": "float64",
+    "row_lengths_": "int64",
+    "row_norms_": "float64",
+}
+"""Fitted vectors in the file."""
+
+_LONGEST_LABEL = 100
+
+
+class ModelFileError(ValueError):
+    """The file is not a model that this version can read."""
+
+
+def require(condition: bool, message: str) -> None:
+    """Raise unless it holds."""
+    if not condition:
+        raise ModelFileError(message)
+
+
+def check_array(name: str, array: npt.NDArray[Any], dtype: str, ndim: int) -> None:
+    """Type, dimensions, and that all values are finite, where they are not too many."""
+    require(array.dtype == dtype and array.ndim == ndim, f"{name} is {array.dtype} with {array.ndim} dimensions")
+    if array.nbytes <= CHECKED_AT_ONCE:
+        require(bool(np.isfinite(array).all()), f"{name} is not finite")
+
+
+def check_vectors(tensors: dict[str, npt.NDArray[Any]], n_features: int) -> None:
+    """The vectors of a fit, and how they fit each other."""
+    require(set(tensors) == set(ARRAYS), "its arrays are not those of a model")
+    for name, dtype in ARRAYS.items():
+        check_array(name, tensors[name], dtype, 1)
+    n_rows = len(tensors["outlier_scores_"])
+    require(n_rows > 0, "it has no scores of training rows")
+    from_version_1 = len(tensors["row_lengths_"]) == len(tensors["row_norms_"]) == 0  # which kept neither
+    for name in ("initial_scores_",) if from_version_1 else ("initial_scores_", "row_lengths_", "row_norms_"):
+        require(len(tensors[name]) == n_rows, f"{name} has {len(tensors[name])} values for {n_rows} training rows")
+    require(len(tensors["calibration_scores_"]) <= n_rows, "it has more held-out rows than training rows")
+    require(len(tensors["loss_curve_"]) > 0, "loss_curve_ is empty")
+    check_range("candidate_outliers_", tensors["candidate_outliers_"], n_rows)
+    check_range("row_lengths_", tensors["row_lengths_"], n_features + 1)
+    norms = tensors["row_norms_"]
+    require(norms.nbytes > CHECKED_AT_ONCE or bool((norms >= 0).all()), "row_norms_ are negative")
+
+
+def check_range(name: str, values: npt.NDArray[np.int64], end: int) -> None:
+    """Integers from 0 to before `end`."""
+    if len(values) and values.nbytes <= CHECKED_AT_ONCE:
+        fine = bool(values.min() >= 0) and int(values.max()) < end
+        require(fine, f"{name} has numbers that are not from 0 to {end - 1}")
+
+
+def read_stage_seconds(given: str) -> dict[str, float]:
+    """Seconds spent in each stage."""
+    seconds = json.loads(given)
+    require(isinstance(seconds, dict), "its stage_seconds are not a table")
+    for stage, value in seconds.items():
+        require(_is_number(value) and value >= 0, f"its stage_seconds of {stage!r} are {value!r}")
+    return {stage: float(value) for stage, value in seconds.items()}
+
+
+def read_label(name: str, given: str) -> str:
+    """A short text that is printed as it is."""
+    require(len(given) <= _LONGEST_LABEL and (given == "" or given.isprintable()), f"its {name} is {given[:50]!r}")
+    return given
+
+
+def read_source(given: str | None) -> dict[str, Any] | None:
+    """How the data were read, where they came from a file."""
+    source = None if given is None else json.loads(given)
+    require(source is None or isinstance(source, dict), "its source is not a table")
+    for name, value in (source or {}).items():
+        fits = _SOURCE.get(name)
+        require(fits is None or fits(value), f"its source says {name}={str(value)[:50]!r}")
+    return source
+
+
+def _is_number(value: Any) -> bool:
+    return type(value) in (int, float) and abs(value) <= sys.float_info.max
+
+
+def _is_text(value: Any) -> bool:
+    return isinstance(value, str)
+
+
+def _is_flag(value: Any) -> bool:
+    return isinstance(value, bool)
+
+
+def _are_texts(value: Any) -> bool:
+    return isinstance(value, list) and all(isinstance(item, str) for item in value)
+
+
+def _is_range(value: Any) -> bool:
+    return isinstance(value, str) and re.fullmatch(r"\d{1,2}(-\d{1,2})?", value, re.ASCII) is not None
+
+
+def _table_of(fits: Callable[[Any], bool]) -> Callable[[Any], bool]:
+    return lambda value: isinstance(value, dict) and all(map(fits, value.values()))
+
+
+def _optional(fits: Callable[[Any], bool]) -> Callable[[Any], bool]:
+    return lambda value: value is None or fits(value)
+
+
+def _is_format(value: Any) -> bool:
+    from ...formats import FORMATS  # with all their modules, which a model from memory has no use for
+
+    return isinstance(value, str) and value in FORMATS
+
+
+def _is_way_with_gaps(value: Any) -> bool:
+    from ...formats.table import MISSING
+
+    return isinstance(value, str) and value in MISSING
+
+
+_SOURCE: dict[str, Callable[[Any], bool]] = {
+    "format": _optional(_is_format),
+    "id": _optional(_is_text),
+    "label": _optional(_is_text),
+    "text": _optional(_is_text),
+    "ignore": _are_texts,
+    "missing": _is_way_with_gaps,
+    "zero_based": _optional(_is_flag),
+    "categories": _are_texts,
+    "means": _table_of(_is_number),
+    "bits": lambda value: type(value) is int and 1 <= value <= 48,
+    "words": _is_range,
+    "characters": _is_range,
+    "vocabulary": _is_flag,
+    "reference_ids": _optional(_table_of(_is_text)),
+    "tokens": _optional(_table_of(_is_text)),
+    "command": _is_text,
+}
+"""What commands keep of how they read data, and what it must be; anything else in the table is used by nobody."""

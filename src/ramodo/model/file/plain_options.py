@@ -1,0 +1,68 @@
+"""Whether options fit the model they are stored with, told without scikit-learn where that can be.
+
+Building the detector tells it for sure, as `load` does; but that imports scikit-learn, which takes most of a second,
+and a command that only scores has no other use for it.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ...options import OPTIONS, OptionError, check
+
+CUTOFFS = {
+    "Cantelli": frozenset({"alpha", "false_positives"}),
+    "TopFraction": frozenset({"fraction"}),
+    "TopK": frozenset({"count"}),
+    "Conformal": frozenset({"fdr", "held_out"}),
+}
+"""Stages that a threshold may be, and their options."""
+
+OPTIONS_OF_REPEN = frozenset(option.name for option in OPTIONS).difference(
+    {"k"}, *(options - {"alpha"} for options in CUTOFFS.values())
+)
+
+OPTIONS_OF = {
+    "REPEN": OPTIONS_OF_REPEN,
+    "KthNeighborREPEN": OPTIONS_OF_REPEN | {"k"},
+    "AverageNeighborREPEN": OPTIONS_OF_REPEN | {"k"},
+}
+"""Options of the detectors whose stages follow from plain values."""
+
+
+def surely_fit(kind: str, options: dict[str, Any], fitted: dict[str, Any]) -> bool:
+    """Whether a detector of this class can be built of the options, and has the layers that the model has.
+
+    False says that only building it can tell.
+    """
+    if frozenset(options) != OPTIONS_OF.get(kind):
+        return False
+    plain = {name: value for name, value in options.items() if name != "threshold"}
+    threshold = _plain_threshold(options["threshold"])
+    if threshold is None or any(isinstance(value, dict | list) for value in (*plain.values(), *threshold.values())):
+        return False
+    try:
+        check(plain)
+        check(threshold)
+    except OptionError:
+        return False
+    if "k" in plain and plain["k"] > min(plain["n_queries"], plain["subsample_size"]):
+        return False
+    width = plain["n_components"]
+    return fitted["options_"] == repr(("Layers", width, (width,), 0.0)) and all(
+        member.representation.upper == ()
+        and member.representation.width == width
+        and member.representation.first.slope == 0.0
+        for member in fitted["model_"].members
+    )
+
+
+def _plain_threshold(threshold: Any) -> dict[str, Any] | None:
+    """The options that stand for a cut-off; None where it is no stage that is known here."""
+    if not isinstance(threshold, dict):
+        return {"threshold": threshold}
+    if set(threshold) != {"stage", "options"}:
+        return None
+    name, options = threshold["stage"], threshold["options"]
+    known = isinstance(name, str) and name in CUTOFFS and isinstance(options, dict) and set(options) <= CUTOFFS[name]
+    return options if known else None

@@ -1,0 +1,243 @@
+"""The model file: safetensors, with options as JSON in its header. No pickle, nothing that could run.
+
+A file is written beside its target and renamed onto it, so a crash leaves what was there before. Reading trusts
+nothing: model_reading.py checks the header, every dtype and every shape before a detector is built, and a checksum
+tells a damaged file.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import numpy as np
+import numpy.typing as npt
+
+from ... import __version__
+from ...data.rows import DataError, DenseRows, Rows, open_rows
+from ...files.whole import write_whole
+from ...options import check
+from ..model import Member, Origin, References
+from . import tensors as tensor_file
+from .facts import ARRAYS, ModelFileError, require
+from .plain_options import surely_fit
+from .reading import FACTS, FORMAT, VERSION, read_fitted
+from .stage_options import decode, encode
+from .tensors import save_file
+
+if TYPE_CHECKING:
+    from ...framework import RandomDistanceDetector
+
+_T = TypeVar("_T")
+
+
+def save(detector: RandomDistanceDetector, path: Path) -> Path:
+    """Write a fitted detector to `path`: whole, or not at all."""
+    options = detector.get_params(deep=False)
+    _refuse_to_save(detector, options)
+    if not isinstance(options["random_state"], int | np.integer):
+        options["random_state"] = None  # a generator's state is not part of the model
+    tensors = {name: np.ascontiguousarray(getattr(detector, name), dtype=dtype) for name, dtype in ARRAYS.items()}
+    members = []
+    for i, (member, sample) in enumerate(zip(detector.model_.members, detector.samples_, strict=True)):
+        tensors.update(_member_tensors(i, member, sample))
+        members.append(_member_facts(member, detector.n_alive_[i]))
+    direction = detector.model_.direction
+    if direction is not None:
+        tensors["direction.columns"], tensors["direction.weights"] = direction.axis.columns, direction.axis.weights
+    if hasattr(detector, "feature_names_in_"):
+        names = json.dumps([str(name) for name in detector.feature_names_in_]).encode()
+        tensors["feature_names_in_"] = np.frombuffer(names, dtype=np.uint8)
+    header = {
+        "format": FORMAT,
+        "version": str(VERSION),
+        "class": type(detector).__name__,
+        "options": json.dumps(encode(options)),
+        "facts": json.dumps({name: kind(getattr(detector, name)) for name, kind in FACTS.items()}),
+        "members": json.dumps(members),
+        "normalize": json.dumps(detector.model_.normalize),
+        "direction": json.dumps(None if direction is None else [direction.factor, direction.detector_factor]),
+        "stage_seconds": json.dumps(detector.stage_seconds_),
+        "source": json.dumps(detector.source_),
+        "fingerprint": detector.fingerprint_,
+        "ramodo": __version__,
+    }
+    _refuse_what_load_refuses(header, tensors)
+    write_whole(path, lambda temporary: save_file(tensors, temporary, header))
+    return path
+
+
+def _member_tensors(i: int, member: Member, sample: npt.NDArray[np.float32]) -> dict[str, npt.NDArray[Any]]:
+    representation, detection = member.representation, member.detection
+    if representation.head is not None or not isinstance(detection, References):
+        raise ModelFileError(
+            "a representation or scorer of your own was given; files are written of ramodo's stages only, since a file "
+            "holds no code."
+        )
+    tensors = {
+        "columns": representation.first.columns,
+        "weights": representation.first.weights,
+        "references": detection.rows,
+        "sample": sample,
+        **{f"upper.{j}": layer.weights for j, layer in enumerate(representation.upper)},
+    }
+    tensors |= _origin_tensors(member.origin)
+    return {f"model.{i}.{name}": np.ascontiguousarray(value) for name, value in tensors.items()}
+
+
+def _origin_tensors(origin: Origin | None) -> dict[str, npt.NDArray[Any]]:
+    """The reference rows in the original features."""
+    if origin is None:
+        return {}
+    numbers = {"origin.numbers": origin.numbers}
+    if isinstance(origin.rows, DenseRows):
+        return {**numbers, "origin.values": origin.rows.values}
+    indices = origin.rows.indices.astype(np.int64)
+    return {
+        **numbers,
+        "origin.indptr": origin.rows.indptr,
+        "origin.indices": indices,
+        "origin.data": origin.rows.data,
+    }
+
+
+def _member_facts(member: Member, n_alive: int) -> dict[str, Any]:
+    first, detection = member.representation.first, member.detection
+    assert isinstance(detection, References)
+    return {
+        "seed": first.seed,
+        "limit": first.limit,
+        "slope": first.slope,
+        "size": detection.size,
+        "k": detection.phi.k,
+        "average": detection.phi.average,
+        "deviation": member.deviation,
+        "n_alive": n_alive,
+        "n_upper": len(member.representation.upper),
+    }
+
+
+def _refuse_to_save(detector: RandomDistanceDetector, options: dict[str, Any]) -> None:
+    """What `load` would refuse must not be written."""
+    check(options)
+    if type(detector).__name__ not in _classes():
+        raise ModelFileError(f"a {type(detector).__name__} was given; files are written of: {', '.join(_classes())}.")
+    if detector.options_ != _shape_of(detector):
+        raise ModelFileError(
+            "options that shape the representation were set after the fit, which was made with "
+            f"{detector.options_}; fit again."
+        )
+
+
+def _refuse_what_load_refuses(header: dict[str, str], tensors: dict[str, npt.NDArray[Any]]) -> None:
+    """Attributes of a fit can be changed after it, to what no fit leaves."""
+    try:
+        _build({**header, tensor_file.CHECKSUM: ""}, dict(tensors))
+    except ValueError as error:
+        raise ModelFileError(
+            f"the detector is not as its fit left it, and would not load again: {str(error).rstrip('.')}; fit again."
+        ) from None
+
+
+def _shape_of(detector: RandomDistanceDetector) -> str:
+    from ...framework import _shape_of
+
+    return _shape_of(detector._stages())
+
+
+def _classes() -> dict[str, Callable[..., RandomDistanceDetector]]:
+    from ...framework import RAMODO
+    from ...repen import REPEN, AverageNeighborREPEN, KthNeighborREPEN
+
+    return {kind.__name__: kind for kind in (REPEN, RAMODO, KthNeighborREPEN, AverageNeighborREPEN)}
+
+
+def load(path: str | os.PathLike[str], *, verify: bool = False) -> RandomDistanceDetector:
+    """Read a detector that `save` wrote. Raises `ModelFileError` for any other file.
+
+    Parameters
+    ----------
+    path : of the file; up to 256 MB are read into memory, a larger file must not be changed in place while it is in use
+    verify : compare the checksum of a file of any size, for which all of it is read; that of a file of up to half a
+        megabyte is always compared
+    """
+    return load_with_header(path, verify=verify)[0]
+
+
+def load_with_header(
+    path: str | os.PathLike[str], *, verify: bool = False
+) -> tuple[RandomDistanceDetector, dict[str, str]]:
+    """The same, and what the file says of itself."""
+    return _opened(path, lambda header, tensors: (_build(header, tensors), header), verify)
+
+
+class Opened:
+    """A model that scores and maps rows, without scikit-learn, which takes most of a second to import."""
+
+    n_jobs: int = 1
+
+    def __init__(self, fitted: dict[str, Any]) -> None:
+        self.__dict__.update(fitted)
+
+    def outlier_score(self, X: Any, show: Callable[[int, int], None] | None = None) -> npt.NDArray[np.float64]:
+        """As the detector's; `show` takes the rows that are done, and all."""
+        return self.model_.score(self._open(X), self.n_jobs, show)
+
+    def transform(self, X: Any) -> npt.NDArray[np.float32]:
+        """As the detector's."""
+        return self.model_.transform(self._open(X), self.n_jobs)
+
+    def _open(self, X: Any) -> Rows:
+        rows, _ = open_rows(X, n_threads=self.n_jobs)
+        if rows.n_features != self.n_features_in_:
+            raise DataError(f"X has {rows.n_features} features; allowed: the {self.n_features_in_} of the model.")
+        return rows
+
+    def __getattr__(self, name: str) -> Any:
+        raise AttributeError(name)
+
+
+def open_model(path: str | os.PathLike[str]) -> Opened:
+    """The model in a file, for scoring alone. It takes the files that `load` takes."""
+    return _opened(path, _open, verify=False)
+
+
+def _opened(path: str | os.PathLike[str], build: Callable[[dict[str, str], dict[str, Any]], _T], verify: bool) -> _T:
+    try:  # of a file that is missing or unreadable the system's own error says it best
+        return build(*tensor_file.read(path, verify=verify))
+    except (KeyError, TypeError, ValueError, OverflowError, RecursionError) as error:
+        raise ModelFileError(f"{os.fspath(path)} is not a ramodo model: {str(error).rstrip('.')}.") from None
+
+
+def _open(header: dict[str, str], tensors: dict[str, npt.NDArray[Any]]) -> Opened:
+    options, fitted = read_fitted(header, tensors)
+    if not surely_fit(header["class"], options, fitted):
+        _assembled(header["class"], options, fitted)
+    return Opened(fitted)
+
+
+def _build(header: dict[str, str], tensors: dict[str, npt.NDArray[Any]]) -> RandomDistanceDetector:
+    options, fitted = read_fitted(header, tensors)
+    return _assembled(header["class"], options, fitted)
+
+
+def _assembled(kind: str, options: dict[str, Any], fitted: dict[str, Any]) -> RandomDistanceDetector:
+    options = decode(options)
+    check(options)
+    detector = _classes()[kind](**options)
+    detector.__dict__.update(fitted)
+    require(detector.options_ == _shape_of(detector) and _fits(detector), "its options do not fit its model")
+    return detector
+
+
+def _fits(detector: RandomDistanceDetector) -> bool:
+    """Whether every model has the layers that the options name."""
+    stage = detector._stages().representation
+    for representation in (member.representation for member in detector.model_.members):
+        widths = tuple(layer.weights.shape[1] for layer in (representation.first, *representation.upper))
+        if widths != stage.checked_widths() or representation.first.slope != stage.slope:
+            return False
+    return True

@@ -1,0 +1,93 @@
+"""f: from sparse rows to a few columns (equation 5).
+
+The first layer, f(x) = ψ(x W) without bias, is native and sparse: only features that training changed have stored
+weights. Every other feature's weights follow from the seed and its index, so memory follows the features seen, and rows
+with features that training never met can be scored. Further layers, if any, are small and dense.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from .. import kernels
+from ..data.rows import DenseRows, Rows
+
+Floats = npt.NDArray[np.float32]
+
+
+def initial_limit(n_inputs: int, n_outputs: int) -> float:
+    """Bound of the uniform initial weights (Glorot and Bengio 2010), over the features that occur."""
+    return float(np.float32(math.sqrt(6 / (n_inputs + n_outputs))))
+
+
+@dataclass(frozen=True)
+class SparseLayer:
+    """A fitted first layer: `weights[i]` are those of feature `columns[i]`, in increasing order."""
+
+    columns: npt.NDArray[np.int64]
+    weights: Floats
+    n_features: int
+    seed: int
+    limit: float
+    slope: float = 0.0
+
+    @cached_property
+    def projection(self) -> kernels.Projection:
+        """Its kernel, made when first used."""
+        return kernels.Projection(self.columns, self.weights, self.n_features, self.seed, self.limit, self.slope)
+
+    def __reduce__(self) -> Any:
+        return SparseLayer, (self.columns, self.weights, self.n_features, self.seed, self.limit, self.slope)
+
+    def transform(self, block: Rows, n_threads: int) -> Floats:
+        """ψ(x W) of each row."""
+        return self.projection(block, n_threads)
+
+
+@dataclass(frozen=True)
+class DenseLayer:
+    """A fitted small layer. A row's result does not depend on the rows beside it."""
+
+    weights: Floats
+    slope: float
+    _project: kernels.Projection = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        n_inputs = len(self.weights)
+        weights = np.ascontiguousarray(self.weights, dtype=np.float32)
+        project = kernels.Projection(np.arange(n_inputs), weights, n_inputs, 0, 1.0, self.slope)
+        object.__setattr__(self, "_project", project)
+
+    def __reduce__(self) -> Any:
+        return DenseLayer, (self.weights, self.slope)
+
+    def transform(self, rows: Floats, n_threads: int) -> Floats:
+        """ψ(rows W)."""
+        return self._project(DenseRows(rows), n_threads)
+
+
+@dataclass(frozen=True)
+class Representation:
+    """A fitted f: the first layer, and the small ones above it or a head of the user's."""
+
+    first: SparseLayer
+    upper: tuple[DenseLayer, ...] = ()
+    head: Any = None
+
+    def transform(self, block: Rows, n_threads: int) -> Floats:
+        """f of each row."""
+        rows = self.first.transform(block, n_threads)
+        for layer in self.upper:
+            rows = layer.transform(rows, n_threads)
+        return rows if self.head is None else np.ascontiguousarray(self.head.forward(rows), dtype=np.float32)
+
+    @property
+    def width(self) -> int:
+        """Columns of the representation, where that is known before it is used."""
+        return int((self.upper[-1] if self.upper else self.first).weights.shape[1])

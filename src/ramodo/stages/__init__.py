@@ -1,0 +1,1 @@
+"""The replaceable stages of RAMODO; `assembling` says what each must do."""

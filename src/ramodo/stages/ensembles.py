@@ -1,0 +1,84 @@
+"""An initial ranking from several detectors (section 4.1 suggests it)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any, Self
+
+import numpy as np
+import numpy.typing as npt
+
+from ..data.rows import Rows, map_blocks
+from ..detector import RankingDetector
+from ..options import OptionError, check
+from .foreign import as_scorer
+
+Scores = npt.NDArray[np.float64]
+Integers = npt.NDArray[np.int64]
+
+
+class Ensemble(RankingDetector):
+    """The mean of several detectors' views of a row.
+
+    Parameters
+    ----------
+    detectors : list of `Sp`, `KthNN`, `AverageNN` or anything with `fit` and `score_samples`
+    combine : "rank", the share of training rows that score lower; or "score", in standard deviations from the mean
+        Both are relative to the training rows, so a row's score does not depend on the rows beside it.
+    """
+
+    def __init__(
+        self, detectors: Any, combine: str = "rank", *, random_state: Any = None, n_jobs: int | None = None
+    ) -> None:
+        self.detectors = detectors
+        self.combine = combine
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+    def ranking(self, rows: Rows, eligible: Integers, rng: np.random.Generator, n_threads: int) -> _Views:
+        """What scores blocks of rows by all detectors together."""
+        self.check_stage()
+        members = [as_scorer(d, "detectors").ranking(rows, eligible, rng, n_threads) for d in self.detectors]
+        names = [type(d).__name__ for d in self.detectors]
+        return _Views(members, names, self.combine, rows)
+
+    def check_stage(self) -> None:
+        """Raise where an option is not allowed."""
+        check(self.get_params(deep=False))
+        if self.combine not in ("rank", "score"):
+            raise OptionError(f"combine={self.combine!r} was given; allowed: 'rank' or 'score'.")
+        if not isinstance(self.detectors, list | tuple) or len(self.detectors) == 0:
+            raise OptionError(f"detectors={self.detectors!r} was given; allowed: a list of at least one detector.")
+
+    def fit(self, X: Any, y: Any = None, *, labels: Any = None) -> Self:
+        """Fit all detectors to the rows of `X` that are not known outliers (1 in `labels`); `y` is ignored."""
+        return super().fit(X, labels=labels)
+
+
+class _Views:
+    """Fitted detectors, and how each scored the training rows."""
+
+    def __init__(self, members: list[Callable[[Rows], Scores]], names: list[str], combine: str, rows: Rows) -> None:
+        self._members, self._names, self._combine = members, names, combine
+        self._known = [np.sort(map_blocks(rows, partial(self._scores, i))) for i in range(len(members))]
+
+    def __call__(self, block: Rows) -> Scores:
+        views = [self._view(i, self._scores(i, block)) for i in range(len(self._members))]
+        return np.mean(views, axis=0)
+
+    def _scores(self, i: int, block: Rows) -> Scores:
+        scores = self._members[i](block)
+        if scores.shape != (block.n_rows,) or not np.isfinite(scores).all():
+            raise OptionError(
+                f"the detector {self._names[i]} of an Ensemble gave scores of shape {scores.shape}, or with NaN or "
+                f"infinity; allowed: {block.n_rows} finite numbers."
+            )
+        return scores
+
+    def _view(self, i: int, scores: Scores) -> Scores:
+        known = self._known[i]
+        if self._combine == "rank":
+            below, up_to = np.searchsorted(known, scores, "left"), np.searchsorted(known, scores, "right")
+            return (below + up_to) / (2 * len(known))
+        return (scores - known.mean()) / (known.std() or 1.0)

@@ -1,0 +1,62 @@
+"""Detectors of other libraries as scorers: anything with `fit(X)` and `score_samples(X)`.
+
+Each is cloned before it is fitted, gets a seed where it takes one, and sees a scipy or numpy matrix.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.base import BaseEstimator, clone
+
+from ..data.rows import DenseRows, Rows, to_matrix
+from ..options import OptionError
+from .scoring import RandomDistance
+
+Scores = npt.NDArray[np.float64]
+Integers = npt.NDArray[np.int64]
+
+
+class Foreign(BaseEstimator):
+    """Another library's detector in the place of a scorer."""
+
+    def __init__(self, detector: Any) -> None:
+        self.detector = detector
+
+    def ranking(self, rows: Rows, eligible: Integers, rng: np.random.Generator, n_threads: int) -> FittedForeign:
+        """The detector, fitted to the eligible rows."""
+        return FittedForeign(self.detector, rows.take(eligible), rng)
+
+
+class FittedForeign:
+    """Scores of a fitted detector, higher being more outlying."""
+
+    def __init__(self, detector: Any, rows: Rows, rng: np.random.Generator) -> None:
+        self._detector = clone(detector, safe=False)
+        if hasattr(detector, "get_params") and detector.get_params(deep=False).get("random_state", 0) is None:
+            self._detector.set_params(random_state=int(rng.integers(2**31)))
+        self._detector.fit(to_matrix(rows))
+
+    def __call__(self, block: Rows) -> Scores:
+        return -np.asarray(self._detector.score_samples(to_matrix(block)))
+
+    def score(self, rows: npt.NDArray[np.float32], n_threads: int) -> Scores:
+        """The same for rows of the representation."""
+        return self(DenseRows(rows))
+
+
+def as_scorer(given: Any, name: str) -> Any:
+    """`given` itself where it is a scorer, wrapped where it is a detector; raises `OptionError` for anything else."""
+    if isinstance(given, RandomDistance):
+        given.check_stage()
+    is_object = not isinstance(given, type)
+    if is_object and hasattr(given, "ranking"):
+        return given
+    if is_object and hasattr(given, "fit") and hasattr(given, "score_samples"):
+        return Foreign(given)
+    raise OptionError(
+        f"{name}={given!r} was given; allowed: Sp, KthNN, AverageNN, Ensemble, or any object with fit and "
+        "score_samples."
+    )

@@ -1,0 +1,104 @@
+"""The layers of a representation as a stage of RAMODO: how many, how wide, and how they train.
+
+A representation of one's own has a `first_width` (columns of x W) and a method `head(rng)`, which gives an object with
+
+    forward(hidden) -> rows of the representation           hidden is x W, one row per row
+    backward(gradient) -> gradient with respect to hidden   of the last forward; may take a step of its own parameters
+"""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.base import BaseEstimator
+
+from ..model.representation import initial_limit
+from ..options import OptionError
+
+Floats = npt.NDArray[np.float32]
+
+SLOPES = {"relu": 0.0, "leaky_relu": 0.01, "linear": 1.0}
+"""Activations by their slope below zero; above it is 1."""
+
+_WIDEST = 4096
+
+
+class Layers(BaseEstimator):
+    """Fully connected layers of the given widths, first to last, each followed by the activation."""
+
+    def __init__(self, widths: Any = (20,), activation: str = "relu") -> None:
+        self.widths = widths
+        self.activation = activation
+
+    @property
+    def slope(self) -> float:
+        """Of the activation, below zero."""
+        if self.activation not in SLOPES:
+            raise OptionError(f"activation={self.activation!r} was given; allowed: {', '.join(map(repr, SLOPES))}.")
+        return SLOPES[self.activation]
+
+    def checked_widths(self) -> tuple[int, ...]:
+        """`widths` as a tuple."""
+        widths = (self.widths,) if isinstance(self.widths, int | np.integer) else self.widths
+        fine = isinstance(widths, list | tuple | np.ndarray) and len(widths) > 0
+        if not fine or any(not isinstance(w, int | np.integer) or not 1 <= w <= _WIDEST for w in widths):
+            raise OptionError(
+                f"widths={self.widths!r} was given; allowed: integers from 1 to {_WIDEST:,}, one for each layer."
+            )
+        return tuple(int(w) for w in widths)
+
+    @property
+    def first_width(self) -> int:
+        """Columns of the first layer."""
+        return self.checked_widths()[0]
+
+    def head(self, rng: np.random.Generator) -> UpperLayers:
+        """What comes after the first layer's sums: its activation, and the other layers."""
+        widths = self.checked_widths()
+        weights = []
+        for n_inputs, n_outputs in pairwise(widths):
+            limit = initial_limit(n_inputs, n_outputs)
+            weights.append(rng.uniform(-limit, limit, (n_inputs, n_outputs)).astype(np.float32))
+        return UpperLayers(weights, self.slope)
+
+
+class UpperLayers:
+    """The activation of the first layer and all layers above it, in training."""
+
+    homogeneous = True
+
+    def __init__(self, weights: list[Floats], slope: float) -> None:
+        self.weights, self._slope = weights, slope
+        self._sums: list[npt.NDArray[Any]] = []
+        self._steps: list[Any] = []
+
+    def optimize_with(self, adadelta: Any) -> None:
+        """Learn the weights by this rule."""
+        self._steps = [adadelta.dense(w.shape) for w in self.weights]
+
+    def forward(self, hidden: Floats) -> Floats:
+        """Rows of the representation."""
+        self._sums = [hidden]
+        for weights in self.weights:
+            self._sums.append(self._activate(self._sums[-1]) @ weights)
+        return self._activate(self._sums[-1])
+
+    def backward(self, gradient: Floats) -> Floats:
+        """The gradient with respect to `hidden` of the last forward; the weights take a step."""
+        gradient = self._through(self._sums[-1], gradient)
+        for i in reversed(range(len(self.weights))):
+            below = self._sums[i]
+            own = self._activate(below).T @ gradient
+            gradient = self._through(below, gradient @ self.weights[i].T)
+            if self._steps:
+                self.weights[i] = self._steps[i](self.weights[i], own)
+        return gradient
+
+    def _activate(self, sums: Floats) -> Floats:
+        return np.where(sums > 0, sums, np.float32(self._slope) * sums)
+
+    def _through(self, sums: Floats, gradient: Floats) -> Floats:
+        return np.where(sums > 0, gradient, np.float32(self._slope) * gradient)

@@ -1,0 +1,54 @@
+"""The ranking loss of section 4.4: a hinge on the difference of two outlier scores.
+
+For a triplet with queries Q, positive p and negative n,
+
+    J = max(0, c + φ(f(p) | Q) - φ(f(n) | Q)),
+
+φ on squared distances: to the nearest query, to the k-th nearest, or the mean of those to the k nearest, as the scorer
+has it. The gradient reaches p, n and the queries that φ names. The arithmetic is in native/hinge.hpp.
+
+A loss of one's own is a function of the rows of the representation and the triplets, as places in them, that gives the
+mean loss and its gradient with respect to the rows.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.base import BaseEstimator
+
+from .. import kernels
+from ..kernels import Phi
+from ..options import OptionError, check
+
+
+class RankingHinge(BaseEstimator):
+    """The hinge with margin c. Its φ is the scorer's."""
+
+    def __init__(self, margin: float = 1000.0) -> None:
+        self.margin = margin
+
+    def for_phi(self, phi: Phi, n_queries: int) -> BoundHinge:
+        """The loss over `n_queries` queries of a scorer with this φ."""
+        check(self.get_params(deep=False))
+        if phi.k > n_queries:
+            raise OptionError(
+                f"n_queries={n_queries} was given; allowed: at least k={phi.k}, since the loss looks for the k-th "
+                "nearest query."
+            )
+        return BoundHinge(float(self.margin), phi)
+
+
+class BoundHinge:
+    """A `RankingHinge` that knows its φ."""
+
+    def __init__(self, margin: float, phi: Phi) -> None:
+        self.margin, self.phi = margin, phi
+
+    def __call__(
+        self, rows: npt.NDArray[np.float32], triplets: npt.NDArray[np.int32]
+    ) -> tuple[float, npt.NDArray[Any]]:
+        """The mean loss, and its gradient with respect to the rows."""
+        return kernels.hinge(np.ascontiguousarray(rows, dtype=np.float32), triplets, self.phi, self.margin)

@@ -1,0 +1,155 @@
+"""φ: how far a row is from randomly drawn references (equation 1).
+
+A scorer draws subsamples of the rows and averages, over them, a row's distance to the nearest member (`Sp`: Sugiyama
+and Borgwardt 2013, bagged as in the paper's section 4.1), to the k-th nearest (`KthNN`) or to the k nearest
+(`AverageNN`). References are drawn once and kept: a row's score depends on them and on nothing else.
+
+Each scorer is a stage of RAMODO (it ranks rows, and detects in the representation; the loss uses its `phi`) and a
+detector of its own.
+"""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any, Self
+
+import numpy as np
+import numpy.typing as npt
+
+from .. import kernels
+from ..data.rows import Rows
+from ..detector import RankingDetector
+from ..kernels import Phi
+from ..options import OptionError, check
+
+Scores = npt.NDArray[np.float64]
+Integers = npt.NDArray[np.int64]
+
+
+class RandomDistance(RankingDetector):
+    """What scorers have in common; a subclass names its φ."""
+
+    n_subsamples: int
+    subsample_size: int
+
+    @property
+    def phi(self) -> Phi:
+        """Which of the distances to a subsample count."""
+        return Phi()
+
+    def phi_among(self, size: int) -> Phi:
+        """The same for subsamples of `size`, which may be fewer than k: then all of them count."""
+        return self.phi._replace(k=min(self.phi.k, size))
+
+    # ---- a stage -------------------------------------------------------------------------------------------------
+
+    def draw(self, eligible: Integers, rng: np.random.Generator) -> Integers:
+        """Row numbers of the references, one subsample a row; without repeats within a subsample.
+
+        Subsamples of all rows would give every row the distance 0 to itself, so where there are no more eligible rows
+        than `subsample_size`, half of them form each subsample.
+        """
+        self.check_stage()
+        size = self.subsample_size if len(eligible) > self.subsample_size else max(1, len(eligible) // 2)
+        return np.stack([eligible[rng.choice(len(eligible), size, replace=False)] for _ in range(self.n_subsamples)])
+
+    def against(self, references: Rows, subsample_size: int, n_threads: int) -> FixedReferences:
+        """What scores blocks of rows against `references`, consecutive rows of which form the subsamples."""
+        return FixedReferences(references, subsample_size, self.phi_among(subsample_size), n_threads)
+
+    def in_representation(self, references: npt.NDArray[np.float32], subsample_size: int) -> kernels.SmallSp:
+        """The same for rows of the learned representation."""
+        return kernels.SmallSp(references, subsample_size, self.phi_among(subsample_size))
+
+    def ranking(self, rows: Rows, eligible: Integers, rng: np.random.Generator, n_threads: int) -> FixedReferences:
+        """What scores blocks of rows, against references drawn from the eligible ones."""
+        drawn = self.draw(eligible, rng)
+        size, k = drawn.shape[1], self.phi.k
+        if size < self.subsample_size:
+            nearest = f", and k={size} in place of k={k}" if size < k else ""
+            warnings.warn(
+                f"subsample_size={self.subsample_size} leaves no row out of a subsample of the {len(eligible)} rows "
+                f"to draw from; subsamples of {size} are used{nearest}.",
+                stacklevel=5,
+            )
+        return self.against(rows.take(drawn.ravel()), size, n_threads)
+
+    def check_stage(self) -> None:
+        """Raise where an option is not allowed, or `k` has too few references to choose from."""
+        check(self.get_params(deep=False))
+        if self.phi.k > self.subsample_size:
+            raise OptionError(
+                f"k={self.phi.k} was given; allowed: 1 to subsample_size={self.subsample_size}, the references that "
+                "there are to choose from."
+            )
+
+    # ---- a detector ----------------------------------------------------------------------------------------------
+
+    def fit(self, X: Any, y: Any = None, *, labels: Any = None) -> Self:
+        """Draw references from the rows of `X`. Known outliers (1 in `labels`) are not drawn; `y` is ignored."""
+        return super().fit(X, labels=labels)
+
+
+class Sp(RandomDistance):
+    """The distance to the nearest of `subsample_size` random rows, averaged over `n_subsamples` draws of them.
+
+    `n_subsamples=1` is the single Sp of 2013, 50 the paper's ensemble.
+    """
+
+    def __init__(
+        self,
+        n_subsamples: int = 50,
+        subsample_size: int = 8,
+        *,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.n_subsamples = n_subsamples
+        self.subsample_size = subsample_size
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+
+class KthNN(RandomDistance):
+    """The distance to the k-th nearest of `subsample_size` random rows, averaged over `n_subsamples` draws."""
+
+    def __init__(
+        self,
+        k: int = 3,
+        n_subsamples: int = 50,
+        subsample_size: int = 8,
+        *,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.k = k
+        self.n_subsamples = n_subsamples
+        self.subsample_size = subsample_size
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+    @property
+    def phi(self) -> Phi:
+        return Phi(self.k)
+
+
+class AverageNN(KthNN):
+    """The mean distance to the k nearest of `subsample_size` random rows, averaged over `n_subsamples` draws."""
+
+    @property
+    def phi(self) -> Phi:
+        return Phi(self.k, average=True)
+
+
+class FixedReferences:
+    """Scores of rows against drawn references, sparse or dense: native, each row by itself."""
+
+    def __init__(self, references: Rows, subsample_size: int, phi: Phi, n_threads: int) -> None:
+        self._given = references, subsample_size, phi, n_threads
+        self._score = kernels.references(references, subsample_size, phi)
+
+    def __reduce__(self) -> Any:
+        return FixedReferences, self._given
+
+    def __call__(self, block: Rows) -> Scores:
+        return self._score(block, self._given[-1])

@@ -1,0 +1,124 @@
+"""Candidate sets to meta-triplets (<queries>, positive, negative): equations 3 and 4, labels by section 4.6.
+
+- queries come from the inlier candidates, with probability proportional to Z - r, Z the sum of their scores: the lower
+  the score, the likelier;
+- the positive comes from the inlier candidates uniformly, and is none of the queries;
+- the negative comes from the outlier candidates with probability proportional to r, or, for `labeled_fraction` of a
+  batch, uniformly from the labelled outliers.
+
+All draws are with replacement. A sampler of one's own needs `n_queries` and `draw`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.base import BaseEstimator
+
+from ..options import OptionError, check
+
+Integers = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Pools:
+    """Row numbers to draw from, and the scores that weigh them."""
+
+    inliers: Integers
+    inlier_scores: npt.NDArray[np.float64]
+    outliers: Integers
+    outlier_scores: npt.NDArray[np.float64]
+    labeled_outliers: Integers
+
+
+ENOUGH_LABELS = 20
+"""With this many labelled outliers half of the negatives are labelled ones; with more, more."""
+
+
+class TripletSampler(BaseEstimator):
+    """Draws triplets as rows of `n_queries` queries, the positive, the negative."""
+
+    def __init__(self, n_queries: int = 1, labeled_fraction: float | str = "auto") -> None:
+        self.n_queries = n_queries
+        self.labeled_fraction = labeled_fraction
+
+    def share_labeled(self, n_labeled: int) -> float:
+        """Share of the negatives that is drawn from labelled outliers.
+
+        "auto" is the paper's half for few labels, and grows towards all of them as the labels come to cover the kinds
+        of outliers there are (section 4.6 leaves open when).
+        """
+        if not isinstance(self.labeled_fraction, str):
+            return float(self.labeled_fraction)
+        return max(0.5, n_labeled / (n_labeled + ENOUGH_LABELS))
+
+    def check(self, pools: Pools) -> None:
+        """Raise where the pools cannot fill a triplet."""
+        check(self.get_params(deep=False))
+        needed = self.n_queries + 1
+        if len(pools.inliers) < needed:
+            raise OptionError(
+                f"{len(pools.inliers)} inlier candidates are left, n_queries={self.n_queries} needs at least {needed}: "
+                "queries and positive are different inliers. Give more rows that are not labelled outliers, a larger "
+                "alpha or fewer queries."
+            )
+        if len(pools.outliers) == 0 and not self._only_labeled(pools):
+            raise OptionError(
+                "no outlier candidates are left: every row is a known inlier. Leave some rows unlabelled (0), or give "
+                "labelled outliers and labeled_fraction=1.0."
+            )
+
+    def draw(self, pools: Pools, n_epochs: int, n: int, batch_size: int, rng: np.random.Generator) -> Integers:
+        """`n` triplets for each epoch, n_epochs x n x (n_queries + 2).
+
+        Each batch of `batch_size` has its share of labelled negatives.
+        """
+        self.check(pools)
+        queries = self._queries(pools, n_epochs * n, rng)
+        positives = self._positives(pools, queries, rng)
+        labeled = np.tile(self._labeled_places(pools, n, batch_size), n_epochs)
+        negatives = self._negatives(pools, labeled, rng)
+        triplets = np.column_stack([pools.inliers[queries], pools.inliers[positives], negatives])
+        return triplets.reshape(n_epochs, n, -1)
+
+    def _queries(self, pools: Pools, n: int, rng: np.random.Generator) -> Integers:
+        weights = pools.inlier_scores.sum() - pools.inlier_scores
+        return _weighted(weights, (n, self.n_queries), rng)
+
+    def _positives(self, pools: Pools, queries: Integers, rng: np.random.Generator) -> Integers:
+        positives = rng.integers(len(pools.inliers), size=len(queries))
+        clash = np.flatnonzero((queries == positives[:, None]).any(axis=1))
+        while len(clash):
+            positives[clash] = rng.integers(len(pools.inliers), size=len(clash))
+            clash = clash[(queries[clash] == positives[clash, None]).any(axis=1)]
+        return positives
+
+    def _negatives(self, pools: Pools, labeled: npt.NDArray[np.bool_], rng: np.random.Generator) -> Integers:
+        negatives = np.empty(len(labeled), dtype=np.int64)
+        if not labeled.all():
+            negatives[~labeled] = pools.outliers[_weighted(pools.outlier_scores, (int((~labeled).sum()),), rng)]
+        negatives[labeled] = rng.choice(pools.labeled_outliers, int(labeled.sum())) if labeled.any() else 0
+        return negatives
+
+    def _only_labeled(self, pools: Pools) -> bool:
+        return self.labeled_fraction == 1.0 and len(pools.labeled_outliers) > 0
+
+    def _labeled_places(self, pools: Pools, n: int, batch_size: int) -> npt.NDArray[np.bool_]:
+        """Which triplets take a labelled negative: the last ones of each batch."""
+        if len(pools.labeled_outliers) == 0:
+            return np.zeros(n, dtype=bool)
+        place = np.arange(n) % batch_size
+        size = np.minimum(batch_size, n - (np.arange(n) - place))
+        share = self.share_labeled(len(pools.labeled_outliers))
+        return place >= size - np.rint(size * share).astype(np.int64)
+
+
+def _weighted(weights: npt.NDArray[np.float64], shape: tuple[int, ...], rng: np.random.Generator) -> Integers:
+    """Positions drawn with probability proportional to `weights`; uniformly where all of them are zero."""
+    highest = weights.max()
+    if not highest > 0:
+        return rng.integers(len(weights), size=shape)
+    edges = np.cumsum(weights / highest)
+    return np.minimum(np.searchsorted(edges, rng.random(shape) * edges[-1], side="right"), len(weights) - 1)

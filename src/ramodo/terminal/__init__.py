@@ -1,0 +1,1 @@
+"""What is shown in a terminal: progress, and text without control characters."""
