@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ramodo.data.rows import DenseRows
+from ramodo.data.blocks import DenseRows
 from ramodo.kernels import Projection, Trainer
 
 from .sizes import sized

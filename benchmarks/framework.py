@@ -13,11 +13,12 @@ from typing import Any
 import numpy as np
 
 from ramodo import RAMODO, REPEN, kernels
-from ramodo.data.rows import open_rows
+from ramodo.data.opening import open_rows
 from ramodo.model.representation import initial_limit
+from ramodo.stages.protocols import Pools
 from ramodo.stages.scoring import Sp
 from ramodo.stages.thresholding import Cantelli
-from ramodo.stages.triplets import Pools, TripletSampler
+from ramodo.stages.triplets import TripletSampler
 
 from .sizes import load, sized
 from .table import print_table, reached, side_by_side

@@ -9,7 +9,8 @@ import argparse
 
 import numpy as np
 
-from ramodo.data.rows import SparseRows, open_rows, to_csr
+from ramodo.data.blocks import SparseRows
+from ramodo.data.opening import open_rows
 from ramodo.datasets import make_ultrahigh
 from ramodo.kernels import Phi, Projection, SparseSp, Trainer
 
@@ -22,15 +23,15 @@ THREADS = 2
 
 def transform(rows: SparseRows, weights: np.ndarray) -> tuple[float, float, float]:
     project = Projection(np.arange(D), weights, D, 1, 0.0)
-    X = to_csr(rows)
+    X = rows.to_csr()
     np.testing.assert_allclose(project(rows, THREADS)[:50], np.maximum(X[:50] @ weights, 0), rtol=1e-3, atol=1e-3)
     return side_by_side(lambda: X @ weights, lambda: project(rows, THREADS))
 
 
 def ranking(rows: SparseRows, rng: np.random.Generator) -> tuple[float, float, float]:
     references = rows.take(np.concatenate([rng.choice(rows.n_rows, 8, replace=False) for _ in range(50)]))
-    X, S = to_csr(rows), to_csr(references).T.tocsr()
-    norms = X.multiply(X).sum(axis=1), to_csr(references).multiply(to_csr(references)).sum(axis=1)
+    X, S = rows.to_csr(), references.to_csr().T.tocsr()
+    norms = X.multiply(X).sum(axis=1), references.to_csr().multiply(references.to_csr()).sum(axis=1)
 
     def scipys() -> np.ndarray:
         squared = norms[0][:, None] + norms[1][None, :] - 2 * (X @ S).toarray()
@@ -53,7 +54,7 @@ def step(rows: SparseRows, weights: np.ndarray, rng: np.random.Generator) -> tup
         rows, np.arange(rows.n_rows), width=M, n_queries=1, k=1, average=False, margin=1e9, slope=0.0, scale=1.0,
         seed=1, limit=6e-4, learning_rate=1.0, rho=0.95, epsilon=1e-7, n_threads=THREADS,
     )  # fmt: skip
-    X = to_csr(rows)[triplets.ravel()]
+    X = rows.to_csr()[triplets.ravel()]
     return side_by_side(lambda: X @ weights, lambda: trainer.run(triplets, 256))
 
 

@@ -433,22 +433,34 @@ struct BoundExplainer {
     std::vector<nb::object> kept;
 };
 
-static void add_part(BoundExplainer& self, nb::object projection, const Array<int64_t>& indptr, const Array<int32_t>& slots,
-                     const Array<double>& values) {
-    const Projection& native = nb::cast<const BoundProjection&>(projection).native();
-    self.kept.push_back(std::move(projection));
-    GilReleased released;
-    need(native.n_columns() == self.native.n_columns(), "a projection of other features");
+static void need_references(const Explainer& explainer, const Array<int64_t>& indptr, const Array<int32_t>& slots,
+                            const Array<double>& values) {
     const bool every = slots.size() == 0;      // a value for every feature
-    const int64_t n_slots = self.native.n_slots(), entries = static_cast<int64_t>(every ? values.size() : std::min(slots.size(), values.size()));
+    const int64_t n_slots = explainer.n_slots(), entries = static_cast<int64_t>(every ? values.size() : std::min(slots.size(), values.size()));
     need(indptr.size() >= 1 && indptr.data()[0] == 0, "indptr does not begin at 0");
     for (size_t r = 0; r + 1 < indptr.size(); ++r) {
         const int64_t n = indptr.data()[r + 1] - indptr.data()[r];
         need(n >= 0 && indptr.data()[r + 1] <= entries && (!every || n == 0 || n == n_slots), "indptr points outside of the values");
     }
     for (size_t k = 0; k < slots.size(); ++k) need(slots.data()[k] >= 0 && slots.data()[k] < n_slots, "slot out of range");
+}
+
+static void add_part(BoundExplainer& self, nb::object projection, const Array<int64_t>& indptr, const Array<int32_t>& slots,
+                     const Array<double>& values) {
+    const Projection& native = nb::cast<const BoundProjection&>(projection).native();
+    self.kept.push_back(std::move(projection));
+    GilReleased released;
+    need(native.n_columns() == self.native.n_columns(), "a projection of other features");
+    need_references(self.native, indptr, slots, values);
     self.native.add_part(native, {indptr.data(), indptr.data() + indptr.size()}, {slots.data(), slots.data() + slots.size()},
                          {values.data(), values.data() + values.size()});
+}
+
+static void add_squares(BoundExplainer& self, const Array<int64_t>& indptr, const Array<int32_t>& slots, const Array<double>& values) {
+    GilReleased released;
+    need_references(self.native, indptr, slots, values);
+    self.native.add_squares({indptr.data(), indptr.data() + indptr.size()}, {slots.data(), slots.data() + slots.size()},
+                            {values.data(), values.data() + values.size()});
 }
 
 // Rows with p and factors of each part, and near (rows x references) and q (the same, flat) of those that compare: ends,
@@ -754,7 +766,8 @@ NB_MODULE(_native, m) {
                  new (self) BoundExplainer{Explainer(columns.data(), static_cast<int64_t>(columns.size()), n_features), {}};
              },
              "columns"_a.noconvert(), "n_features"_a)
-        .def("add_part", &add_part, "projection"_a, "indptr"_a.noconvert(), "slots"_a.noconvert(), "values"_a.noconvert());
+        .def("add_part", &add_part, "projection"_a, "indptr"_a.noconvert(), "slots"_a.noconvert(), "values"_a.noconvert())
+        .def("add_squares", &add_squares, "indptr"_a.noconvert(), "slots"_a.noconvert(), "values"_a.noconvert());
     bind_explainer<int32_t, float>(explainer);
     bind_explainer<int32_t, double>(explainer);
     bind_explainer<int64_t, float>(explainer);

@@ -30,7 +30,7 @@ public:
     int64_t n_slots() const { return static_cast<int64_t>(columns_.size()); }
     int64_t n_parts() const { return static_cast<int64_t>(parts_.size()); }
     int64_t n_references(int64_t part) const { return static_cast<int64_t>(parts_[part].indptr.size()) - 1; }
-    int width(int64_t part) const { return parts_[part].projection->width(); }
+    int width(int64_t part) const { return parts_[part].width(); }
 
     // A linear piece of the score, and the references that it compares with, maybe none. Where `slots` is empty, every
     // reference has a value for every feature. The projection must outlive this.
@@ -45,6 +45,12 @@ public:
             }
         }
         parts_.push_back(std::move(part));
+    }
+
+    // A piece that is a sum of squares: with weights q of the references, feature j adds q (x_j - s_j)^2 for each; p is
+    // the sum of the weights. Without a projection, p and q have one number each.
+    void add_squares(std::vector<int64_t> indptr, std::vector<int32_t> slots, std::vector<double> values) {
+        parts_.push_back({nullptr, 1, std::move(indptr), std::move(slots), std::move(values), {}});
     }
 
     // What a row's score makes of a part: p of the row, and a vector q for each reference that counts.
@@ -70,6 +76,10 @@ public:
                      std::vector<Found>& found) {
             std::fill(own, own + n, 0.0);
             for (size_t i = 0; i < views.size(); ++i) {
+                if (!of_.parts_[i].projection) {
+                    add_squares(of_.parts_[i], columns, values, n, views[i], own);
+                    continue;
+                }
                 add_own(of_.parts_[i], columns, values, n, views[i], own);
                 add_references(of_.parts_[i], views[i]);
             }
@@ -129,19 +139,40 @@ public:
             }
         }
 
+        // (x - s)^2 = x^2 - 2 x s + s^2: the last goes to the features of the reference, the others to those of the row.
+        template <class PartOf, class I, class V>
+        void add_squares(const PartOf& part, const I* columns, const V* values, int64_t n, const View& view, double* own) {
+            weighted_.assign(static_cast<size_t>(of_.n_slots()), 0.0);
+            for (int64_t i = 0; i < view.n_near; ++i) {
+                const int64_t begin = part.indptr[view.near[i]], end = part.indptr[view.near[i] + 1];
+                for (int64_t e = begin; e < end; ++e) {
+                    const size_t slot = part.slots.empty() ? static_cast<size_t>(e - begin) : static_cast<size_t>(part.slots[e]);
+                    const double weighted = view.q[i] * part.values[e];
+                    weighted_[slot] += weighted;
+                    sums_[slot] += weighted * part.values[e];
+                }
+            }
+            for (int64_t k = 0; k < n; ++k) {
+                const double x = view.factor * static_cast<double>(values[k]);
+                const int32_t slot = of_.lookup_.find(columns[k]);
+                own[k] += x * (view.p[0] * x - (slot >= 0 ? 2 * weighted_[slot] : 0.0));
+            }
+        }
+
         const Explainer& of_;
-        std::vector<double> sums_, q_;
+        std::vector<double> sums_, q_, weighted_;
         std::vector<float> room_;
     };
 
 private:
     struct Part {
-        const Projection* projection;
+        const Projection* projection;    // or none: a sum of squares
         int stride;                      // floats from one feature's weights to the next
         std::vector<int64_t> indptr;
         std::vector<int32_t> slots;
         std::vector<double> values;
         std::vector<float> weights;
+        int width() const { return projection ? projection->width() : 1; }
     };
 
     std::vector<int64_t> columns_;

@@ -5,7 +5,8 @@ from dataclasses import dataclass
 import numpy as np
 import scipy.sparse as sp
 
-from ramodo.data.rows import SparseRows, open_rows
+from ramodo.data.blocks import SparseRows
+from ramodo.data.opening import open_rows
 
 
 @dataclass(frozen=True)

@@ -9,8 +9,8 @@ from safetensors import safe_open
 from safetensors.numpy import save_file
 
 from ramodo import load
-from ramodo.model.file.facts import ModelFileError
 from ramodo.model.file.saving import open_model
+from ramodo.model.saved import ModelFileError
 
 
 def read(path):

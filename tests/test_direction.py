@@ -6,7 +6,7 @@ import scipy.sparse as sp
 from sklearn.metrics import roc_auc_score
 
 from ramodo import RAMODO, REPEN, TripletSampler, direction, fitting, load
-from ramodo.data.rows import normalized, open_rows
+from ramodo.data.opening import open_rows
 
 OPTIONS = {"n_components": 6, "n_epochs": 4, "batch_size": 64, "n_subsamples": 20, "random_state": 0}
 
@@ -135,7 +135,7 @@ def test_scores_equal_the_formula(make, case, record):
         outliers, inliers = news[390:], news[:5]
     ranked = record(fitting, "_rank")
     found = REPEN(**OPTIONS).fit(make(X), labels=y, labeled_outliers=outliers, labeled_inliers=inliers)
-    detector = found.model_.members[0].score(open_rows(make(X))[0], 1)
+    detector = found.model_.learned[0].score(open_rows(make(X))[0], 1)
     initial, extra = ranked[0]
     expected, _ = _plain(X.toarray(), y, outliers, inliers, initial, extra["outliers"], detector)
     np.testing.assert_allclose(found.outlier_scores_, expected, rtol=1e-4, atol=1e-4 * expected.std())
@@ -270,7 +270,7 @@ def test_a_numeric_fraction_leaves_scores_free_of_a_direction(make, fraction):
         detector.fit(X, labels=_known(10))
         assert detector.model_.direction is None
         rows, _ = open_rows(X)
-        assert np.array_equal(detector.outlier_scores_, detector.model_.members[0].score(rows, 1))
+        assert np.array_equal(detector.outlier_scores_, detector.model_.learned[0].score(rows, 1))
 
 
 def test_without_known_outliers_there_is_no_direction():

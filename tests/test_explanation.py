@@ -10,7 +10,7 @@ import scipy.sparse as sp
 
 from examples import with_outliers
 from ramodo import RAMODO, REPEN, AverageNN, KthNN, Layers, load
-from ramodo.data.rows import open_rows
+from ramodo.data.opening import open_rows
 from ramodo.datasets import make_ultrahigh
 from ramodo.explain.explanation import Explanation, RowExplanation, Strongest
 from ramodo.model.representation import SparseLayer
@@ -69,7 +69,7 @@ def test_a_contribution_is_what_the_formula_says(kind):
     """The definition, spelled out for one layer and nearest neighbours."""
     X = kind(with_outliers()[0])
     detector = REPEN(n_components=6, **QUICK).fit(X)
-    member = detector.model_.members[0]
+    member = detector.model_.learned[0]
     W, Z = weights_of(member.representation.first), detector.transform(X).astype(np.float64)
     dense = X if isinstance(X, np.ndarray) else X.toarray()
     subsamples = member.detection.rows.astype(np.float64).reshape(-1, member.detection.size, 6)
@@ -268,7 +268,7 @@ def test_what_is_typical_is_in_the_units_of_the_data(kind):
     X = kind(with_outliers()[0])
     detector = REPEN(normalize="l2", **QUICK).fit(X)
     dense = X if isinstance(X, np.ndarray) else X.toarray()
-    references = dense[detector.model_.members[0].origin.numbers]
+    references = dense[detector.model_.learned[0].origin.numbers]
     for reason in detector.explain(X[:1], top=X.shape[1])[0].reasons:
         values = references[:, reason.column]
         assert reason.value == dense[0, reason.column]

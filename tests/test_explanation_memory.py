@@ -9,7 +9,7 @@ import pytest
 import scipy.sparse as sp
 
 from ramodo.explain import contributions as reasons
-from ramodo.explain.in_order import in_order
+from ramodo.in_order import in_order
 
 
 @pytest.fixture

@@ -12,7 +12,7 @@ ROOT = Path(ramodo.__file__).parent
 STAGES = ("scoring", "ensembles", "thresholding", "conformal", "triplets", "layers", "ranking", "adadelta")
 
 FLOORS = [
-    ("options", "bounds", "threads", "files", "terminal"),
+    ("options", "bounds", "threads", "in_order", "files", "terminal"),
     ("kernels",),
     ("data",),
     ("model",),

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from examples import PLAIN, random_triplets, scattered
-from ramodo.data.rows import DenseRows
+from ramodo.data.blocks import DenseRows
 from side_by_side import check_against_reference, run_kernel
 
 N_COMMON, N_RARE = 20, 40

@@ -33,9 +33,10 @@ from ramodo import (
     load,
     model_file,
 )
-from ramodo.model.file.facts import ARRAYS, ModelFileError
+from ramodo.model.file.facts import ARRAYS
 from ramodo.model.file.reading import FACTS
 from ramodo.model.file.stage_options import encode
+from ramodo.model.saved import ModelFileError
 from tampering import assert_refused
 
 X, TRUTH = with_outliers()

@@ -8,8 +8,8 @@ from safetensors import safe_open
 
 from ramodo import load
 from ramodo.model.file import tensors as tensor_file
-from ramodo.model.file.facts import ModelFileError
 from ramodo.model.file.saving import open_model
+from ramodo.model.saved import ModelFileError
 from tampering import sealed
 
 MODELS = Path(__file__).parent / "models"

@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 
 from ramodo import REPEN, AverageNeighborREPEN, Conformal, KthNeighborREPEN, TopFraction, TopK, load
-from ramodo.data.rows import DataError
-from ramodo.model.file.facts import ModelFileError
+from ramodo.data.opening import DataError
 from ramodo.model.file.plain_options import CUTOFFS, OPTIONS_OF
 from ramodo.model.file.saving import open_model
+from ramodo.model.saved import ModelFileError
 from ramodo.stages.thresholding import Cantelli
 from tampering import assert_refused, read, rewrite
 

@@ -10,7 +10,7 @@ from safetensors.numpy import save_file
 
 from examples import with_outliers
 from ramodo import RAMODO, REPEN, Layers, Line, Sp, TopFraction, load
-from ramodo.model.file.facts import ModelFileError
+from ramodo.model.saved import ModelFileError
 from ramodo.options import OptionError
 from tampering import assert_refused, read, rewrite
 

@@ -33,7 +33,7 @@ OPTIONS = [
 
 def _write(detector, path):
     """The file that version 1 would have written of a detector which uses nothing newer."""
-    (member,) = detector.model_.members
+    (member,) = detector.model_.learned
     first = member.representation.first
     tensors = {
         "feature_indices_": first.columns,
@@ -72,7 +72,7 @@ def _write(detector, path):
 @pytest.fixture
 def paper(quick):
     """Makes a detector with the options of the time; labels were used the paper's way."""
-    return lambda **options: quick(labeled_fraction=0.5, **options)
+    return lambda **options: quick(labeled_fraction=0.5, labels_in_score=False, **options)
 
 
 @pytest.fixture

@@ -7,7 +7,7 @@ from sklearn.preprocessing import normalize as scaled_by
 
 from examples import Kind, with_outliers
 from ramodo import RAMODO, REPEN, AverageNN, Layers, load
-from ramodo.data.rows import normalized, open_rows
+from ramodo.data.opening import open_rows
 from ramodo.options import OptionError
 
 OPTIONS = {"n_components": 6, "n_epochs": 4, "batch_size": 32, "n_subsamples": 10, "random_state": 0}
@@ -84,17 +84,17 @@ def test_extra_labelled_rows_are_normalised_too(make, how):
     X, _ = _uneven()
     rows = make(X[:100])
     long, short = (
-        REPEN(normalize=how, labeled_fraction=0.5, **OPTIONS)
+        REPEN(normalize=how, labeled_fraction=0.5, labels_in_score=False, **OPTIONS)
         .fit(rows, labeled_outliers=make(X[114:] * size), labeled_inliers=make(X[100:110] * size))
         .outlier_scores_
         for size in (1024.0, 1.0)
     )
     np.testing.assert_allclose(long, short, rtol=1e-6)
     copies = [make(sp.csr_array(_copy(part, how))) for part in (X[:100], X[114:], X[100:110])]
-    by_copies = REPEN(labeled_fraction=0.5, **OPTIONS)
+    by_copies = REPEN(labeled_fraction=0.5, labels_in_score=False, **OPTIONS)
     by_copies.fit(copies[0], labeled_outliers=copies[1], labeled_inliers=copies[2])
     np.testing.assert_allclose(by_copies.outlier_scores_, short, rtol=1e-3)
-    as_sparse = REPEN(normalize=how, labeled_fraction=0.5, **OPTIONS)
+    as_sparse = REPEN(normalize=how, labeled_fraction=0.5, labels_in_score=False, **OPTIONS)
     as_sparse.fit(rows, labeled_outliers=X[114:], labeled_inliers=X[100:110].toarray())
     np.testing.assert_allclose(as_sparse.outlier_scores_, short, rtol=1e-6)
 

@@ -9,7 +9,7 @@ from sklearn.base import clone
 
 from examples import PLAIN, random_triplets, scattered, single, with_outliers
 from ramodo import RAMODO, AverageNeighborREPEN, AverageNN, KthNeighborREPEN, KthNN, Sp, TripletSampler, kernels
-from ramodo.data.rows import DenseRows
+from ramodo.data.blocks import DenseRows
 from ramodo.kernels import Phi
 from ramodo.options import OptionError
 from reference import batches, initial_weights, rows_gradient, rows_loss, sp_scores, train
@@ -264,7 +264,7 @@ def test_nor_in_the_representation(make, data):
         RAMODO(make(k), sampler=TripletSampler(4), loss=_no_loss, n_epochs=1, random_state=0).fit(X, **beside)
         for k in (3, 2)
     )
-    assert few.model_.members[0].detection.phi.k == 2
+    assert few.model_.learned[0].detection.phi.k == 2
     assert np.array_equal(few.outlier_scores_, two.outlier_scores_)
 
 

@@ -34,12 +34,13 @@ from ramodo import (
     TripletSampler,
     load,
 )
-from ramodo.data.rows import DenseRows
+from ramodo.data.blocks import DenseRows
 from ramodo.datasets import make_ultrahigh
-from ramodo.fitting.training import Adadelta, Start, train
+from ramodo.fitting.training import Start, train
 from ramodo.kernels import Phi
-from ramodo.model.file.facts import ModelFileError
+from ramodo.model.saved import ModelFileError
 from ramodo.options import OptionError
+from ramodo.stages.adadelta import Adadelta
 from ramodo.stages.layers import UpperLayers
 from ramodo.stages.ranking import BoundHinge
 from reference import Adadelta as PlainAdadelta
@@ -539,7 +540,7 @@ def test_an_own_representation(data, make):
     assert mapped.shape == (120, 6)
     assert mapped.dtype == np.float32
     assert np.abs(mapped).max() <= 10
-    weights = initial_weights(detector.model_.members[0].representation.first.seed, range(40), 6, 1.0)
+    weights = initial_weights(detector.model_.learned[0].representation.first.seed, range(40), 6, 1.0)
     weights[detector.feature_indices_] = detector.feature_weights_
     np.testing.assert_allclose(mapped, 10 * np.tanh(data[0].toarray() @ weights), atol=1e-4)
     assert detector.loss_curve_[-1] < 0.99 * detector.loss_curve_[0]

@@ -43,7 +43,7 @@ def test_the_whole_fit_equals_reference(record, make, n_queries):
     assert set(epochs[..., -1].ravel()) <= set(candidates)
 
     limit = np.sqrt(6 / (11 + 5))
-    first = detector.model_.members[0].representation.first
+    first = detector.model_.learned[0].representation.first
     assert first.limit == pytest.approx(limit, rel=1e-6)
     weights = initial_weights(first.seed, range(12), 5, limit)
     weights, losses = train(X, [batch for epoch in epochs for batch in batches(epoch, 16)], weights, 30.0)
@@ -73,7 +73,7 @@ def test_fitted_attributes(fitted, data):
     assert fitted.n_features_in_ == d
     assert not hasattr(fitted, "feature_names_in_")
     assert fitted.references_.shape == (10 * 8, 6)
-    assert fitted.model_.members[0].detection.size == 8
+    assert fitted.model_.learned[0].detection.size == 8
     assert np.array_equal(fitted.row_lengths_, np.count_nonzero(X.toarray(), axis=1))
     np.testing.assert_allclose(fitted.row_norms_, np.linalg.norm(X.toarray(), axis=1), rtol=1e-12)
     mapped = fitted.transform(X)

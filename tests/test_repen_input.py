@@ -10,7 +10,7 @@ import scipy.sparse as sp
 
 from examples import unordered
 from ramodo import REPEN
-from ramodo.data.rows import DataError
+from ramodo.data.opening import DataError
 
 either = pytest.mark.parametrize("make", [sp.csr_array, np.asarray], ids=["sparse", "dense"])
 
@@ -197,7 +197,7 @@ def test_training_on_huge_values_is_training_in_another_unit(quick, make):
         quick(n_epochs=10, batch_size=16, margin=1e3 * unit**2).fit(make(X * unit)) for unit in (2.0**40, 2.0**90)
     )
     assert np.all(huge.loss_curve_ > 0)
-    assert np.ptp(huge.feature_weights_) > 1.01 * 2 * huge.model_.members[0].representation.first.limit
+    assert np.ptp(huge.feature_weights_) > 1.01 * 2 * huge.model_.learned[0].representation.first.limit
     assert np.array_equal(larger.feature_weights_, huge.feature_weights_)
     assert np.array_equal(larger.outlier_scores_, huge.outlier_scores_ * 2.0**50)
 

@@ -11,7 +11,7 @@ import scipy.sparse as sp
 from sklearn.metrics import roc_auc_score
 
 from ramodo import REPEN
-from ramodo.data.rows import DataError
+from ramodo.data.opening import DataError
 from ramodo.datasets import make_ultrahigh
 from ramodo.options import OptionError
 from ramodo.stages.triplets import TripletSampler
@@ -103,7 +103,7 @@ def test_training_on_extra_rows_equals_reference(quick, data, drawn, make):
     assert not set(range(124, 128)) & set(named[:, 2])
     assert not set(range(120, 124)) & set(named[:, :2].ravel())
 
-    first = detector.model_.members[0].representation.first
+    first = detector.model_.learned[0].representation.first
     start = initial_weights(first.seed, range(40), 6, first.limit)
     rows = np.vstack([X.toarray(), outliers, inliers])
     weights, _ = train(rows, [batch for epoch in drawn[0] for batch in batches(epoch, 32)], start, 1000.0)

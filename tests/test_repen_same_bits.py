@@ -29,7 +29,7 @@ def large():
 
 
 def _first(detector):
-    return detector.model_.members[0].representation.first
+    return detector.model_.learned[0].representation.first
 
 
 def _same(left, right):
@@ -149,7 +149,7 @@ def test_unseen_features_have_weights_of_their_own(quick, data, n_features):
     weights[one.feature_indices_[stored]] = one.feature_weights_[stored]
     np.testing.assert_array_equal(weights[30:], initial_weights(first.seed, range(30, 40), 6, first.limit))
     expected = sp_scores(
-        forward(data[0][-6:].toarray(), weights), one.references_, one.model_.members[0].detection.size
+        forward(data[0][-6:].toarray(), weights), one.references_, one.model_.learned[0].detection.size
     )
     np.testing.assert_allclose(one.outlier_score(news), expected, rtol=1e-4)
     np.testing.assert_allclose(one.outlier_score(news.toarray()), expected, rtol=1e-4)

@@ -6,7 +6,7 @@ from scipy import stats
 
 from examples import PLAIN, Kind, scattered
 from ramodo import kernels
-from ramodo.data.rows import DenseRows
+from ramodo.data.blocks import DenseRows
 from ramodo.model.representation import SparseLayer, initial_limit
 from reference import forward, initial_weights
 

@@ -8,13 +8,14 @@ import scipy.sparse as sp
 
 from examples import scattered, unordered
 from ramodo import rows as rows_module
-from ramodo.data.rows import DataError, DenseRows, SparseRows, like, map_blocks, open_rows, stack, to_csr
+from ramodo.data.blocks import DenseRows, SparseRows
+from ramodo.data.opening import DataError, open_rows
 
 DENSE = scattered(1, (9, 7), density=0.4)
 
 
 def _values(rows):
-    return to_csr(rows).toarray() if isinstance(rows, SparseRows) else rows.values
+    return rows.to_csr().toarray() if isinstance(rows, SparseRows) else rows.values
 
 
 def _sparse(dense):
@@ -148,7 +149,7 @@ def test_blocks_are_all_rows_in_order(monkeypatch, make, entries):
     assert len(blocks) > 1 or entries == 10**6
     assert np.array_equal(np.vstack([_values(block) for block in blocks]), DENSE)
     seen = []
-    sums = map_blocks(rows, lambda block: _values(block).sum(axis=1), lambda *share: seen.append(share))
+    sums = rows.gather(lambda block: _values(block).sum(axis=1), lambda *share: seen.append(share))
     assert np.array_equal(sums, DENSE.sum(axis=1))
     assert seen[-1] == (9, 9)
 
@@ -172,7 +173,7 @@ def test_take_gives_rows_in_the_order_asked_for(make):
 @pytest.mark.parametrize("second", [sp.csr_array, np.asarray], ids=["sparse", "dense"])
 def test_like_and_stack_join_either_kind(first, second):
     one, two = open_rows(first(DENSE))[0], open_rows(second(DENSE[:3].astype(np.float32)))[0]
-    joined = stack([one, like(one, two)])
+    joined = stack([one, one.matching(two)])
     assert type(joined) is type(one)
     assert isinstance(joined, SparseRows | DenseRows)
     assert np.array_equal(_values(joined), np.vstack([DENSE, DENSE[:3]]))

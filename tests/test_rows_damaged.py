@@ -26,7 +26,7 @@ DAMAGES = {
 PROGRAM = """
 import scipy.sparse as sp
 from ramodo import REPEN
-from ramodo.data.rows import DataError
+from ramodo.data.opening import DataError
 X = sp.random_array((60, 40), density=0.2, format="csr", rng=0)
 detector = REPEN(n_epochs=1, random_state=0).fit(X)
 {damage}

@@ -8,7 +8,7 @@ import pytest
 import scipy.sparse as sp
 
 from ramodo import RAMODO, REPEN, Cantelli, Layers, fitting, load
-from ramodo.data.rows import open_rows
+from ramodo.data.opening import open_rows
 from ramodo.options import OptionError
 
 OPTIONS = {"n_components": 5, "n_epochs": 3, "batch_size": 64, "n_subsamples": 10, "random_state": 0}
@@ -25,7 +25,7 @@ def test_scores_are_the_mean_of_the_members_in_their_deviations(data, make):
     X = make(data[0])
     detector = _three().fit(X)
     rows, _ = open_rows(X)
-    members = detector.model_.members
+    members = detector.model_.learned
     assert len(members) == 3
     each = [member.score(rows, 1) for member in members]
     for member, scores in zip(members, each, strict=True):
@@ -40,7 +40,7 @@ def test_new_rows_are_scored_in_the_training_rows_deviations(data):
     X = data[0]
     detector = _three().fit(X[:100])
     rows, _ = open_rows(X[100:])
-    expected = np.mean([m.score(rows, 1) / m.deviation for m in detector.model_.members], axis=0)
+    expected = np.mean([m.score(rows, 1) / m.deviation for m in detector.model_.learned], axis=0)
     np.testing.assert_allclose(detector.outlier_score(X[100:]), expected, rtol=1e-12)
 
 
@@ -56,7 +56,7 @@ def test_the_first_member_is_the_single_model_of_the_seed(data, make):
 
 def test_members_are_independent(data):
     """Other references, triplets and weights."""
-    members = _three().fit(data[0]).model_.members
+    members = _three().fit(data[0]).model_.learned
     for i, left in enumerate(members):
         for right in members[:i]:
             assert left.representation.first.seed != right.representation.first.seed
@@ -67,7 +67,7 @@ def test_members_are_independent(data):
 
 
 def test_more_members_keep_the_first_ones(data):
-    three, five = (REPEN(n_estimators=n, **OPTIONS).fit(data[0]).model_.members for n in (3, 5))
+    three, five = (REPEN(n_estimators=n, **OPTIONS).fit(data[0]).model_.learned for n in (3, 5))
     for left, right in zip(three, five[:3], strict=True):
         assert np.array_equal(left.representation.first.weights, right.representation.first.weights)
 
@@ -96,7 +96,7 @@ def test_a_row_alone_scores_as_it_does_among_others(data, make, labeled):
 def test_what_several_models_leave_behind(data):
     X = data[0]
     detector = _three().fit(X)
-    singles = [f.representation for f in detector.model_.members]
+    singles = [f.representation for f in detector.model_.learned]
     assert detector.transform(X).shape == (120, 15)
     rows, _ = open_rows(X)
     assert np.array_equal(detector.transform(X), np.hstack([r.transform(rows, 1) for r in singles]))
@@ -127,7 +127,7 @@ def test_a_saved_model_scores_the_same(data, tmp_path, labeled):
     X, truth = data
     detector = _three(normalize="l2").fit(X, labels=truth if labeled else None)
     back = load(detector.save(tmp_path / "model"))
-    assert len(back.model_.members) == 3
+    assert len(back.model_.learned) == 3
     for use in ("outlier_score", "transform", "predict"):
         assert np.array_equal(getattr(back, use)(X), getattr(detector, use)(X))
     assert np.array_equal(back.components_.toarray(), detector.components_.toarray())

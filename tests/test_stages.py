@@ -7,9 +7,9 @@ import pytest
 import scipy.sparse as sp
 
 from ramodo import RAMODO, REPEN, Candidates, Cantelli, GivenSet, Layers, RankingHinge, Sp, TopFraction, TopK
-from ramodo.data.rows import DataError
+from ramodo.data.opening import DataError
 from ramodo.options import OptionError
-from ramodo.stages.assembling import StageError
+from ramodo.stages.checking import StageError
 
 N = 120
 

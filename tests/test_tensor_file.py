@@ -16,7 +16,7 @@ from safetensors import safe_open
 from safetensors.numpy import save_file
 
 from ramodo import REPEN, load, tensor_file
-from ramodo.model.file.facts import ModelFileError
+from ramodo.model.saved import ModelFileError
 from tampering import assert_refused
 
 

@@ -5,9 +5,10 @@ import pytest
 
 from examples import PLAIN, Kind, random_triplets, scattered
 from ramodo import kernels
-from ramodo.data.rows import DenseRows
-from ramodo.fitting.training import Adadelta, Start, scale_for, train
+from ramodo.data.blocks import DenseRows
+from ramodo.fitting.training import Start, scale_for, train
 from ramodo.kernels import Phi
+from ramodo.stages.adadelta import Adadelta
 from ramodo.stages.ranking import RankingHinge
 from reference import batches, hinge_gradient, hinge_loss, initial_weights
 from reference import train as reference_train

@@ -9,7 +9,8 @@ import pytest
 from scipy import stats
 
 from ramodo.options import OptionError
-from ramodo.stages.triplets import Pools, TripletSampler
+from ramodo.stages.protocols import Pools
+from ramodo.stages.triplets import TripletSampler
 
 INLIERS, INLIER_SCORES = np.array([3, 4, 6, 8, 9]), np.array([1.0, 5.0, 10.0, 0.0, 20.0])
 OUTLIERS, OUTLIER_SCORES = np.array([0, 1, 2]), np.array([30.0, 40.0, 90.0])

@@ -6,11 +6,12 @@ import scipy.sparse as sp
 
 from examples import random_triplets, with_outliers
 from ramodo import RAMODO, REPEN, Layers, RankingHinge, load
-from ramodo.data.rows import open_rows
-from ramodo.fitting.training import Adadelta, Start, train
+from ramodo.data.opening import open_rows
+from ramodo.fitting.training import Start, train
 from ramodo.framework import _WARM
 from ramodo.kernels import Phi
 from ramodo.options import OptionError
+from ramodo.stages.adadelta import Adadelta
 from ramodo.stages.ranking import BoundHinge
 from reference import initial_weights
 
@@ -118,9 +119,9 @@ def test_features_that_are_new_start_from_the_seed():
     without = X.tolil()
     without[:, :10] = 0
     detector = REPEN(warm_start=True, **OPTIONS).fit(sp.csr_array(without))
-    first = detector.model_.members[0].representation.first
+    first = detector.model_.learned[0].representation.first
     detector.fit(X)
-    second = detector.model_.members[0].representation.first
+    second = detector.model_.learned[0].representation.first
     assert (first.seed, first.limit) == (second.seed, second.limit)
     assert set(range(40)) <= set(second.columns)
     start = initial_weights(first.seed, range(10), 6, first.limit)
@@ -154,9 +155,9 @@ def test_training_resumes_where_it_is_told_to(make):
 def test_several_models_start_each_from_its_own_weights(data):
     detector = _warm(n_estimators=2).fit(data[0])
     cold = detector.loss_curve_
-    seeds = [m.representation.first.seed for m in detector.model_.members]
+    seeds = [m.representation.first.seed for m in detector.model_.learned]
     detector.fit(data[0], labels=data[1])
-    assert [m.representation.first.seed for m in detector.model_.members] == seeds
+    assert [m.representation.first.seed for m in detector.model_.learned] == seeds
     assert detector.loss_curve_[0] < 0.9 * cold[0]
     assert len(detector.loss_curve_) == 30 // _WARM
 

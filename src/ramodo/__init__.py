@@ -37,8 +37,8 @@ _HOMES = {
     "TopFraction": "stages.thresholding",
     "TopK": "stages.thresholding",
     "GivenSet": "stages.thresholding",
-    "Candidates": "stages.thresholding",
-    "Line": "stages.thresholding",
+    "Candidates": "stages.protocols",
+    "Cutoff": "stages.protocols",
     "Conformal": "stages.conformal",
     "TripletSampler": "stages.triplets",
     "Layers": "stages.layers",
@@ -52,12 +52,12 @@ __all__ = [
     "Candidates",
     "Cantelli",
     "Conformal",
+    "Cutoff",
     "Ensemble",
     "GivenSet",
     "KthNN",
     "KthNeighborREPEN",
     "Layers",
-    "Line",
     "RAMODO",
     "REPEN",
     "RankingHinge",
@@ -76,9 +76,10 @@ if TYPE_CHECKING:
     from .stages.conformal import Conformal
     from .stages.ensembles import Ensemble
     from .stages.layers import Layers
+    from .stages.protocols import Candidates, Cutoff
     from .stages.ranking import RankingHinge
     from .stages.scoring import AverageNN, KthNN, Sp
-    from .stages.thresholding import Candidates, Cantelli, GivenSet, Line, TopFraction, TopK
+    from .stages.thresholding import Cantelli, GivenSet, TopFraction, TopK
     from .stages.triplets import TripletSampler
 
 

@@ -41,6 +41,14 @@ def cantelli_alpha(bound: float) -> float:
     return math.sqrt(1 / bound - 1)
 
 
+def cantelli_cutoff(scores: npt.NDArray[np.float64], alpha: float = math.sqrt(3)) -> float:
+    """Mean plus `alpha` standard deviations; above every score where they do not differ, since then none stands out."""
+    mean, deviation = float(np.mean(scores)), float(np.std(scores))
+    if deviation <= 1e-12 * abs(mean) or len(scores) == 0:
+        return float(np.nextafter(np.max(scores, initial=0.0), np.inf))
+    return mean + alpha * deviation
+
+
 def eta(n: int, shares: Sequence[float] | npt.NDArray[np.float64]) -> float:
     """P(n independent draws meet every cluster), clusters drawn with probabilities `shares`.
 

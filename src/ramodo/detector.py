@@ -11,12 +11,13 @@ import numpy.typing as npt
 from sklearn.base import BaseEstimator, OutlierMixin
 from sklearn.utils.validation import _check_feature_names, _check_n_features, _get_feature_names, check_is_fitted
 
-from . import threads
+from . import bounds, threads
+from .data.blocks import Block
 from .data.labels import read_labels
-from .data.rows import DataError, Rows, map_blocks, open_rows
-from .model.model import offset_of
+from .data.opening import DataError, open_rows
+from .data.rows import Rows
+from .model.terms import offset_of
 from .options import OptionError, check
-from .stages.thresholding import Cantelli
 
 Scores = npt.NDArray[np.float64]
 
@@ -77,7 +78,7 @@ class RankingDetector(Detector):
     @abstractmethod
     def ranking(
         self, rows: Rows, eligible: npt.NDArray[np.int64], rng: np.random.Generator, n_threads: int
-    ) -> Callable[[Rows], Scores]:
+    ) -> Callable[[Block], Scores]:
         """What scores blocks of rows."""
 
     @abstractmethod
@@ -96,8 +97,8 @@ class RankingDetector(Detector):
                 "2, to draw references from."
             )
         score = self.ranking(rows, eligible, np.random.default_rng(seed_of(self.random_state)), self._n_threads())
-        scores = map_blocks(rows, score)
-        threshold = Cantelli().cutoff(scores)
+        scores = rows.gather(score)
+        threshold = bounds.cantelli_cutoff(scores)
         fitted = {
             "n_features_in_": rows.n_features,
             "outlier_scores_": scores,
@@ -114,7 +115,7 @@ class RankingDetector(Detector):
     def outlier_score(self, X: Any) -> Scores:
         """How outlying each row is: higher is more outlying."""
         rows = self._open(X)
-        return map_blocks(rows, self._score)
+        return rows.gather(self._score)
 
 
 def seed_of(random_state: Any) -> int | None:

@@ -17,19 +17,21 @@ import scipy.sparse as sp
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import _get_feature_names, check_is_fitted
 
+from .data.blocks import Block
 from .data.labels import read_labels, refuse_contradictions, warn_of_predictions
-from .data.rows import DataError, Rows, fingerprint, lengths, like, normalized, open_rows, squared_norms
+from .data.opening import DataError, open_block, open_rows
+from .data.rows import Rows
 from .detector import Detector, seed_of
 from .explain.contributions import explain
 from .explain.explanation import Explanation
 from .fitting import flow as fitting
 from .insight.diagnosis import Diagnosis, compare_normalizations, diagnose
 from .model.file import saving as model_file
-from .model.model import Model, References, offset_of
+from .model.references import References
+from .model.terms import Model, offset_of
 from .options import TOP, OptionError, check, describe
 from .stages import conformal
 from .stages.assembling import Stages, assemble
-from .stages.layers import Layers
 from .terminal.progress import Progress
 
 FEWEST_ROWS = 3
@@ -104,12 +106,12 @@ class RandomDistanceDetector(ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
         with progress.stage("check"):
             data = self._open_training_data(X, labels, labeled_outliers, labeled_inliers, stages, seed)
             facts: dict[str, Any] = {
-                "row_lengths_": lengths(data.rows),
-                "row_norms_": np.sqrt(squared_norms(data.rows, self._n_threads())),
+                "row_lengths_": data.rows.lengths(),
+                "row_norms_": np.sqrt(data.rows.squared_norms(self._n_threads())),
             }
         previous = self._previous(data)
         outcome = fitting.fit(stages, self._plan(data, previous), data, self.normalize, seed, previous, progress)
-        facts["fingerprint_"] = fingerprint(data.rows)
+        facts["fingerprint_"] = data.rows.fingerprint()
         fitted = {**facts, **_attributes(outcome, stages, data), "stage_seconds_": progress.seconds}
         if names is not None:
             fitted["feature_names_in_"] = names
@@ -134,17 +136,15 @@ class RandomDistanceDetector(ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
         known_outliers, largest_outlier = _open_extra(rows, names, "labeled_outliers", outliers)
         known_inliers, largest_inlier = _open_extra(rows, names, "labeled_inliers", inliers)
         refuse_contradictions(rows, labels, known_outliers, known_inliers)
-        held_out = np.empty(0, dtype=np.int64)
-        if isinstance(stages.cutoff, conformal.Conformal):
-            rng = np.random.default_rng(np.random.SeedSequence(seed.entropy, spawn_key=(2**32 - 1,)))
-            held_out = stages.cutoff.hold_out(np.flatnonzero(labels == 0), rng)
+        rng = np.random.default_rng(np.random.SeedSequence(seed.entropy, spawn_key=(2**32 - 1,)))
+        held_out = stages.cutoff.hold_out(np.flatnonzero(labels == 0), rng)
         largest = max(facts.largest, largest_outlier, largest_inlier) if self.normalize is None else 1.0
 
-        def seen(part: Rows | None) -> Rows | None:
-            return None if part is None else normalized(part, self.normalize, n_threads)
+        def seen(part: Block | None) -> Block | None:
+            return None if part is None else part.normalized(self.normalize, n_threads)
 
         return fitting.TrainingData(
-            normalized(rows, self.normalize, n_threads),
+            rows.normalized(self.normalize, n_threads),
             labels,
             seen(known_outliers),
             seen(known_inliers),
@@ -160,7 +160,7 @@ class RandomDistanceDetector(ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
         same = (
             self.n_features_in_ == data.rows.n_features
             and self.model_.normalize == self.normalize
-            and len(self.model_.members) == self.n_estimators
+            and len(self.model_.learned) == self.n_estimators
             and self.options_ == _shape_of(self._stages())
         )
         if not same:
@@ -233,7 +233,7 @@ class RandomDistanceDetector(ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
             data where it had some, else the index
         """
         TOP.refuse_unless_allowed(top)
-        rows = self._open(X)
+        rows = self._open(X).in_memory()
         scores = self.model_.score(rows, self._n_threads())
         return explain(self.model_, rows, scores, self.outlier_scores_, self._name_of(names), top, self._n_threads())
 
@@ -272,23 +272,23 @@ class RandomDistanceDetector(ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
         A feature without an entry is not at zero: it keeps the weights that the seed gave it.
         """
         check_is_fitted(self, "outlier_scores_")
-        parts = [_as_coo(member.representation.first, self.n_features_in_) for member in self.model_.members]
+        parts = [_as_coo(member.representation.first, self.n_features_in_) for member in self.model_.learned]
         return parts[0] if len(parts) == 1 else sp.vstack(parts, format="coo")
 
     @property
     def feature_indices_(self) -> npt.NDArray[np.int64]:
         """Features whose weights training changed."""
-        return self._model_or_error.members[0].representation.first.columns
+        return self._model_or_error.learned[0].representation.first.columns
 
     @property
     def feature_weights_(self) -> npt.NDArray[np.float32]:
         """Their weights, one row per feature."""
-        return self._model_or_error.members[0].representation.first.weights
+        return self._model_or_error.learned[0].representation.first.weights
 
     @property
     def references_(self) -> npt.NDArray[np.float32]:
         """Rows of the representation that scores are distances to."""
-        detection = self._model_or_error.members[0].detection
+        detection = self._model_or_error.learned[0].detection
         if not isinstance(detection, References):
             raise AttributeError("references_: the scorer is not one of ramodo's and keeps its own.")
         return detection.rows
@@ -334,7 +334,7 @@ class RAMODO(RandomDistanceDetector):  # noqa: D101 - its docstring takes the op
     loss : `RankingHinge` (default), or a function of rows and triplets
     cutoff : `Cantelli` (default), `TopFraction`, `TopK`, `Conformal`, or an object with `cutoff`
         The line of `predict`.
-{describe(*COMMON)}
+{describe("labels_in_score", *COMMON)}
 
     Attributes
     ----------
@@ -355,6 +355,7 @@ class RAMODO(RandomDistanceDetector):  # noqa: D101 - its docstring takes the op
         representation: Any = None,
         loss: Any = None,
         cutoff: Any = None,
+        labels_in_score: bool = True,
         n_epochs: int = 30,
         samples_per_epoch: int | str = "auto",
         batch_size: int = 256,
@@ -372,6 +373,7 @@ class RAMODO(RandomDistanceDetector):  # noqa: D101 - its docstring takes the op
         self.representation = representation
         self.loss = loss
         self.cutoff = cutoff
+        self.labels_in_score = labels_in_score
         self.n_epochs = n_epochs
         self.samples_per_epoch = samples_per_epoch
         self.batch_size = batch_size
@@ -384,15 +386,21 @@ class RAMODO(RandomDistanceDetector):  # noqa: D101 - its docstring takes the op
 
     def _stages(self) -> Stages:
         return assemble(
-            self.scorer, self.ranker, self.thresholder, self.sampler, self.representation, self.loss, self.cutoff
+            self.scorer,
+            self.ranker,
+            self.thresholder,
+            self.sampler,
+            self.representation,
+            self.loss,
+            self.cutoff,
+            self.labels_in_score,
         )
 
 
 def _shape_of(stages: Stages) -> str:
     """What must be the same for weights to be of use again."""
     stage = stages.representation
-    widths = stage.checked_widths() if isinstance(stage, Layers) else getattr(stage, "widths", None)
-    return repr((type(stage).__name__, int(stage.first_width), widths, getattr(stage, "slope", None)))
+    return str(stage.shape())
 
 
 def _attributes(outcome: fitting.Outcome, stages: Stages, data: fitting.TrainingData) -> dict[str, Any]:
@@ -413,7 +421,7 @@ def _attributes(outcome: fitting.Outcome, stages: Stages, data: fitting.Training
         "calibration_scores_": outcome.calibration,
         "threshold_": outcome.threshold,
         "offset_": offset_of(outcome.threshold),
-        "false_positive_bound_": float(getattr(stages.cutoff, "bound", lambda: np.nan)()),
+        "false_positive_bound_": stages.cutoff.bound(),
         "options_": _shape_of(stages),
         "source_": None,
     }
@@ -425,7 +433,7 @@ def _as_coo(first: Any, n_features: int) -> sp.coo_array:
     return sp.coo_array((first.weights.ravel(), coordinates), shape=(m, n_features))
 
 
-def _open_extra(rows: Rows, names: npt.NDArray[np.object_] | None, name: str, given: Any) -> tuple[Rows | None, float]:
+def _open_extra(rows: Rows, names: npt.NDArray[np.object_] | None, name: str, given: Any) -> tuple[Block | None, float]:
     """Labelled rows that are not in X, in the kind of `rows`, and their largest absolute value."""
     if given is None or (given.shape[0] if hasattr(given, "shape") and given.shape else len(given)) == 0:
         return None, 0.0
@@ -436,7 +444,8 @@ def _open_extra(rows: Rows, names: npt.NDArray[np.object_] | None, name: str, gi
             f"column {first} of {name} is {own[first]!r}; allowed: the columns of X in their order, there "
             f"{names[first]!r}."
         )
-    extra, facts = open_rows(given, name=name)
+    extra, facts = open_block(given, name=name)
     if extra.n_features != rows.n_features:
         raise DataError(f"{name} has {extra.n_features} features; allowed: the {rows.n_features} of X.")
-    return like(rows, extra), facts.largest
+    kind = rows.take(np.empty(0, dtype=np.int64))
+    return kind.matching(extra), facts.largest

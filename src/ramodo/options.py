@@ -163,8 +163,16 @@ OPTIONS: tuple[Option, ...] = (
         "auto",
         (Literal("auto"), Real(0, 1)),
         "sec. 4.6",
-        "Share of the negatives of a batch that is drawn from labelled outliers, where there are any. A number is the "
-        "paper's way (0.5 its own choice); 'auto' chooses by the number of labels, and lets them into the final score.",
+        "Share of the negatives of a batch that is drawn from labelled outliers, where there are any. 0.5 is the "
+        "paper's choice; 'auto' goes by the number of labels.",
+    ),
+    Option(
+        "labels_in_score",
+        True,
+        (Literal(True), Literal(False)),
+        "-",
+        "Whether labelled outliers also enter the final score, by the direction in which they differ from other rows. "
+        "In the paper they shape training alone: False.",
     ),
     Option(
         "normalize",

@@ -24,6 +24,7 @@ _OPTIONS = (
     "alpha",
     "threshold",
     "labeled_fraction",
+    "labels_in_score",
     *COMMON[3:],
 )
 
@@ -65,6 +66,7 @@ class REPEN(RandomDistanceDetector):  # noqa: D101 - its docstring takes the opt
         alpha: float = math.sqrt(3),
         threshold: Any = "cantelli",
         labeled_fraction: float | str = "auto",
+        labels_in_score: bool = True,
         normalize: str | None = None,
         n_estimators: int = 1,
         warm_start: bool = False,
@@ -83,6 +85,7 @@ class REPEN(RandomDistanceDetector):  # noqa: D101 - its docstring takes the opt
         self.alpha = alpha
         self.threshold = threshold
         self.labeled_fraction = labeled_fraction
+        self.labels_in_score = labels_in_score
         self.normalize = normalize
         self.n_estimators = n_estimators
         self.warm_start = warm_start
@@ -101,6 +104,7 @@ class REPEN(RandomDistanceDetector):  # noqa: D101 - its docstring takes the opt
             representation=Layers((self.n_components,)),
             loss=RankingHinge(self.margin),
             cutoff=_cutoff(self.threshold, self.alpha),
+            labels_in_score=self.labels_in_score,
         )
 
 
@@ -136,6 +140,7 @@ class KthNeighborREPEN(REPEN):  # noqa: D101
         alpha: float = math.sqrt(3),
         threshold: Any = "cantelli",
         labeled_fraction: float | str = "auto",
+        labels_in_score: bool = True,
         normalize: str | None = None,
         n_estimators: int = 1,
         warm_start: bool = False,
@@ -156,6 +161,7 @@ class KthNeighborREPEN(REPEN):  # noqa: D101
             alpha=alpha,
             threshold=threshold,
             labeled_fraction=labeled_fraction,
+            labels_in_score=labels_in_score,
             normalize=normalize,
             n_estimators=n_estimators,
             warm_start=warm_start,

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from examples import scattered
-from ramodo.data.rows import DataError, open_rows
+from ramodo.data.opening import DataError, open_rows
 from ramodo.formats import FormatError, Table, TableOptions, TextOptions, folder, read, svmlight
 from ramodo.formats.text import vectorize
 

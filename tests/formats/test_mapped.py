@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from ramodo.data.mapped import ChangedError, MappedArray, mapped_array, refuse_changed
-from ramodo.data.rows import open_rows
+from ramodo.data.opening import open_rows
 from ramodo.formats import Table, folder, read
 
 

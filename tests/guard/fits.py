@@ -172,7 +172,7 @@ FITS = {
     "AverageNN": lambda: _plain(AverageNN(2, random_state=0)),
 }
 
-PAPERS_LABELS = {"labeled_fraction": 0.5}
+PAPERS_LABELS = {"labeled_fraction": 0.5, "labels_in_score": False}
 """Labels as in the paper: they enter training, not the score."""
 
 

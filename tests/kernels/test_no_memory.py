@@ -18,7 +18,7 @@ PROGRAM = """
 import resource
 import numpy as np
 from ramodo import kernels
-from ramodo.data.rows import DenseRows, SparseRows
+from ramodo.data.blocks import DenseRows, SparseRows
 
 rows = SparseRows(np.arange(11) * 5000, np.arange(50_000), np.ones(50_000), 2**30)
 options = dict(width=4, n_queries=1, k=1, average=False, margin=1.0, slope=0.0, scale=1.0, seed=0, limit=0.1,

@@ -9,7 +9,8 @@ from hypothesis.extra.numpy import arrays
 
 from examples import PLAIN, random_triplets, single
 from ramodo import REPEN, kernels
-from ramodo.data.rows import DenseRows, open_rows
+from ramodo.data.blocks import DenseRows
+from ramodo.data.opening import open_rows
 from ramodo.kernels import Phi
 from ramodo.model.representation import SparseLayer
 from ramodo.stages.scoring import Sp

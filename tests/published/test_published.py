@@ -27,7 +27,7 @@ def _auc(name, seed, *, dense=False, n_labeled=0):
     extra = None
     if n_labeled:
         extra = data.pool[np.random.default_rng(seed).choice(data.pool.shape[0], n_labeled, replace=False)]
-    detector = REPEN(labeled_fraction=0.5, random_state=seed)
+    detector = REPEN(labeled_fraction=0.5, labels_in_score=False, random_state=seed)
     return roc_auc_score(data.y, detector.fit(X, labeled_outliers=extra).outlier_scores_)
 
 

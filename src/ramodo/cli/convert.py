@@ -10,7 +10,7 @@ import numpy as np
 import scipy.io
 import scipy.sparse as sp
 
-from ..data.rows import DenseRows, open_rows, to_csr
+from ..data.opening import open_block
 from ..files.npz import write_npz
 from ..files.whole import write_whole
 from ..formats import FormatError, Table, folder, format_of, svmlight
@@ -64,8 +64,8 @@ def stream_to_folder(
 
 def _checked(path: str, table: Table, n_threads: int) -> Table:
     """The rows in order, each feature of a row once, past the door for data: what has no meaning is not passed on."""
-    rows, _ = open_rows(table.X, name=path, n_threads=n_threads)
-    return replace(table, X=sp.csr_array(rows.values) if isinstance(rows, DenseRows) else to_csr(rows))
+    rows, _ = open_block(table.X, name=path, n_threads=n_threads)
+    return replace(table, X=sp.csr_array(rows.to_matrix()))
 
 
 def _refuse_words(output: str, suffix: str, table: Table) -> None:

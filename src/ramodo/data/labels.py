@@ -9,7 +9,9 @@ import numpy as np
 import numpy.typing as npt
 
 from ..options import OptionError
-from .rows import DataError, DenseRows, Rows
+from .blocks import Block
+from .opening import DataError
+from .rows import Rows
 
 Labels = npt.NDArray[np.int8]
 
@@ -46,7 +48,7 @@ def warn_of_predictions(labels: Labels) -> None:
         )
 
 
-def refuse_contradictions(rows: Rows, labels: Labels, outliers: Rows | None, inliers: Rows | None) -> None:
+def refuse_contradictions(rows: Rows, labels: Labels, outliers: Block | None, inliers: Block | None) -> None:
     """Raise where one and the same row is given as a known outlier and as a known inlier.
 
     Equal rows of X may differ in their labels only where the labels came with X: those are different objects.
@@ -74,23 +76,11 @@ def _refuse(outlier: str, inlier: str) -> None:
     )
 
 
-def _contents(rows: Rows, name: str) -> Iterator[tuple[bytes, str]]:
+def _contents(rows: Block, name: str) -> Iterator[tuple[bytes, str]]:
     for number in range(rows.n_rows):
-        yield _content(rows, number), f"row {number} of {name}"
+        yield rows.part(number, number + 1).content(), f"row {number} of {name}"
 
 
 def _contents_of(rows: Rows, numbers: npt.NDArray[np.int64]) -> Iterator[tuple[bytes, str]]:
-    for number in numbers:
-        yield _content(rows, int(number)), f"row {number} of X"
-
-
-def _content(rows: Rows, number: int) -> bytes:
-    """The non-zeros of a row, as bytes."""
-    if isinstance(rows, DenseRows):
-        present = np.flatnonzero(rows.values[number])
-        values = rows.values[number][present]
-    else:
-        entries = slice(rows.indptr[number], rows.indptr[number + 1])
-        present, values = rows.indices[entries], rows.data[entries]
-        present, values = present[values != 0], values[values != 0]
-    return present.astype(np.int64).tobytes() + values.astype(np.float64).tobytes()
+    for (content, _), number in zip(_contents(rows.take(numbers), "X"), numbers, strict=True):
+        yield content, f"row {number} of X"

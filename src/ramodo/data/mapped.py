@@ -102,6 +102,16 @@ def refuse_changed(*arrays: npt.NDArray[Any]) -> None:
             base = getattr(base, "base", None)
 
 
+def is_mapped(array: npt.NDArray[Any]) -> bool:
+    """Whether an array, or what it is a part of, is mapped from a file."""
+    base: Any = array
+    while base is not None:
+        if isinstance(base, MappedArray):
+            return True
+        base = getattr(base, "base", None)
+    return False
+
+
 def _stamp(handle: int) -> tuple[int, int]:
     """Size and time of the last change; not ctime, which changes as well where a folder is replaced."""
     found = os.fstat(handle)

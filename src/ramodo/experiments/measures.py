@@ -64,7 +64,9 @@ def auc(cell: Cell, means: Means) -> Values:
 
 def _repen_auc(cell: Cell, data: LabeledData, means: Means) -> Values:
     labels = cell.option("labels", 0)
-    options: dict[str, Any] = {"labeled_fraction": 0.5} if cell.option("way") == "paper" else {}
+    options: dict[str, Any] = (
+        {"labeled_fraction": 0.5, "labels_in_score": False} if cell.option("way") == "paper" else {}
+    )
     detector = REPEN(cell.option("n_components", 20), random_state=cell.seed, n_jobs=means.n_threads, **options)
     started = time.perf_counter()
     if labels:

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ..data.rows import open_rows
+from ..data.opening import open_block
 from ..formats import Table, TextOptions
 from ..formats.text import token_names
 from .contributions import explain
@@ -24,7 +24,7 @@ def explained(
     detector: Any, table: Table, rows: Sequence[int], scores: Any, top: int, texts: TextOptions
 ) -> Explanation:
     """Why rows of a table have their scores."""
-    taken, _ = open_rows(table.X[rows])
+    taken, _ = open_block(table.X[rows])
     n_threads = detector.n_jobs or 1
     found = explain(detector.model_, taken, scores[rows], detector.outlier_scores_, str, top, n_threads)
     return found.named(_names(detector, table, rows, found, texts))
@@ -34,7 +34,7 @@ def reference_tokens(detector: Any, table: Table, options: TextOptions) -> dict[
     """Names of the tokens that most reference documents have, for a model to keep: other documents may lack them."""
     if table.texts is None or options.vocabulary:
         return None
-    origins = [member.origin for member in detector.model_.members if member.origin is not None]
+    origins = [member.origin for member in detector.model_.learned if member.origin is not None]
     columns, counts = np.unique(np.concatenate([origin.rows.indices for origin in origins]), return_counts=True)
     common = columns[np.argsort(-counts, kind="stable")[:_KEPT_TOKENS]].tolist()
     documents = _some(table.texts[row] for origin in origins for row in origin.numbers.tolist())

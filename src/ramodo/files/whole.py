@@ -132,7 +132,10 @@ def _new(target: Path, folder: bool) -> tuple[Path, int | None]:
         path = target.with_name(f"{_stem(target)}{os.getpid()}-{secrets.token_hex(8)}")
         if folder:
             os.mkdir(path)
-            handle = os.open(path, _FOLDER) if fcntl is not None else None
+            try:
+                handle = os.open(path, _FOLDER) if fcntl is not None else None
+            except FileNotFoundError:  # another writer took it for a leftover before it could be locked
+                continue
         else:
             handle = os.open(path, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o666)
         if handle is None:

@@ -8,35 +8,27 @@ from __future__ import annotations
 import threading
 import warnings
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from ..data.blocks import Block, DenseRows
 from ..data.labels import Labels
-from ..data.rows import DenseRows, Rows, map_blocks, stack
-from ..model.model import Fitted, Member, Model, Origin, References
-from ..model.representation import DenseLayer, Representation, SparseLayer, initial_limit
-from ..stages.assembling import (
-    CheckedHead,
-    CheckedLoss,
-    Stages,
-    checked_candidates,
-    checked_pools,
-    checked_scores,
-    checked_triplets,
-    copied,
-)
-from ..stages.conformal import Conformal
-from ..stages.layers import Layers, UpperLayers
-from ..stages.ranking import BoundHinge
-from ..stages.scoring import RandomDistance
-from ..stages.thresholding import Candidates, Cantelli
-from ..stages.triplets import Pools
+from ..data.rows import Rows, Show
+from ..in_order import in_order
+from ..model.combining import Mean, Normalized
+from ..model.learned import LearnedDistance
+from ..model.references import Fitted, Origin, References
+from ..model.representation import Representation, SparseLayer, initial_limit
+from ..model.terms import Model, Term
+from ..stages.assembling import Stages, copied
+from ..stages.checking import checked_pools, checked_scores, checked_triplets
+from ..stages.protocols import Candidates, Pools
 from ..terminal.progress import Progress
-from .direction import known_rows, learn_direction
+from .label_direction import known_rows, learn_direction
 from .training import Start, train
 
 Scores = npt.NDArray[np.float64]
@@ -59,8 +51,8 @@ class TrainingData:
 
     rows: Rows
     labels: Labels
-    outliers: Rows | None
-    inliers: Rows | None
+    outliers: Block | None
+    inliers: Block | None
     n_seen: int
     largest: float
     held_out: Integers
@@ -80,7 +72,7 @@ class TrainingData:
         labels[self.held_out] = -1
         return labels
 
-    def extra(self) -> list[Rows]:
+    def extra(self) -> list[Block]:
         """Outliers first, then inliers."""
         return [rows for rows in (self.outliers, self.inliers) if rows is not None]
 
@@ -102,10 +94,10 @@ class Plan:
 
 
 @dataclass(frozen=True)
-class MemberFit:
-    """One member, and what is known of how it came about."""
+class LearnedFit:
+    """One learned distance, and what is known of how it came about."""
 
-    member: Member
+    term: LearnedDistance
     initial: Scores
     extra_initial: dict[str, Scores]
     candidates: Candidates
@@ -120,7 +112,7 @@ class Outcome:
     """All that a fit found."""
 
     model: Model
-    fits: tuple[MemberFit, ...]
+    fits: tuple[LearnedFit, ...]
     scores: Scores
     calibration: Scores
     threshold: float
@@ -136,30 +128,42 @@ def fit(
     progress: Progress,
 ) -> Outcome:
     """Everything from rows to a cut-off. `previous` is a model whose weights training starts from."""
-    first, (line_seed, *more) = seed.spawn(_FIRST_SEEDS), seed.spawn(plan.n_estimators)
-    starts = previous.members if previous is not None else (None,) * plan.n_estimators
+    first, (label_seed, *more) = seed.spawn(_FIRST_SEEDS), seed.spawn(plan.n_estimators)
+    starts = previous.learned if previous is not None else (None,) * plan.n_estimators
     if plan.n_estimators == 1:
-        fits = [_fit_member(stages, plan, data, first, starts[0], plan.n_threads, progress, None)]
+        fits = [_fit_one(stages, plan, data, first, starts[0], plan.n_threads, progress, None)]
     else:
         seeds = [first, *[s.spawn(_FIRST_SEEDS) for s in more]]
-        fits = _fit_members(stages, plan, data, seeds, starts, progress)
-    model = Model(tuple(f.member for f in fits), normalize)
-    scores = model.average([f.scores for f in fits])
+        fits = _fit_several(stages, plan, data, seeds, starts, progress)
+    term, scores = _together(fits)
+    if normalize is not None:
+        term = Normalized(term, normalize)
+    model = Model((term,))
     if stages.labels_in_score and data.n_labeled_outliers > 0:
         with progress.stage("labels"):
-            model, scores = _add_direction(model, fits[0], data, scores, line_seed, plan.n_threads)
+            known = known_rows(
+                data.rows, data.labels, data.outliers, data.inliers, fits[0].initial, fits[0].extra_initial["outliers"]
+            )
+            rng = np.random.default_rng(label_seed)
+            model, scores = learn_direction(
+                data.rows, data.eligible, known, fits[0].initial, term, scores, rng, plan.n_threads
+            )
     calibration = scores[data.held_out]
-    if isinstance(stages.cutoff, Conformal):
-        threshold = stages.cutoff.cutoff(scores, calibration)
-    else:
-        threshold = float(checked_scores("cutoff", stages.cutoff, [stages.cutoff.cutoff(scores)], 1)[0])
-    return Outcome(model, tuple(fits), scores, calibration, threshold)
+    return Outcome(model, tuple(fits), scores, calibration, stages.cutoff.cutoff_from(scores, calibration))
 
 
-def _fit_members(
+def _together(fits: list[LearnedFit]) -> tuple[Term, Scores]:
+    """The learned distances as one term, and its scores of the training rows."""
+    if len(fits) == 1:
+        return fits[0].term, fits[0].scores
+    mean = Mean(tuple(f.term for f in fits), tuple(float(np.std(f.scores)) or 1.0 for f in fits))
+    return mean, mean.of([f.scores for f in fits])
+
+
+def _fit_several(
     stages: Stages, plan: Plan, data: TrainingData, seeds: list[Seeds], starts: Any, progress: Progress
-) -> list[MemberFit]:
-    """Independent members, as many at a time as there are threads. Ctrl-C stops all of them within an epoch."""
+) -> list[LearnedFit]:
+    """Independent models, as many at a time as there are threads. Ctrl-C stops all of them within an epoch."""
     workers = min(plan.n_threads, plan.n_estimators)
     threads_each = max(1, plan.n_threads // workers)
     stop, lock, done = threading.Event(), threading.Lock(), [0]
@@ -172,69 +176,81 @@ def _fit_members(
                 done[0] += 1
                 bar.show(done[0], plan.n_epochs * plan.n_estimators)
 
-        def one(seeds_and_start: Any) -> MemberFit:
+        def one(seeds_and_start: Any) -> LearnedFit:
             own, start = seeds_and_start
             with lock:  # one at a time: what a stage does to be copied is its own business
                 own_stages = copied(stages, plan.n_estimators)
-            return _fit_member(own_stages, plan, data, own, start, threads_each, Progress(), show)
+            return _fit_one(own_stages, plan, data, own, start, threads_each, Progress(), show)
 
-        with ThreadPoolExecutor(workers) as pool:
-            futures = [pool.submit(one, pair) for pair in zip(seeds, starts, strict=True)]
-            try:
-                return [future.result() for future in futures]
-            except BaseException:
-                stop.set()
-                for future in futures:
-                    future.cancel()
-                raise
+        return list(in_order(one, list(zip(seeds, starts, strict=True)), workers, stop.set))
 
 
-def _fit_member(
+def _fit_one(
     stages: Stages,
     plan: Plan,
     data: TrainingData,
     seeds: Seeds,
-    start: Member | None,
+    start: LearnedDistance | None,
     n_threads: int,
     progress: Progress,
     show: Callable[[int, int], None] | None,
-) -> MemberFit:
+) -> LearnedFit:
     with progress.stage("ranking", "rows") as bar:
         initial, extra = _rank(stages.ranker, data, seeds[0], n_threads, bar.show)
     with progress.stage("sampling"):
-        asks = getattr(type(stages.thresholder), "split", None) is Cantelli.split
-        beside = {"n_beside": len(extra["outliers"])} if asks else {}
-        candidates = stages.thresholder.split(initial, data.labels_of_candidates, **beside)
-        candidates = checked_candidates(
-            stages.thresholder, candidates, data.rows.n_rows, data.n_labeled_outliers > 0 or (data.labels == -1).all()
-        )
+        n_elsewhere = len(extra["outliers"])
+        candidates = stages.thresholder.split(initial, data.labels_of_candidates, n_elsewhere)
         pools = _pools(candidates, initial, extra, data)
         epochs = _draw(stages, plan, pools, data, seeds[1])
     with progress.stage("training", "epochs") as bar:
         representation, curve = _train(stages, plan, data, epochs, seeds[2], start, n_threads, show or bar.show)
-    with progress.stage("transform", "rows") as bar:
-        mapped = map_blocks(data.rows, lambda block: representation.transform(block, n_threads), bar.show)
-    with progress.stage("scoring"):
-        detection, origin = _detect(stages.scorer, mapped, data, seeds[3], n_threads)
-        scores = checked_scores("scorer", stages.scorer, detection.score(mapped, n_threads), len(mapped))
-    alive = _warn_if_collapsed(mapped)
-    n_kept = min(_SAMPLE, len(mapped))
-    sample = mapped[np.arange(n_kept) * len(mapped) // n_kept]
-    member = Member(representation, detection, float(np.std(scores)), origin)
-    return MemberFit(member, initial, extra, candidates, curve, scores, sample, alive)
+    with progress.stage("scoring", "rows") as bar:
+        term = _detector(stages.scorer, representation, data, seeds[3], n_threads)
+        found = data.rows.map(_Scored(term, n_threads), bar.show)
+        n_rows, scores = data.rows.n_rows, np.concatenate([block.scores for block in found])
+        scores = checked_scores("scorer", stages.scorer, scores, n_rows)
+        places = np.arange(min(_SAMPLE, n_rows)) * n_rows // min(_SAMPLE, n_rows)
+        sample = representation.transform(data.rows.take(places), n_threads)
+    alive = _warn_if_collapsed(found, n_rows)
+    return LearnedFit(term, initial, extra, candidates, curve, scores, sample, alive)
+
+
+@dataclass(frozen=True)
+class _Responses:
+    """What a block's rows make of a representation and the detector in it."""
+
+    scores: Scores
+    alive: npt.NDArray[np.bool_]
+    """For each unit: whether it responds to any row."""
+    n_empty: int
+    """Rows that no unit responds to."""
+
+
+@dataclass(frozen=True)
+class _Scored:
+    """Scores the rows of a block, and looks at how they are represented."""
+
+    term: LearnedDistance
+    n_threads: int
+
+    def __call__(self, block: Block) -> _Responses:
+        mapped = self.term.representation.transform(block, self.n_threads)
+        responds = mapped != 0
+        scores = self.term.detection.score(mapped, self.n_threads)
+        return _Responses(scores, responds.any(axis=0), int((~responds.any(axis=1)).sum()))
 
 
 def _rank(
-    ranker: Any, data: TrainingData, seed: np.random.SeedSequence, n_threads: int, show: Callable[[int, int], None]
+    ranker: Any, data: TrainingData, seed: np.random.SeedSequence, n_threads: int, show: Show
 ) -> tuple[Scores, dict[str, Scores]]:
     """Scores of the rows of X, and of the labelled rows beside it, against references drawn from X."""
     score = ranker.ranking(data.rows, data.eligible, np.random.default_rng(seed), n_threads)
-    initial = checked_scores("ranker", ranker, map_blocks(data.rows, score, show), data.rows.n_rows)
+    initial = checked_scores("ranker", ranker, data.rows.gather(score, show), data.rows.n_rows)
     _warn_if_flat(initial)
     extra = {"outliers": np.empty(0), "inliers": np.empty(0)}
     for kind, rows in (("outliers", data.outliers), ("inliers", data.inliers)):
         if rows is not None:
-            extra[kind] = checked_scores("ranker", ranker, map_blocks(rows, score), rows.n_rows)
+            extra[kind] = checked_scores("ranker", ranker, rows.gather(score), rows.n_rows)
     return initial, extra
 
 
@@ -269,22 +285,24 @@ def _train(
     data: TrainingData,
     epochs: Integers,
     seed: np.random.SeedSequence,
-    start: Member | None,
+    start: LearnedDistance | None,
     n_threads: int,
     show: Callable[[int, int], None],
 ) -> tuple[Representation, npt.NDArray[np.float64]]:
-    stage, native_loss = stages.representation, isinstance(stages.loss, BoundHinge)
-    slope = stage.slope if isinstance(stage, Layers) else 1.0
-    head = _head(stages, seed, start)
-    rows, renumbered = _with_extra(data.rows, data.extra(), epochs)
+    stage = stages.representation
+    head = None
+    if not (stage.is_native and stages.loss.native):
+        rng = np.random.default_rng(np.random.SeedSequence(seed.entropy, spawn_key=(*seed.spawn_key, 0)))
+        head = stage.training_head(rng, stages.optimizer, None if start is None else start.representation)
+    rows, renumbered = data.rows.for_training(epochs, data.extra())
     begin = _start(data, stage.first_width, seed, start)
     trained = train(
         rows,
         renumbered,
         plan.batch_size,
         width=stage.first_width,
-        slope=slope,
-        loss=stages.loss if native_loss else CheckedLoss(stages.loss),
+        slope=stage.slope,
+        loss=stages.loss,
         head=head,
         start=begin,
         largest=data.largest,
@@ -292,75 +310,30 @@ def _train(
         n_threads=n_threads,
         show=show,
     )
-    first = SparseLayer(trained.columns, trained.weights, data.rows.n_features, begin.seed, begin.limit, slope)
-    if isinstance(head, CheckedHead):
-        return Representation(first, head=head), trained.loss_curve
-    upper = () if head is None else tuple(DenseLayer(weights, slope) for weights in head.weights)
-    return Representation(first, upper), trained.loss_curve
+    first = SparseLayer(trained.columns, trained.weights, data.rows.n_features, begin.seed, begin.limit, stage.slope)
+    return stage.fitted(first, head), trained.loss_curve
 
 
-def _head(stages: Stages, seed: np.random.SeedSequence, start: Member | None) -> UpperLayers | CheckedHead | None:
-    """What follows the first layer's sums; None where that is an activation alone, which is native."""
-    stage = stages.representation
-    rng = np.random.default_rng(np.random.SeedSequence(seed.entropy, spawn_key=(*seed.spawn_key, 0)))
-    if not isinstance(stage, Layers):
-        return CheckedHead(stage, stage.head(rng))
-    if len(stage.checked_widths()) == 1 and isinstance(stages.loss, BoundHinge):
-        return None
-    head = stage.head(rng)
-    if start is not None:
-        head.weights = [layer.weights.copy() for layer in start.representation.upper]
-    head.optimize_with(stages.optimizer)
-    return head
-
-
-def _start(data: TrainingData, width: int, seed: np.random.SeedSequence, start: Member | None) -> Start:
+def _start(data: TrainingData, width: int, seed: np.random.SeedSequence, start: LearnedDistance | None) -> Start:
     if start is not None:
         first = start.representation.first
         return Start(first.seed, first.limit, first.columns, first.weights)
     return Start(int(seed.generate_state(1, np.uint64)[0]), initial_limit(data.n_seen, width))
 
 
-def _with_extra(rows: Rows, extra: list[Rows], epochs: Integers) -> tuple[Rows, Integers]:
-    """The rows that triplets name: X itself, or where there are extra rows a copy of what was drawn and those."""
-    if not extra:
-        return rows, epochs
-    drawn = np.unique(epochs)
-    own = drawn[drawn < rows.n_rows]
-    if 2 * len(own) > rows.n_rows:  # most of them: one copy is cheaper than two
-        return stack([rows, *extra]), epochs
-    renumbered = np.where(epochs < rows.n_rows, np.searchsorted(own, epochs), epochs - rows.n_rows + len(own))
-    return stack([rows.take(own), *extra]), renumbered
-
-
-def _detect(
-    scorer: Any, mapped: npt.NDArray[np.float32], data: TrainingData, seed: np.random.SeedSequence, n_threads: int
-) -> tuple[References | Fitted, Origin | None]:
+def _detector(
+    scorer: Any, representation: Representation, data: TrainingData, seed: np.random.SeedSequence, n_threads: int
+) -> LearnedDistance:
+    """The scorer in the representation: distances to drawn rows, or whatever a scorer of one's own learns there."""
     rng = np.random.default_rng(seed)
-    if not isinstance(scorer, RandomDistance):
-        return Fitted(scorer.ranking(DenseRows(mapped), data.eligible, rng, n_threads)), None
+    transform = partial(representation.transform, n_threads=n_threads)
+    if not hasattr(scorer, "draw"):
+        mapped = DenseRows(data.rows.gather(transform))
+        return LearnedDistance(representation, Fitted(scorer.ranking(mapped, data.eligible, rng, n_threads)))
     drawn = scorer.draw(data.eligible, rng)
-    numbers = drawn.ravel()
-    references = References(np.ascontiguousarray(mapped[numbers]), drawn.shape[1], scorer.phi_among(drawn.shape[1]))
-    return references, Origin.of(data.rows.take(numbers), numbers)
-
-
-def _add_direction(
-    model: Model,
-    first: MemberFit,
-    data: TrainingData,
-    scores: Scores,
-    seed: np.random.SeedSequence,
-    n_threads: int,
-) -> tuple[Model, Scores]:
-    """Labelled outliers in the final score."""
-    known = known_rows(
-        data.rows, data.labels, data.outliers, data.inliers, first.initial, first.extra_initial["outliers"]
-    )
-    direction, scores = learn_direction(
-        data.rows, data.eligible, known, first.initial, scores, np.random.default_rng(seed), n_threads
-    )
-    return Model(model.members, model.normalize, direction), scores
+    taken = data.rows.take(drawn.ravel())
+    references = References(transform(taken), drawn.shape[1], scorer.phi_among(drawn.shape[1]))
+    return LearnedDistance(representation, references, Origin.of(taken, drawn.ravel()))
 
 
 def _warn_if_flat(scores: Scores) -> None:
@@ -371,13 +344,13 @@ def _warn_if_flat(scores: Scores) -> None:
         )
 
 
-def _warn_if_collapsed(mapped: npt.NDArray[np.float32]) -> int:
+def _warn_if_collapsed(found: list[_Responses], n_rows: int) -> int:
     """Most units dead and most rows at zero: the scores that are left tell little. The number of units alive."""
-    alive = int((mapped != 0).any(axis=0).sum())
-    empty = float((mapped == 0).all(axis=1).mean())
-    if len(mapped) >= _ENOUGH_ROWS and 2 * alive <= mapped.shape[1] and empty > 0.9:
+    responds = np.any([block.alive for block in found], axis=0)
+    alive, empty = int(responds.sum()), sum(block.n_empty for block in found) / n_rows
+    if n_rows >= _ENOUGH_ROWS and 2 * alive <= len(responds) and empty > 0.9:
         warnings.warn(
-            f"The representation has collapsed: {alive} of {mapped.shape[1]} units respond to any row, {empty:.0%} of "
+            f"The representation has collapsed: {alive} of {len(responds)} units respond to any row, {empty:.0%} of "
             "the rows are mapped to zero. Features on very different scales do this: take logarithms or scale them, "
             "and look at initial_scores_, the ranking without a representation.",
             stacklevel=6,

@@ -15,8 +15,8 @@ import numpy as np
 import numpy.typing as npt
 
 from .. import kernels
-from ..data.rows import Rows
-from ..stages.ranking import BoundHinge
+from ..data.blocks import Block
+from ..stages.adadelta import Adadelta
 
 Integers = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float32]
@@ -24,27 +24,6 @@ Show = Callable[[int, int], None]
 
 _COMFORTABLE = 2.0**20
 """Largest absolute value at which squared gradients still fit single precision with room to spare."""
-
-
-@dataclass(frozen=True)
-class Adadelta:
-    """Zeiler 2012. The rate of 1.0 is part of the method: at 0.001 it hardly trains."""
-
-    learning_rate: float = 1.0
-    rho: float = 0.95
-    epsilon: float = 1e-7
-
-    def dense(self, shape: tuple[int, ...]) -> Callable[[Floats, Floats], Floats]:
-        """Its rule for one small matrix: weights and gradient to new weights."""
-        squares, steps = np.zeros(shape, dtype=np.float32), np.zeros(shape, dtype=np.float32)
-
-        def step(weights: Floats, gradient: Floats) -> Floats:
-            squares[:] = self.rho * squares + (1 - self.rho) * gradient**2
-            change = np.sqrt(steps + self.epsilon) / np.sqrt(squares + self.epsilon) * gradient
-            steps[:] = self.rho * steps + (1 - self.rho) * change**2
-            return weights - np.float32(self.learning_rate) * change
-
-        return step
 
 
 @dataclass(frozen=True)
@@ -76,7 +55,7 @@ def scale_for(largest: float) -> float:
 
 
 def train(
-    rows: Rows,
+    rows: Block,
     epochs: Integers,
     batch_size: int,
     *,
@@ -95,7 +74,7 @@ def train(
     `head` is what follows the first layer's sums; None for an activation of the given slope alone. `loss_curve` is the
     mean loss of each epoch.
     """
-    native = head is None and isinstance(loss, BoundHinge)
+    hinge = loss.native if head is None else None
     drawn = np.zeros(rows.n_rows, dtype=bool)
     drawn[epochs] = True
     scale = scale_for(largest)
@@ -104,9 +83,9 @@ def train(
         np.flatnonzero(drawn),
         width=width,
         n_queries=epochs.shape[2] - 2,
-        k=loss.phi.k if native else 1,
-        average=loss.phi.average if native else False,
-        margin=loss.margin if native else 1.0,
+        k=hinge.phi.k if hinge else 1,
+        average=hinge.phi.average if hinge else False,
+        margin=hinge.margin if hinge else 1.0,
         slope=slope,
         scale=scale,
         seed=start.seed,
@@ -118,7 +97,7 @@ def train(
     )
     if start.columns is not None and start.weights is not None:
         trainer.start_from(start.columns, start.weights)
-    run = trainer.run if native else _Batches(trainer, head, loss, scale).run
+    run = trainer.run if hinge else _Batches(trainer, head, loss, scale).run
     positions = np.cumsum(drawn) - 1
     curve = []
     for done, epoch in enumerate(epochs, start=1):

@@ -130,7 +130,7 @@ def whole(path: str, show: Show | None = None) -> npt.NDArray[np.uint8]:
 def _read_sized(path: str, file: IO[bytes], size: int) -> npt.NDArray[np.uint8]:
     """The first `size` bytes, into memory that nobody has cleared before."""
     values = np.empty(size, dtype=np.uint8)
-    rest = memoryview(values)
+    rest = values.data
     while len(rest):
         n: int = file.readinto(rest)  # type: ignore[attr-defined]
         if n == 0:

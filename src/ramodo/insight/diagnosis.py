@@ -11,8 +11,8 @@ from scipy.stats import spearmanr
 from sklearn.base import clone
 
 from ..data.labels import read_labels
-from ..data.rows import open_rows
-from ..model.model import References
+from ..data.opening import open_rows
+from ..model.references import References
 from ..options import OptionError
 
 Scores = npt.NDArray[np.float64]
@@ -177,7 +177,7 @@ def _of_training(detector: Any) -> list[Finding]:
 
 def _of_subsamples(detector: Any) -> list[Finding]:
     """How much a score depends on which rows were drawn as references."""
-    member, sample = detector.model_.members[0], detector.samples_[0]
+    member, sample = detector.model_.learned[0], detector.samples_[0]
     if not isinstance(member.detection, References) or len(sample) == 0:
         return []
     references = member.detection

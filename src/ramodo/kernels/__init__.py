@@ -17,19 +17,18 @@ Projection         ψ(x W) of sparse and dense rows                         nati
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 import numpy as np
 import numpy.typing as npt
 
-from ..data.mapped import refuse_changed
 from . import _native
 from .room import Room
 
 if TYPE_CHECKING:
     from typing_extensions import TypeIs
 
-    from ..data.rows import DenseRows, Rows, SparseRows
+    from ..data.blocks import Block, DenseRows, SparseRows
 
 Floats = npt.NDArray[np.float32]
 Doubles = npt.NDArray[np.float64]
@@ -46,8 +45,12 @@ def instructions() -> str:
     return _native.instructions()
 
 
-def _is_sparse(rows: Rows) -> TypeIs[SparseRows]:
-    return hasattr(rows, "indptr")
+def _is_sparse(rows: Block) -> TypeIs[SparseRows]:
+    return rows.is_sparse
+
+
+def _as_dense(rows: Block) -> DenseRows:
+    return cast("DenseRows", rows)
 
 
 class Found(NamedTuple):
@@ -185,9 +188,11 @@ class DenseSp:
         return scores
 
 
-def references(rows: Rows, subsample_size: int, phi: Phi) -> Callable[[Any, int], Doubles]:
+def references(rows: Block, subsample_size: int, phi: Phi) -> Callable[[Any, int], Doubles]:
     """What scores blocks of rows of the same kind, on a number of threads."""
-    return SparseSp(rows, subsample_size, phi).score if _is_sparse(rows) else DenseSp(rows, subsample_size, phi).score
+    if _is_sparse(rows):
+        return SparseSp(rows, subsample_size, phi).score
+    return DenseSp(_as_dense(rows), subsample_size, phi).score
 
 
 class SmallSp:
@@ -240,15 +245,21 @@ class Explainer:
         with Room(self._what, _FEWER_AT_A_TIME):
             self._native = _native.Explainer(columns, n_features)
 
-    def add_part(self, projection: Projection, references: Rows, slots: Any) -> None:
-        """A linear piece of the score; `slots`, the place of each entry among `columns`, None where each has all."""
+    def add_part(self, projection: Projection | None, references: Block, slots: Any) -> None:
+        """A linear piece of the score, or without a projection a sum of squares.
+
+        `slots` are the places of the references' entries among `columns`; None where each has all of them.
+        """
         if _is_sparse(references):
-            indptr, values = references.indptr, references.data.astype(np.float64)
+            given = references.indptr, slots, references.data.astype(np.float64)
         else:
             indptr = np.arange(references.n_rows + 1, dtype=np.int64) * references.n_features
-            values, slots = references.values.astype(np.float64).ravel(), np.empty(0, dtype=np.int32)
+            given = indptr, np.empty(0, dtype=np.int32), _as_dense(references).values.astype(np.float64).ravel()
         with Room(self._what, _SMALLER_MODEL):
-            self._native.add_part(projection.native, indptr, slots, values)
+            if projection is None:
+                self._native.add_squares(*given)
+            else:
+                self._native.add_part(projection.native, *given)
 
     def explain(self, rows: SparseRows, views: Any, top: int) -> Strongest:
         """The largest contributions to each sparse row; a view for each part."""
@@ -273,24 +284,24 @@ class Projection:
         with Room(self._what, _SMALLER_MODEL):
             self.native = _native.Projection(columns, weights, n_features, seed, limit, slope)
 
-    def __call__(self, block: Rows, n_threads: int) -> Floats:
+    def __call__(self, block: Block, n_threads: int) -> Floats:
         """One row of the representation per row of the block."""
         out = np.empty((block.n_rows, self.width), dtype=np.float32)
         with Room(self._what, _FEWER_AT_A_TIME):
             if _is_sparse(block):
                 self.native.sparse(block.indptr, block.indices, block.data, block.factors, out, n_threads)
             else:
-                self.native.dense(block.values, block.factors, out, n_threads)
+                self.native.dense(_as_dense(block).values, block.factors, out, n_threads)
         return out
 
 
 class Trainer:
     """Weights in training, over a fixed set of rows that triplets refer to by position in `selected`."""
 
-    def __init__(self, rows: Rows, selected: Integers, **options: Any) -> None:
+    def __init__(self, rows: Block, selected: Integers, **options: Any) -> None:
         native_options = _native.TrainingOptions(**options)
         self._width, self._n_features = options["width"], rows.n_features
-        self._read = (rows.indices, rows.data) if _is_sparse(rows) else (rows.values,)
+        self._rows = rows
         self._trainer: Any
         with self._room():
             if _is_sparse(rows):
@@ -298,7 +309,7 @@ class Trainer:
                     rows.indptr, rows.indices, rows.data, rows.n_features, rows.factors, selected, native_options
                 )
             else:
-                self._trainer = _native.DenseTrainer(rows.values, rows.factors, selected, native_options)
+                self._trainer = _native.DenseTrainer(_as_dense(rows).values, rows.factors, selected, native_options)
 
     def _room(self) -> Room:
         what = f"training: {self._width:,} weights, with two running means each, of the features that occur"
@@ -310,7 +321,7 @@ class Trainer:
 
     def run(self, triplets: Integers, batch_size: int) -> Doubles:
         """One step per batch of triplets (queries, positive, negative); the loss of each step."""
-        refuse_changed(*self._read)
+        self._rows.refuse_changed()
         losses = np.empty(-(-len(triplets) // batch_size))
         with self._room():
             self._trainer.run(triplets, batch_size, losses)

@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .. import kernels
-from ..data.rows import DenseRows, Rows
+from ..data.blocks import Block, DenseRows
 
 Floats = npt.NDArray[np.float32]
 
@@ -45,7 +45,7 @@ class SparseLayer:
     def __reduce__(self) -> Any:
         return SparseLayer, (self.columns, self.weights, self.n_features, self.seed, self.limit, self.slope)
 
-    def transform(self, block: Rows, n_threads: int) -> Floats:
+    def transform(self, block: Block, n_threads: int) -> Floats:
         """ψ(x W) of each row."""
         return self.projection(block, n_threads)
 
@@ -80,7 +80,7 @@ class Representation:
     upper: tuple[DenseLayer, ...] = ()
     head: Any = None
 
-    def transform(self, block: Rows, n_threads: int) -> Floats:
+    def transform(self, block: Block, n_threads: int) -> Floats:
         """f of each row."""
         rows = self.first.transform(block, n_threads)
         for layer in self.upper:

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ..data.rows import Rows, fingerprint, to_matrix
+from ..data.rows import Rows
 from ..explain.explanation import Explanation, RowExplanation
 from ..insight.figures import (
     Curves,
@@ -102,7 +102,7 @@ def gather(
     scores = detector.model_.score(rows, n_threads) if scores is None else np.asarray(scores, dtype=np.float64)
     table, map_rows = rows_of_table(scores, detector.threshold_), rows_of_map(scores, detector.threshold_)
     explanation, unexplained = _explained(explain or _explainer(detector, rows, names), table[:EXPLAINED].tolist())
-    print_ = fingerprint(rows)
+    print_ = rows.fingerprint()
     is_training = print_ == detector.fingerprint_ and len(scores) == len(detector.outlier_scores_)
     return Content(
         title or "Outlier report",
@@ -149,7 +149,7 @@ def _explainer(detector: Any, rows: Rows, names: Any) -> Callable[[list[int]], E
     def explain(numbers: list[int]) -> Explanation:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", UserWarning)  # names were compared when X was opened
-            return detector.explain(to_matrix(rows.take(np.array(numbers))), top=REASONS, names=names)
+            return detector.explain(rows.take(np.array(numbers)).to_matrix(), top=REASONS, names=names)
 
     return explain
 

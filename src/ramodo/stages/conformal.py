@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..options import OptionError, check
-from .thresholding import Line, Scores
+from .protocols import Cutoff, Promise, Scores
 
 
 def p_values(scores: Scores, calibration: Scores) -> Scores:
@@ -32,8 +32,8 @@ def benjamini_hochberg(p: Scores, fdr: float) -> npt.NDArray[np.bool_]:
     return rejected
 
 
-class Conformal(Line):
-    """The line that Benjamini and Hochberg's rule at `fdr` draws on the training rows.
+class Conformal(Cutoff):
+    """The cut-off that Benjamini and Hochberg's rule at `fdr` draws on the training rows.
 
     The false-discovery rate itself holds for new rows only, by `discoveries` of the fitted detector.
     `held_out` is the share of unlabelled rows that training does without.
@@ -51,11 +51,40 @@ class Conformal(Line):
         count = max(1, round(self.held_out * len(candidates)))
         return np.sort(rng.choice(candidates, count, replace=False))
 
-    def cutoff(self, scores: Scores, calibration: Scores | None = None) -> float:
+    def cutoff(self, scores: Scores) -> float:
+        """Not from scores alone."""
+        raise ValueError("Conformal needs the scores of held-out rows; it is a cut-off for final scores only.")
+
+    def cutoff_from(self, scores: Scores, held_out: Scores) -> float:
         """The lowest score that is a discovery among `scores`; above all of them where there is none."""
-        if calibration is None or len(calibration) == 0:
-            raise ValueError("Conformal needs the scores of held-out rows; it is a cut-off for final scores only.")
-        found = benjamini_hochberg(p_values(scores, calibration), self.fdr)
+        found = benjamini_hochberg(p_values(scores, held_out), self.fdr)
         if not found.any():
-            return float(np.nextafter(max(scores.max(), calibration.max()), np.inf))
+            return float(np.nextafter(max(scores.max(), held_out.max()), np.inf))
         return float(scores[found].min())
+
+    def promise(self, is_training: bool, finds_nothing: bool) -> Promise:
+        return Promise(self._meaning(is_training, finds_nothing), self._caveat(is_training, finds_nothing))
+
+    def _meaning(self, is_training: bool, finds_nothing: bool) -> str:
+        nothing = (
+            f"; no {'row' if is_training else 'training row'} is a discovery at this rate, so it is above all of them"
+        )
+        return (
+            f"that of Benjamini and Hochberg's rule at {self.fdr:g} on the training rows"
+            f"{nothing if finds_nothing else ''}; the false-discovery rate holds for new rows only, by `discoveries`"
+        )
+
+    def _caveat(self, is_training: bool, finds_nothing: bool) -> str:
+        """P-values of rows that were trained on are not those of new ones, nor does a fixed threshold know a batch."""
+        if not is_training:
+            return (
+                "Of other rows than those of the training, such as these, it can flag any share: many flagged rows say "
+                "that these data differ from the training data. The detector's `discoveries` applies the rule to rows "
+                "such as these."
+            )
+        if finds_nothing:
+            return "A higher rate, or more rows, may find some. The ranking says which to look at first all the same."
+        return (
+            "How many of the flagged rows are flagged falsely is not known: the detector was fitted to these rows. The "
+            "ranking says which to look at first."
+        )

@@ -9,7 +9,8 @@ from typing import Any, Self
 import numpy as np
 import numpy.typing as npt
 
-from ..data.rows import Rows, map_blocks
+from ..data.blocks import Block
+from ..data.rows import Rows
 from ..detector import RankingDetector
 from ..options import OptionError, check
 from .foreign import as_scorer
@@ -59,15 +60,15 @@ class Ensemble(RankingDetector):
 class _Views:
     """Fitted detectors, and how each scored the training rows."""
 
-    def __init__(self, members: list[Callable[[Rows], Scores]], names: list[str], combine: str, rows: Rows) -> None:
+    def __init__(self, members: list[Callable[[Block], Scores]], names: list[str], combine: str, rows: Rows) -> None:
         self._members, self._names, self._combine = members, names, combine
-        self._known = [np.sort(map_blocks(rows, partial(self._scores, i))) for i in range(len(members))]
+        self._known = [np.sort(rows.gather(partial(self._scores, i))) for i in range(len(members))]
 
-    def __call__(self, block: Rows) -> Scores:
+    def __call__(self, block: Block) -> Scores:
         views = [self._view(i, self._scores(i, block)) for i in range(len(self._members))]
         return np.mean(views, axis=0)
 
-    def _scores(self, i: int, block: Rows) -> Scores:
+    def _scores(self, i: int, block: Block) -> Scores:
         scores = self._members[i](block)
         if scores.shape != (block.n_rows,) or not np.isfinite(scores).all():
             raise OptionError(

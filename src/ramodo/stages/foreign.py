@@ -11,9 +11,9 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.base import BaseEstimator, clone
 
-from ..data.rows import DenseRows, Rows, to_matrix
+from ..data.blocks import Block, DenseRows
+from ..data.rows import Rows
 from ..options import OptionError
-from .scoring import RandomDistance
 
 Scores = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int64]
@@ -25,6 +25,11 @@ class Foreign(BaseEstimator):
     def __init__(self, detector: Any) -> None:
         self.detector = detector
 
+    @property
+    def adapted(self) -> Any:
+        """What the user gave."""
+        return self.detector
+
     def ranking(self, rows: Rows, eligible: Integers, rng: np.random.Generator, n_threads: int) -> FittedForeign:
         """The detector, fitted to the eligible rows."""
         return FittedForeign(self.detector, rows.take(eligible), rng)
@@ -33,14 +38,14 @@ class Foreign(BaseEstimator):
 class FittedForeign:
     """Scores of a fitted detector, higher being more outlying."""
 
-    def __init__(self, detector: Any, rows: Rows, rng: np.random.Generator) -> None:
+    def __init__(self, detector: Any, rows: Block, rng: np.random.Generator) -> None:
         self._detector = clone(detector, safe=False)
         if hasattr(detector, "get_params") and detector.get_params(deep=False).get("random_state", 0) is None:
             self._detector.set_params(random_state=int(rng.integers(2**31)))
-        self._detector.fit(to_matrix(rows))
+        self._detector.fit(rows.to_matrix())
 
-    def __call__(self, block: Rows) -> Scores:
-        return -np.asarray(self._detector.score_samples(to_matrix(block)))
+    def __call__(self, block: Block) -> Scores:
+        return -np.asarray(self._detector.score_samples(block.to_matrix()))
 
     def score(self, rows: npt.NDArray[np.float32], n_threads: int) -> Scores:
         """The same for rows of the representation."""
@@ -49,7 +54,7 @@ class FittedForeign:
 
 def as_scorer(given: Any, name: str) -> Any:
     """`given` itself where it is a scorer, wrapped where it is a detector; raises `OptionError` for anything else."""
-    if isinstance(given, RandomDistance):
+    if hasattr(given, "check_stage") and not isinstance(given, type):
         given.check_stage()
     is_object = not isinstance(given, type)
     if is_object and hasattr(given, "ranking"):

@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.base import BaseEstimator
 
-from ..model.representation import initial_limit
+from ..model.representation import DenseLayer, Representation, SparseLayer, initial_limit
 from ..options import OptionError
 
 Floats = npt.NDArray[np.float32]
@@ -63,6 +63,30 @@ class Layers(BaseEstimator):
             limit = initial_limit(n_inputs, n_outputs)
             weights.append(rng.uniform(-limit, limit, (n_inputs, n_outputs)).astype(np.float32))
         return UpperLayers(weights, self.slope)
+
+    # ---- what a fit asks of ours ---------------------------------------------------------------------------------
+
+    @property
+    def is_native(self) -> bool:
+        """Whether it is an activation alone, which the kernels know."""
+        return len(self.checked_widths()) == 1
+
+    def shape(self) -> str:
+        """What must be the same for weights to be of use again."""
+        return repr((type(self).__name__, self.first_width, self.checked_widths(), self.slope))
+
+    def training_head(self, rng: np.random.Generator, optimizer: Any, previous: Representation | None) -> UpperLayers:
+        """The head, learning by `optimizer`, from the weights of a previous fit where there was one."""
+        head = self.head(rng)
+        if previous is not None:
+            head.weights = [layer.weights.copy() for layer in previous.upper]
+        head.optimize_with(optimizer)
+        return head
+
+    def fitted(self, first: SparseLayer, head: UpperLayers | None) -> Representation:
+        """The trained representation."""
+        upper = () if head is None else tuple(DenseLayer(weights, self.slope) for weights in head.weights)
+        return Representation(first, upper)
 
 
 class UpperLayers:

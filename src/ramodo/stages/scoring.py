@@ -17,6 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .. import kernels
+from ..data.blocks import Block
 from ..data.rows import Rows
 from ..detector import RankingDetector
 from ..kernels import Phi
@@ -53,7 +54,7 @@ class RandomDistance(RankingDetector):
         size = self.subsample_size if len(eligible) > self.subsample_size else max(1, len(eligible) // 2)
         return np.stack([eligible[rng.choice(len(eligible), size, replace=False)] for _ in range(self.n_subsamples)])
 
-    def against(self, references: Rows, subsample_size: int, n_threads: int) -> FixedReferences:
+    def against(self, references: Block, subsample_size: int, n_threads: int) -> FixedReferences:
         """What scores blocks of rows against `references`, consecutive rows of which form the subsamples."""
         return FixedReferences(references, subsample_size, self.phi_among(subsample_size), n_threads)
 
@@ -144,12 +145,12 @@ class AverageNN(KthNN):
 class FixedReferences:
     """Scores of rows against drawn references, sparse or dense: native, each row by itself."""
 
-    def __init__(self, references: Rows, subsample_size: int, phi: Phi, n_threads: int) -> None:
+    def __init__(self, references: Block, subsample_size: int, phi: Phi, n_threads: int) -> None:
         self._given = references, subsample_size, phi, n_threads
         self._score = kernels.references(references, subsample_size, phi)
 
     def __reduce__(self) -> Any:
         return FixedReferences, self._given
 
-    def __call__(self, block: Rows) -> Scores:
+    def __call__(self, block: Block) -> Scores:
         return self._score(block, self._given[-1])

@@ -3,15 +3,13 @@
 Cantelli's inequality bounds, for any distribution of scores, the share of them that lies α standard deviations above
 the mean: at most 1/(1+α²). Rows at or above that line are the outlier candidates O, all others the inlier candidates I.
 
-A thresholder of one's own needs `split(scores, labels)`, which gives `Candidates`; a subclass of `Line` needs only
+A thresholder of one's own needs `split(scores, labels)`, which gives `Candidates`; a subclass of `Cutoff` needs only
 `cutoff(scores)`, and can then also be the `cutoff` of the final scores.
 """
 
 from __future__ import annotations
 
 import math
-from abc import ABC, abstractmethod
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -21,6 +19,7 @@ from sklearn.base import BaseEstimator
 from .. import bounds
 from ..data.labels import Labels
 from ..options import OptionError, check
+from .protocols import OF_OTHERS, Candidates, Cutoff, Promise
 
 Scores = npt.NDArray[np.float64]
 
@@ -35,41 +34,7 @@ thousand rows reach by chance; a handful of negatives teaches the layer those ro
 """
 
 
-@dataclass(frozen=True)
-class Candidates:
-    """Row numbers of the outlier and the inlier candidates; `fallback` where too few scores reached the line."""
-
-    outliers: npt.NDArray[np.int64]
-    inliers: npt.NDArray[np.int64]
-    fallback: bool = False
-
-    @classmethod
-    def of(cls, chosen: npt.NDArray[np.bool_], labels: Labels, fallback: bool = False) -> Candidates:
-        """The chosen rows and the others, except that known outliers (1) and known inliers (-1) go by their labels."""
-        outliers = (chosen & (labels == 0)) | (labels == 1)
-        return cls(np.flatnonzero(outliers), np.flatnonzero(~outliers), fallback)
-
-
-class Line(ABC, BaseEstimator):
-    """A cut-off: rows whose score is at or above it are on its upper side."""
-
-    @abstractmethod
-    def cutoff(self, scores: Scores) -> float:
-        """The line for these scores."""
-
-    def bound(self) -> float:
-        """The largest share of scores that can be at or above the line, where that is known; else NaN."""
-        return math.nan
-
-    def split(self, scores: Scores, labels: Labels) -> Candidates:
-        """Candidates by score, known outliers (1) and known inliers (-1) by label.
-
-        The line is that of all scores.
-        """
-        return Candidates.of(scores >= self.cutoff(scores), labels)
-
-
-class Cantelli(Line):
+class Cantelli(Cutoff):
     """Mean plus `alpha` standard deviations, or what a bound on the share above the line asks for.
 
     `false_positives=0.25` is `alpha=√3`. Where too few scores reach the line, the highest are the candidates: half a
@@ -89,20 +54,31 @@ class Cantelli(Line):
         return bounds.cantelli_bound(self._alpha())
 
     def cutoff(self, scores: Scores) -> float:
-        """The line; above every score where they do not differ, since then none stands out."""
-        mean, deviation = float(np.mean(scores)), float(np.std(scores))
-        if deviation <= 1e-12 * abs(mean) or len(scores) == 0:
-            return float(np.nextafter(np.max(scores, initial=0.0), np.inf))
-        return mean + self._alpha() * deviation
+        """The threshold; above every score where they do not differ, since then none stands out."""
+        return bounds.cantelli_cutoff(scores, self._alpha())
 
-    def split(self, scores: Scores, labels: Labels, n_beside: int = 0) -> Candidates:
+    def promise(self, is_training: bool, finds_nothing: bool) -> Promise:
+        caveat = (
+            "This holds whatever the distribution of the scores is. It bounds how many rows can be flagged and does "
+            "not say that all flagged rows are outliers: the ranking says which to look at first."
+        )
+        return Promise(self.meaning(is_training), caveat if is_training else OF_OTHERS)
+
+    def meaning(self, is_training: bool) -> str:
+        alpha, most = self._alpha(), f"at most {100 * self.bound():.0f} %"
+        rule = f"mean + {'√3' if math.isclose(alpha, math.sqrt(3)) else f'{alpha:.3g}'} deviations"
+        if is_training:
+            return f"{rule}; {most} of any scores lie above such a line"
+        return f"{rule} of the training rows' scores, of which {most} lie above such a line"
+
+    def split(self, scores: Scores, labels: Labels, n_elsewhere: int = 0) -> Candidates:
         """Candidates by score, or the highest where too few reach the line; known rows by label.
 
-        `n_beside` outliers are known that are no rows of the data: so many fewer have to be found among them.
+        `n_elsewhere` outliers are known outside X; that many fewer candidates are needed.
         """
         unknown = labels == 0
         outliers = ((scores >= self.cutoff(scores)) & unknown) | (labels == 1)
-        fewest = max(0 if outliers.any() else FALLBACK, int(SMALLEST_SHARE * len(scores)) - n_beside)
+        fewest = max(0 if outliers.any() else FALLBACK, int(SMALLEST_SHARE * len(scores)) - n_elsewhere)
         missing = min(fewest, int(unknown.sum()) // 2) - int(outliers.sum())
         fallback = missing > 0
         if fallback:
@@ -111,7 +87,7 @@ class Cantelli(Line):
         return Candidates.of(outliers, labels, fallback)
 
 
-class TopFraction(Line):
+class TopFraction(Cutoff):
     """The score that the given share of rows reaches."""
 
     def __init__(self, fraction: float = 0.05) -> None:
@@ -122,8 +98,11 @@ class TopFraction(Line):
         check(self.get_params(deep=False))
         return _lowest_of_highest(scores, max(1, round(self.fraction * len(scores))))
 
+    def meaning(self, is_training: bool) -> str:
+        return f"the share that was asked for, {self.fraction:g} of the training rows"
 
-class TopK(Line):
+
+class TopK(Cutoff):
     """The score that `count` rows reach."""
 
     def __init__(self, count: int = 10) -> None:
@@ -133,6 +112,9 @@ class TopK(Line):
         """The lowest of the `count` highest scores, or of all where there are fewer."""
         check(self.get_params(deep=False))
         return _lowest_of_highest(scores, min(self.count, len(scores)))
+
+    def meaning(self, is_training: bool) -> str:
+        return f"the number that was asked for, {self.count:,} of the training rows"
 
 
 class GivenSet(BaseEstimator):

@@ -11,26 +11,14 @@ All draws are with replacement. A sampler of one's own needs `n_queries` and `dr
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 import numpy.typing as npt
 from sklearn.base import BaseEstimator
 
 from ..options import OptionError, check
+from .protocols import Pools
 
 Integers = npt.NDArray[np.int64]
-
-
-@dataclass(frozen=True)
-class Pools:
-    """Row numbers to draw from, and the scores that weigh them."""
-
-    inliers: Integers
-    inlier_scores: npt.NDArray[np.float64]
-    outliers: Integers
-    outlier_scores: npt.NDArray[np.float64]
-    labeled_outliers: Integers
 
 
 ENOUGH_LABELS = 20

@@ -11,8 +11,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-CHECKED_AT_ONCE = 1 << 26
-"""Bytes up to which values are looked at when a file is opened; those of larger arrays when they are used."""
+from ..saved import CHECKED_AT_ONCE, check_array, require
 
 ARRAYS: dict[str, str] = {
     "outlier_scores_": "float64",
@@ -28,23 +27,6 @@ ARRAYS: dict[str, str] = {
 _LONGEST_LABEL = 100
 
 
-class ModelFileError(ValueError):
-    """The file is not a model that this version can read."""
-
-
-def require(condition: bool, message: str) -> None:
-    """Raise unless it holds."""
-    if not condition:
-        raise ModelFileError(message)
-
-
-def check_array(name: str, array: npt.NDArray[Any], dtype: str, ndim: int) -> None:
-    """Type, dimensions, and that all values are finite, where they are not too many."""
-    require(array.dtype == dtype and array.ndim == ndim, f"{name} is {array.dtype} with {array.ndim} dimensions")
-    if array.nbytes <= CHECKED_AT_ONCE:
-        require(bool(np.isfinite(array).all()), f"{name} is not finite")
-
-
 def check_vectors(tensors: dict[str, npt.NDArray[Any]], n_features: int) -> None:
     """The vectors of a fit, and how they fit each other."""
     require(set(tensors) == set(ARRAYS), "its arrays are not those of a model")
@@ -52,8 +34,7 @@ def check_vectors(tensors: dict[str, npt.NDArray[Any]], n_features: int) -> None
         check_array(name, tensors[name], dtype, 1)
     n_rows = len(tensors["outlier_scores_"])
     require(n_rows > 0, "it has no scores of training rows")
-    from_version_1 = len(tensors["row_lengths_"]) == len(tensors["row_norms_"]) == 0  # which kept neither
-    for name in ("initial_scores_",) if from_version_1 else ("initial_scores_", "row_lengths_", "row_norms_"):
+    for name in ("initial_scores_", "row_lengths_", "row_norms_"):
         require(len(tensors[name]) == n_rows, f"{name} has {len(tensors[name])} values for {n_rows} training rows")
     require(len(tensors["calibration_scores_"]) <= n_rows, "it has more held-out rows than training rows")
     require(len(tensors["loss_curve_"]) > 0, "loss_curve_ is empty")

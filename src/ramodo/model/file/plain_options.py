@@ -53,7 +53,7 @@ def surely_fit(kind: str, options: dict[str, Any], fitted: dict[str, Any]) -> bo
         member.representation.upper == ()
         and member.representation.width == width
         and member.representation.first.slope == 0.0
-        for member in fitted["model_"].members
+        for member in fitted["model_"].learned
     )
 
 

@@ -1,7 +1,7 @@
 """The model file: safetensors, with options as JSON in its header. No pickle, nothing that could run.
 
 A file is written beside its target and renamed onto it, so a crash leaves what was there before. Reading trusts
-nothing: model_reading.py checks the header, every dtype and every shape before a detector is built, and a checksum
+nothing: reading.py checks the header, every dtype and every shape before a detector is built, and a checksum
 tells a damaged file.
 """
 
@@ -17,16 +17,20 @@ import numpy as np
 import numpy.typing as npt
 
 from ... import __version__
-from ...data.rows import DataError, DenseRows, Rows, open_rows
+from ...data.opening import DataError, open_rows
+from ...data.rows import Rows
 from ...files.whole import write_whole
 from ...options import check
-from ..model import Member, Origin, References
+from ..references import References
+from ..saved import ModelFileError, require
+from ..terms import Model
 from . import tensors as tensor_file
-from .facts import ARRAYS, ModelFileError, require
+from .facts import ARRAYS
 from .plain_options import surely_fit
 from .reading import FACTS, FORMAT, VERSION, read_fitted
 from .stage_options import decode, encode
 from .tensors import save_file
+from .terms import describe
 
 if TYPE_CHECKING:
     from ...framework import RandomDistanceDetector
@@ -41,13 +45,9 @@ def save(detector: RandomDistanceDetector, path: Path) -> Path:
     if not isinstance(options["random_state"], int | np.integer):
         options["random_state"] = None  # a generator's state is not part of the model
     tensors = {name: np.ascontiguousarray(getattr(detector, name), dtype=dtype) for name, dtype in ARRAYS.items()}
-    members = []
-    for i, (member, sample) in enumerate(zip(detector.model_.members, detector.samples_, strict=True)):
-        tensors.update(_member_tensors(i, member, sample))
-        members.append(_member_facts(member, detector.n_alive_[i]))
-    direction = detector.model_.direction
-    if direction is not None:
-        tensors["direction.columns"], tensors["direction.weights"] = direction.axis.columns, direction.axis.weights
+    _refuse_own_stages(detector.model_)
+    terms, arrays = describe(detector.model_)
+    tensors |= arrays | {f"sample.{i}": np.ascontiguousarray(sample) for i, sample in enumerate(detector.samples_)}
     if hasattr(detector, "feature_names_in_"):
         names = json.dumps([str(name) for name in detector.feature_names_in_]).encode()
         tensors["feature_names_in_"] = np.frombuffer(names, dtype=np.uint8)
@@ -57,67 +57,27 @@ def save(detector: RandomDistanceDetector, path: Path) -> Path:
         "class": type(detector).__name__,
         "options": json.dumps(encode(options)),
         "facts": json.dumps({name: kind(getattr(detector, name)) for name, kind in FACTS.items()}),
-        "members": json.dumps(members),
-        "normalize": json.dumps(detector.model_.normalize),
-        "direction": json.dumps(None if direction is None else [direction.factor, direction.detector_factor]),
+        "terms": terms,
+        "alive": json.dumps(list(detector.n_alive_)),
         "stage_seconds": json.dumps(detector.stage_seconds_),
         "source": json.dumps(detector.source_),
         "fingerprint": detector.fingerprint_,
         "ramodo": __version__,
     }
+
     _refuse_what_load_refuses(header, tensors)
     write_whole(path, lambda temporary: save_file(tensors, temporary, header))
     return path
 
 
-def _member_tensors(i: int, member: Member, sample: npt.NDArray[np.float32]) -> dict[str, npt.NDArray[Any]]:
-    representation, detection = member.representation, member.detection
-    if representation.head is not None or not isinstance(detection, References):
+def _refuse_own_stages(model: Model) -> None:
+    if any(
+        term.representation.head is not None or not isinstance(term.detection, References) for term in model.learned
+    ):
         raise ModelFileError(
             "a representation or scorer of your own was given; files are written of ramodo's stages only, since a file "
             "holds no code."
         )
-    tensors = {
-        "columns": representation.first.columns,
-        "weights": representation.first.weights,
-        "references": detection.rows,
-        "sample": sample,
-        **{f"upper.{j}": layer.weights for j, layer in enumerate(representation.upper)},
-    }
-    tensors |= _origin_tensors(member.origin)
-    return {f"model.{i}.{name}": np.ascontiguousarray(value) for name, value in tensors.items()}
-
-
-def _origin_tensors(origin: Origin | None) -> dict[str, npt.NDArray[Any]]:
-    """The reference rows in the original features."""
-    if origin is None:
-        return {}
-    numbers = {"origin.numbers": origin.numbers}
-    if isinstance(origin.rows, DenseRows):
-        return {**numbers, "origin.values": origin.rows.values}
-    indices = origin.rows.indices.astype(np.int64)
-    return {
-        **numbers,
-        "origin.indptr": origin.rows.indptr,
-        "origin.indices": indices,
-        "origin.data": origin.rows.data,
-    }
-
-
-def _member_facts(member: Member, n_alive: int) -> dict[str, Any]:
-    first, detection = member.representation.first, member.detection
-    assert isinstance(detection, References)
-    return {
-        "seed": first.seed,
-        "limit": first.limit,
-        "slope": first.slope,
-        "size": detection.size,
-        "k": detection.phi.k,
-        "average": detection.phi.average,
-        "deviation": member.deviation,
-        "n_alive": n_alive,
-        "n_upper": len(member.representation.upper),
-    }
 
 
 def _refuse_to_save(detector: RandomDistanceDetector, options: dict[str, Any]) -> None:
@@ -236,7 +196,7 @@ def _assembled(kind: str, options: dict[str, Any], fitted: dict[str, Any]) -> Ra
 def _fits(detector: RandomDistanceDetector) -> bool:
     """Whether every model has the layers that the options name."""
     stage = detector._stages().representation
-    for representation in (member.representation for member in detector.model_.members):
+    for representation in (term.representation for term in detector.model_.learned):
         widths = tuple(layer.weights.shape[1] for layer in (representation.first, *representation.upper))
         if widths != stage.checked_widths() or representation.first.slope != stage.slope:
             return False

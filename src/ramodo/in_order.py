@@ -11,10 +11,16 @@ Piece = TypeVar("Piece")
 Result = TypeVar("Result")
 
 
-def in_order(work: Callable[[Piece], Result], pieces: Sequence[Piece], n_threads: int) -> Iterator[Result]:
+def in_order(
+    work: Callable[[Piece], Result],
+    pieces: Sequence[Piece],
+    n_threads: int,
+    stop: Callable[[], None] = lambda: None,
+) -> Iterator[Result]:
     """The result for each piece. No more than two a thread are ready or under way, however many pieces there are.
 
-    Where the system refuses to start a thread, the calling one does the rest.
+    Where the system refuses to start a thread, the calling one does the rest. `stop` is called when an error or Ctrl-C
+    ends it early, before it waits for the pieces under way.
     """
     n_threads = min(n_threads, len(pieces))
     if n_threads < 2:
@@ -34,6 +40,9 @@ def in_order(work: Callable[[Piece], Result], pieces: Sequence[Piece], n_threads
                     waiting.append(_done(work, piece))
             while waiting:
                 yield waiting.popleft().result()
+        except BaseException:
+            stop()
+            raise
         finally:
             for future in waiting:
                 future.cancel()

@@ -18,15 +18,16 @@ direction.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from .. import kernels
+from ..data.blocks import Block
 from ..data.labels import Labels
-from ..data.rows import DenseRows, Rows, map_blocks, normalized, stack
+from ..data.rows import Rows
+from ..model.label_direction import Axes, LabelDirection
+from ..model.terms import Model, Term
 
 Doubles = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int64]
@@ -48,80 +49,45 @@ _DETECTOR, _DIRECTION = 0.5, 3.0
 
 
 @dataclass(frozen=True)
-class Axes:
-    """Directions for rows of length 1; `weights` has a row for each of the features `columns`, a column for each."""
-
-    columns: Integers
-    weights: npt.NDArray[np.float32]
-    n_features: int
-
-    @cached_property
-    def projection(self) -> kernels.Projection:
-        """Its kernel, made when first used."""
-        return kernels.Projection(self.columns, self.weights, self.n_features, seed=0, limit=0.0, slope=1.0)
-
-    def __reduce__(self) -> Any:
-        return Axes, (self.columns, self.weights, self.n_features)
-
-    def along(self, rows: Rows, n_threads: int) -> Doubles:
-        """w·x/|x| of each row and axis."""
-        project = self.projection
-        return map_blocks(rows, lambda block: project(normalized(block, "l2", n_threads), n_threads)).astype(np.float64)
-
-
-@dataclass(frozen=True)
-class LabelDirection:
-    """c(x), and the factors that make one score of it and the detector's."""
-
-    axis: Axes
-    factor: float
-    detector_factor: float
-
-    def along(self, rows: Rows, n_threads: int) -> Doubles:
-        """c of each row."""
-        return self.axis.along(rows, n_threads)[:, 0]
-
-    def combine(self, detector_scores: Doubles, along: Doubles) -> Doubles:
-        """The final score."""
-        return self.detector_factor * detector_scores + self.factor * along
-
-
-@dataclass(frozen=True)
-class Known:
+class LabeledRows:
     """The labelled rows, and the initial scores of the outliers among them."""
 
-    outliers: Rows
-    inliers: Rows | None
+    outliers: Block
+    inliers: Block | None
     outlier_scores: Doubles
 
 
 def known_rows(
-    rows: Rows, labels: Labels, outliers: Rows | None, inliers: Rows | None, initial: Doubles, extra: Doubles
-) -> Known:
+    rows: Rows, labels: Labels, outliers: Block | None, inliers: Block | None, initial: Doubles, extra: Doubles
+) -> LabeledRows:
     """Labelled rows of X and those that came beside it; at least one of them an outlier."""
     own = np.flatnonzero(labels == 1)
     known, fine = _both(rows, own, outliers), _both(rows, np.flatnonzero(labels == -1), inliers)
     assert known is not None
-    return Known(known, fine, np.concatenate([initial[own], extra]))
+    return LabeledRows(known, fine, np.concatenate([initial[own], extra]))
 
 
-def _both(rows: Rows, own: Integers, extra: Rows | None) -> Rows | None:
+def _both(rows: Rows, own: Integers, extra: Block | None) -> Block | None:
     parts = [part for part in (rows.take(own) if len(own) else None, extra) if part is not None]
-    return stack(parts) if parts else None
+    return parts[0].stacked(parts[1:]) if parts else None
 
 
 def learn_direction(
     rows: Rows,
     others: Integers,
-    known: Known,
+    known: LabeledRows,
     initial: Doubles,
+    detector: Term,
     detector_scores: Doubles,
     rng: np.random.Generator,
     n_threads: int,
-) -> tuple[LabelDirection, Doubles]:
-    """The direction from `others`, rows that are no known outliers, to those that are; the final scores of `rows`."""
-    outliers = normalized(known.outliers, "l2", n_threads)
-    inliers = None if known.inliers is None else normalized(known.inliers, "l2", n_threads)
+) -> tuple[Model, Doubles]:
+    """The detector and the direction from `others`, rows not known to be outliers, to those that are, as one score.
+
+    Also gives the final scores of `rows`.
+    """
+    outliers = known.outliers.normalized("l2", n_threads)
+    inliers = None if known.inliers is None else known.inliers.normalized("l2", n_threads)
     means = _Means.of(_background(rows, others, rng, n_threads), outliers, inliers)
 
     votes = np.tanh(outliers.n_rows / _VOTERS * means.difference)
@@ -134,9 +100,9 @@ def learn_direction(
         _strength(known.outlier_scores, initial, _DETECTOR),
         _strength(means.left_out(outliers), both[:, 0], _DIRECTION),
     )
-    factors = _factors(*_fisher(*strengths, initial, both[:, 0]), detector_scores, along)
-    direction = LabelDirection(axis, *factors)
-    return direction, direction.combine(detector_scores, along)
+    factor, detector_factor = _factors(*_fisher(*strengths, initial, both[:, 0]), detector_scores, along)
+    model = Model((detector, LabelDirection(axis)), (detector_factor, factor))
+    return model, model.total([detector_scores, along])
 
 
 def _axes(means: _Means, weights: Doubles, n_features: int) -> Axes:
@@ -147,10 +113,10 @@ def _spread(scores: Doubles) -> float:
     return float(np.std(scores)) or 1.0
 
 
-def _background(rows: Rows, others: Integers, rng: np.random.Generator, n_threads: int) -> Rows:
+def _background(rows: Rows, others: Integers, rng: np.random.Generator, n_threads: int) -> Block:
     if len(others) > _BACKGROUND:
         others = np.sort(rng.choice(others, _BACKGROUND, replace=False))
-    return normalized(rows if len(others) == rows.n_rows else rows.take(others), "l2", n_threads)
+    return rows.take(others).normalized("l2", n_threads)
 
 
 def _strength(outliers: Doubles, others: Doubles, assumed: float) -> float:
@@ -185,8 +151,8 @@ class _Means:
     scale: Doubles
 
     @classmethod
-    def of(cls, background: Rows, outliers: Rows, inliers: Rows | None) -> _Means:
-        parts = [_moments(rows) for rows in (background, outliers, inliers) if rows is not None]
+    def of(cls, background: Block, outliers: Block, inliers: Block | None) -> _Means:
+        parts = [rows.moments() for rows in (background, outliers, inliers) if rows is not None]
         columns = np.sort(np.concatenate([own for own, _, _ in parts]), kind="stable")  # of sorted runs: a merge
         columns = columns[np.concatenate([[True], columns[1:] > columns[:-1]])]
         means = []
@@ -207,7 +173,7 @@ class _Means:
     def difference(self) -> Doubles:
         return (self.outliers - self.others) * self.scale
 
-    def left_out(self, outliers: Rows) -> Doubles:
+    def left_out(self, outliers: Block) -> Doubles:
         """d·x of each outlier, d without it; nothing where there is only one."""
         n = outliers.n_rows
         if n < 2:
@@ -220,22 +186,6 @@ class _Means:
             own[i] = scaled @ values / (n - 1)
         return full - own
 
-    def _row(self, rows: Rows, i: int) -> tuple[Any, Doubles]:
-        factor = 1.0 if rows.factors is None else rows.factors[i]
-        if isinstance(rows, DenseRows):
-            return slice(None), rows.values[i] * factor
-        entries = slice(rows.indptr[i], rows.indptr[i + 1])
-        return np.searchsorted(self.columns, rows.indices[entries]), rows.data[entries] * factor
-
-
-def _moments(rows: Rows) -> tuple[Integers, Doubles, Doubles]:
-    """Features, and the mean and mean square of each."""
-    if isinstance(rows, DenseRows):
-        sums, squares = np.zeros(rows.n_features), np.zeros(rows.n_features)
-        for block in rows.blocks():
-            values = block.values if block.factors is None else block.values * block.factors[:, None]
-            sums += values.sum(axis=0, dtype=np.float64)
-            squares += np.einsum("ij,ij->j", values, values, dtype=np.float64)
-        return np.arange(rows.n_features), sums / rows.n_rows, squares / rows.n_rows
-    columns, sums, squares = kernels.moments(rows)
-    return columns, sums / rows.n_rows, squares / rows.n_rows
+    def _row(self, rows: Block, i: int) -> tuple[Any, Doubles]:
+        columns, values = rows.row(i)
+        return slice(None) if columns is None else np.searchsorted(self.columns, columns), values

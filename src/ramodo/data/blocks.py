@@ -1,0 +1,354 @@
+"""Rows in memory: CSR arrays, or a dense matrix. Sparse data stays sparse, and users' arrays are never changed.
+
+Rows may carry `factors`, one for each row, by which the kernels multiply it as they read: normalisation without a copy.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from typing import Any, ClassVar, Self, TypeVar
+
+import numpy as np
+import numpy.typing as npt
+import scipy.sparse as sp
+
+from .. import kernels
+from .mapped import refuse_changed
+from .rows import Doubles, Integers, Rows, Show
+
+T = TypeVar("T")
+
+_SMALLEST = 1e-30
+"""Rows below this size are not normalised: the kernels' single precision has no digits for them."""
+
+_BLOCK_ENTRIES = 1 << 24
+"""Non-zeros (or dense values) per block: enough for threads, few enough to answer Ctrl-C and to show progress."""
+
+
+class Block(Rows):
+    """Rows in memory."""
+
+    is_sparse: ClassVar[bool]
+    factors: Doubles | None
+
+    @abstractmethod
+    def part(self, begin: int, end: int) -> Self:
+        """Consecutive rows, sharing memory."""
+
+    @abstractmethod
+    def entries_before(self) -> Integers:
+        """For each row, and for the end, the stored values before it."""
+
+    @abstractmethod
+    def take(self, numbers: Integers) -> Self:
+        """A copy of some rows, in the order given."""
+
+    def in_memory(self) -> Self:
+        return self
+
+    def blocks(self) -> Iterator[Self]:
+        """Consecutive rows, in order."""
+        for begin, end in _cuts(self.entries_before()):
+            self.refuse_changed()
+            yield self.part(begin, end)
+        self.refuse_changed()
+
+    def refuse_changed(self) -> None:
+        """Raise where the rows are on disk and somebody has written into them; in memory nobody can."""
+
+    def map(self, function: Callable[[Block], T], show: Show | None = None) -> list[T]:
+        results, done = [], 0
+        for block in self.blocks():
+            results.append(function(block))
+            done += block.n_rows
+            if show is not None:
+                show(done, self.n_rows)
+        return results
+
+    def normalized(self, how: str | None, n_threads: int = 1) -> Self:
+        """The same rows with factors that bring each to length 1 ("l2") or largest absolute value 1 ("max").
+
+        Rows of zeros, and of values below 1e-30, stay as they are.
+        """
+        if how is None:
+            return self
+        sizes = np.sqrt(self.squared_norms(n_threads)) if how == "l2" else self.largest_values(n_threads)
+        return replace(self, factors=1 / np.where(sizes > _SMALLEST, sizes, 1.0))  # type: ignore[type-var]
+
+    def without_factors(self) -> Self:
+        """The rows as they came."""
+        return replace(self, factors=None)  # type: ignore[type-var]
+
+    def for_training(self, epochs: Integers, extra: Sequence[Block]) -> tuple[Block, Integers]:
+        """As they are where nothing is added; one copy where most of them are drawn, which is cheaper than two."""
+        if not extra:
+            return self, epochs
+        drawn = np.unique(epochs)
+        if 2 * int((drawn < self.n_rows).sum()) > self.n_rows:
+            return self.stacked(extra), epochs
+        return super().for_training(epochs, extra)
+
+    @abstractmethod
+    def stacked(self, others: Sequence[Block]) -> Block:
+        """These rows and the others, which are of the same kind, one below the other."""
+
+    @abstractmethod
+    def matching(self, other: Block) -> Block:
+        """`other` in this kind, sparse or dense, for data that came in both."""
+
+    @abstractmethod
+    def multiplied(self) -> Self:
+        """The same rows with their factors multiplied in."""
+
+    @abstractmethod
+    def to_matrix(self) -> Any:
+        """The rows as a scipy or numpy matrix, each times its factor: for code that knows no `Rows`."""
+
+    @abstractmethod
+    def as_sparse(self) -> SparseRows:
+        """The non-zeros of the rows, without their factors."""
+
+    @abstractmethod
+    def row(self, number: int) -> tuple[Integers | None, Doubles]:
+        """Features (None for all) and values of one row, times its factor."""
+
+    @abstractmethod
+    def content(self) -> bytes:
+        """The non-zeros of the rows, without their factors, the same for sparse and dense ones."""
+
+    @abstractmethod
+    def features_and_largest(self) -> tuple[Integers, float]:
+        """The features that occur, and the largest absolute value."""
+
+    @abstractmethod
+    def moments(self) -> tuple[Integers, Doubles, Doubles]:
+        """Features, and the mean and mean square of each, rows times their factors."""
+
+    @abstractmethod
+    def arrays(self) -> dict[str, npt.NDArray[Any]]:
+        """What a file needs to hold of the rows, without their factors."""
+
+
+@dataclass(frozen=True)
+class SparseRows(Block):
+    """CSR arrays with sorted, unique indices. `indptr` may point into the middle of `indices` and `data`."""
+
+    indptr: npt.NDArray[np.int64]
+    indices: npt.NDArray[Any]
+    data: npt.NDArray[Any]
+    width: int
+    factors: Doubles | None = None
+    is_sparse: ClassVar[bool] = True
+
+    @classmethod
+    def empty(cls, n_rows: int, n_features: int) -> SparseRows:
+        """Rows without a non-zero."""
+        return cls(np.zeros(n_rows + 1, dtype=np.int64), np.empty(0, dtype=np.int64), np.empty(0), n_features)
+
+    @property
+    def n_rows(self) -> int:
+        return len(self.indptr) - 1
+
+    @property
+    def n_features(self) -> int:
+        return self.width
+
+    def entries_before(self) -> Integers:
+        return self.indptr - self.indptr[0]
+
+    def part(self, begin: int, end: int) -> Self:
+        factors = None if self.factors is None else self.factors[begin:end]
+        return replace(self, indptr=self.indptr[begin : end + 1], factors=factors)
+
+    def take(self, numbers: Integers) -> Self:
+        lengths = (self.indptr[1:] - self.indptr[:-1])[numbers]
+        indptr = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
+        entries = np.arange(indptr[-1]) + np.repeat(self.indptr[numbers] - indptr[:-1], lengths)
+        factors = None if self.factors is None else self.factors[numbers]
+        return replace(self, indptr=indptr, indices=self.indices[entries], data=self.data[entries], factors=factors)
+
+    def stacked(self, others: Sequence[Block]) -> Block:
+        parts = [self, *[other.as_sparse() for other in others]]
+        matrix = sp.vstack([part.to_csr() for part in parts], format="csr")
+        rows = SparseRows(np.ascontiguousarray(matrix.indptr, dtype=np.int64), matrix.indices, matrix.data, self.width)
+        return replace(rows, factors=_all_factors([self, *others]))
+
+    def matching(self, other: Block) -> Block:
+        if isinstance(other, SparseRows):
+            return other
+        matrix = sp.csr_array(other.to_matrix())
+        return SparseRows(matrix.indptr.astype(np.int64), matrix.indices, matrix.data, self.width, None)
+
+    def multiplied(self) -> Self:
+        if self.factors is None:
+            return self
+        factors = np.repeat(self.factors, self.indptr[1:] - self.indptr[:-1])
+        return replace(self, data=(self.data * factors).astype(self.data.dtype), factors=None)
+
+    def to_csr(self) -> sp.csr_array:
+        """The rows as scipy knows them, without their factors, sharing memory where indptr starts at 0."""
+        start, stop = int(self.indptr[0]), int(self.indptr[-1])
+        arrays = (self.data[start:stop], self.indices[start:stop], self.indptr - start)
+        return sp.csr_array(arrays, shape=(self.n_rows, self.n_features))
+
+    def to_matrix(self) -> Any:
+        matrix = sp.csr_matrix(self.to_csr())
+        if self.factors is not None:
+            matrix.data = matrix.data * np.repeat(self.factors, np.diff(matrix.indptr)).astype(matrix.dtype)
+        return matrix
+
+    def as_sparse(self) -> SparseRows:
+        return self
+
+    def row(self, number: int) -> tuple[Integers | None, Doubles]:
+        entries = slice(self.indptr[number], self.indptr[number + 1])
+        return self.indices[entries], self.data[entries] * (1.0 if self.factors is None else self.factors[number])
+
+    def content(self) -> bytes:
+        entries = slice(self.indptr[0], self.indptr[-1])
+        columns, values = self.indices[entries], self.data[entries]
+        there = values != 0
+        lengths = self.lengths()
+        return lengths.tobytes() + columns[there].astype(np.int64).tobytes() + values[there].astype(float).tobytes()
+
+    def squared_norms(self, n_threads: int = 1) -> Doubles:
+        return kernels.squared_norms(self, n_threads)
+
+    def largest_values(self, n_threads: int = 1) -> Doubles:
+        return kernels.largest_values(self, n_threads)
+
+    def lengths(self) -> Integers:
+        stored, values = self.indptr[1:] - self.indptr[:-1], self.data[self.indptr[0] : self.indptr[-1]]
+        if np.count_nonzero(values) == len(values):
+            return stored
+        zeros = np.flatnonzero(values == 0) + self.indptr[0]
+        return stored - np.bincount(np.searchsorted(self.indptr, zeros, "right") - 1, minlength=self.n_rows)
+
+    def features_and_largest(self) -> tuple[Integers, float]:
+        entries = slice(self.indptr[0], self.indptr[-1])
+        values = self.data[entries]
+        seen = np.unique(self.indices[entries][values != 0]).astype(np.int64)
+        return seen, float(np.abs(values).max(initial=0.0))
+
+    def moments(self) -> tuple[Integers, Doubles, Doubles]:
+        columns, sums, squares = kernels.moments(self)
+        return columns, sums / self.n_rows, squares / self.n_rows
+
+    def arrays(self) -> dict[str, npt.NDArray[Any]]:
+        return {"indptr": self.indptr, "indices": self.indices.astype(np.int64), "data": self.data}
+
+
+@dataclass(frozen=True)
+class MappedRows(SparseRows):
+    """Rows of a folder on disk: the arrays are mapped, and read as they are used."""
+
+    def refuse_changed(self) -> None:
+        refuse_changed(self.indices, self.data)
+
+    def take(self, numbers: Integers) -> SparseRows:  # type: ignore[override]
+        taken = super().take(numbers)
+        self.refuse_changed()
+        return SparseRows(taken.indptr, taken.indices, taken.data, taken.width, taken.factors)
+
+
+@dataclass(frozen=True)
+class DenseRows(Block):
+    """A C-ordered float32 or float64 matrix, maybe mapped from a file."""
+
+    values: npt.NDArray[Any]
+    factors: Doubles | None = None
+    is_sparse: ClassVar[bool] = False
+
+    @property
+    def n_rows(self) -> int:
+        return int(self.values.shape[0])
+
+    @property
+    def n_features(self) -> int:
+        return int(self.values.shape[1])
+
+    def refuse_changed(self) -> None:
+        refuse_changed(self.values)
+
+    def entries_before(self) -> Integers:
+        return np.arange(self.n_rows + 1, dtype=np.int64) * self.n_features
+
+    def part(self, begin: int, end: int) -> Self:
+        return replace(
+            self, values=self.values[begin:end], factors=None if self.factors is None else self.factors[begin:end]
+        )
+
+    def take(self, numbers: Integers) -> Self:
+        return replace(
+            self, values=self.values[numbers], factors=None if self.factors is None else self.factors[numbers]
+        )
+
+    def stacked(self, others: Sequence[Block]) -> Block:
+        values = [self.values, *[other.values for other in others if isinstance(other, DenseRows)]]
+        return DenseRows(np.vstack(values), _all_factors([self, *others]))
+
+    def matching(self, other: Block) -> Block:
+        return DenseRows(other.to_csr().toarray(), other.factors) if isinstance(other, SparseRows) else other
+
+    def multiplied(self) -> Self:
+        if self.factors is None:
+            return self
+        return replace(self, values=(self.values * self.factors[:, None]).astype(self.values.dtype), factors=None)
+
+    def to_matrix(self) -> Any:
+        return self.multiplied().values
+
+    def as_sparse(self) -> SparseRows:
+        numbers, columns = np.nonzero(self.values)
+        indptr = np.searchsorted(numbers, np.arange(self.n_rows + 1)).astype(np.int64)
+        return SparseRows(indptr, columns.astype(np.int64), self.values[numbers, columns], self.n_features)
+
+    def row(self, number: int) -> tuple[Integers | None, Doubles]:
+        return None, self.values[number] * (1.0 if self.factors is None else self.factors[number])
+
+    def content(self) -> bytes:
+        return self.as_sparse().content()
+
+    def squared_norms(self, n_threads: int = 1) -> Doubles:
+        return np.concatenate([np.einsum("ij,ij->i", b.values, b.values, dtype=np.float64) for b in self.blocks()])
+
+    def largest_values(self, n_threads: int = 1) -> Doubles:
+        return np.concatenate([np.abs(b.values).max(axis=1).astype(np.float64) for b in self.blocks()])
+
+    def lengths(self) -> Integers:
+        return np.concatenate([np.count_nonzero(block.values, axis=1) for block in self.blocks()])
+
+    def features_and_largest(self) -> tuple[Integers, float]:
+        return np.flatnonzero(self.values.any(axis=0)), float(np.abs(self.values).max(initial=0.0))
+
+    def moments(self) -> tuple[Integers, Doubles, Doubles]:
+        sums, squares = np.zeros(self.n_features), np.zeros(self.n_features)
+        for block in self.blocks():
+            values = block.values if block.factors is None else block.values * block.factors[:, None]
+            sums += values.sum(axis=0, dtype=np.float64)
+            squares += np.einsum("ij,ij->j", values, values, dtype=np.float64)
+        return np.arange(self.n_features), sums / self.n_rows, squares / self.n_rows
+
+    def arrays(self) -> dict[str, npt.NDArray[Any]]:
+        return {"values": self.values}
+
+
+def _all_factors(parts: Sequence[Block]) -> Doubles | None:
+    if parts[0].factors is None:
+        return None
+    return np.concatenate([part.factors for part in parts if part.factors is not None])
+
+
+def _cuts(entries: Integers) -> Iterator[tuple[int, int]]:
+    """Row ranges of about `_BLOCK_ENTRIES` each, given the entries before each row."""
+    n_rows = len(entries) - 1
+    if n_rows <= 0 or entries[-1] <= _BLOCK_ENTRIES:
+        yield 0, n_rows
+        return
+    n_blocks = int(entries[-1] // _BLOCK_ENTRIES) + 1
+    cuts = np.unique(np.searchsorted(entries, np.linspace(0, entries[-1], n_blocks + 1)[1:-1]))
+    edges = [0, *[int(c) for c in cuts if 0 < c < n_rows], n_rows]
+    yield from pairwise(edges)

@@ -1,0 +1,73 @@
+"""Terms made of terms."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from ..data.blocks import Block
+from .parts import Part
+from .saved import Saved, require
+from .terms import Scores, Term
+
+_SMALLEST_UNIT = 1e-300
+
+
+@dataclass(frozen=True)
+class Mean(Term):
+    """The mean of several terms, each in its own unit: the standard deviation of its scores of the training rows."""
+
+    terms: tuple[Term, ...]
+    units: tuple[float, ...]
+    kind: ClassVar[str] = "mean"
+
+    def score(self, block: Block, n_threads: int) -> Scores:
+        return self.of([term.score(block, n_threads) for term in self.terms])
+
+    def of(self, scores: list[Scores]) -> Scores:
+        """The terms' scores as one."""
+        return np.asarray(np.mean([one / unit for one, unit in zip(scores, self.units, strict=True)], axis=0))
+
+    def parts(self, weight: float, normalize: str | None) -> list[Part]:
+        pairs = zip(self.terms, self.units, strict=True)
+        return [part for term, unit in pairs for part in term.parts(weight / len(self.terms) / unit, normalize)]
+
+    def facts(self) -> dict[str, Any]:
+        return {"units": list(self.units)}
+
+    @classmethod
+    def read(cls, saved: Saved, inner: tuple[Term, ...]) -> Mean:
+        units = saved.reals("units", low=_SMALLEST_UNIT)
+        require(len(units) == len(inner) > 0, "a mean has not one unit for each of its terms")
+        return cls(inner, tuple(units))
+
+    def inner(self) -> tuple[Term, ...]:
+        return self.terms
+
+
+@dataclass(frozen=True)
+class Normalized(Term):
+    """A term of rows of length 1 ("l2") or largest absolute value 1 ("max")."""
+
+    term: Term
+    how: str
+    kind: ClassVar[str] = "normalized"
+
+    def score(self, block: Block, n_threads: int) -> Scores:
+        return self.term.score(block.normalized(self.how, n_threads), n_threads)
+
+    def parts(self, weight: float, normalize: str | None) -> list[Part]:
+        return self.term.parts(weight, self.how)
+
+    def facts(self) -> dict[str, Any]:
+        return {"how": self.how}
+
+    @classmethod
+    def read(cls, saved: Saved, inner: tuple[Term, ...]) -> Normalized:
+        require(len(inner) == 1, "not one term is normalised")
+        return cls(inner[0], saved.text("how", ("l2", "max")))
+
+    def inner(self) -> tuple[Term, ...]:
+        return (self.term,)

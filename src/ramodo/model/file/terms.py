@@ -1,0 +1,51 @@
+"""Terms in a model file: a tree of facts as JSON, and arrays named by their place in it."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import numpy as np
+
+from ..combining import Mean, Normalized
+from ..label_direction import LabelDirection
+from ..learned import LearnedDistance
+from ..original import OriginalDistance
+from ..saved import Saved, require
+from ..terms import Model, Tensors, Term
+
+KINDS: dict[str, type[Term]] = {
+    kind.kind: kind for kind in (LearnedDistance, OriginalDistance, LabelDirection, Mean, Normalized)
+}
+"""Terms that a file may hold."""
+
+
+def describe(model: Model) -> tuple[str, Tensors]:
+    """The terms as JSON, and their arrays."""
+    tensors: Tensors = {}
+    terms = [_describe(term, f"term.{i}.", tensors) for i, term in enumerate(model.terms)]
+    return json.dumps({"weights": list(model.weights), "terms": terms}), tensors
+
+
+def _describe(term: Term, prefix: str, tensors: Tensors) -> dict[str, Any]:
+    tensors |= {f"{prefix}{name}": np.ascontiguousarray(array) for name, array in term.tensors().items()}
+    inner = [_describe(one, f"{prefix}{i}.", tensors) for i, one in enumerate(term.inner())]
+    return {"kind": term.kind, **term.facts(), **({"terms": inner} if inner else {})}
+
+
+def read(text: str, tensors: Tensors, n_features: int) -> Model:
+    """The model, whose arrays are taken out of `tensors`."""
+    saved = Saved(json.loads(text), tensors, "term.", n_features)
+    weights = saved.reals("weights")
+    terms = saved.terms(_read)
+    saved.finish()
+    require(len(weights) == len(terms) > 0, "it has not one weight for each of its terms")
+    return Model(terms, tuple(weights))
+
+
+def _read(saved: Saved) -> Term:
+    kind = saved.kind()
+    require(kind in KINDS, f"it holds the term {kind[:50]!r}, known are {', '.join(KINDS)}")
+    term = KINDS[kind].read(saved, saved.terms(_read))
+    saved.finish()
+    return term

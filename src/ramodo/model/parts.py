@@ -1,0 +1,77 @@
+"""A term taken apart: what each feature adds to it.
+
+A representation is piecewise linear without constants and a score is a mean of distances, so nothing has to be
+estimated. With u = (f(x) - f(s)) / ‖f(x) - f(s)‖ the distance of x to a reference s is u·f(x) - u·f(s), and each f is a
+sum over features: feature j adds x_j (W_j·p) for the row, p = u carried back through the units that respond to x, and
+takes away s_j (W_j·q) for the reference, q the same through the units that respond to s. So what a row lacks and its
+nearest references have counts too, as a contribution of a feature whose value is 0.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from .. import kernels
+from ..data.blocks import Block, SparseRows
+
+Doubles = npt.NDArray[np.float64]
+Integers = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class View:
+    """What the scores of a block make of one part: p and factor of each row, and its references with their q."""
+
+    p: Doubles
+    factors: Doubles
+    near: Integers
+    q: Doubles
+    distances: Doubles
+
+
+class Part(ABC):
+    """A piece of a score that is linear in the row and in the references that it is compared with."""
+
+    projection: kernels.Projection | None
+    """None where rows are compared as they are: then a reference adds the square of what they differ by."""
+    references: Block
+    """As the projection takes them."""
+    as_given: Block | None
+    """As they came; None where rows are compared with nothing."""
+    numbers: Integers
+    """Of the references, among the training rows."""
+
+    @property
+    def width(self) -> int:
+        """Numbers of p, and of q for each reference."""
+        return 1 if self.projection is None else self.projection.width
+
+    @abstractmethod
+    def view(self, block: Block) -> View:
+        """Of the rows of a block."""
+
+    def nearest(self, view: View, i: int, most: int = 5) -> tuple[int, ...]:
+        """Training rows behind the nearest references, nearest first."""
+        order = np.argsort(view.distances[i], kind="stable")
+        others = order[view.distances[i][order] > 0]  # the row itself may be a reference
+        order = others if len(others) else order
+        return tuple(dict.fromkeys(self.numbers[view.near[i][order]].tolist()))[:most]
+
+
+class LinearPart(Part):
+    """A direction in the original features, for rows of length 1; compared with nothing."""
+
+    def __init__(self, projection: kernels.Projection, n_features: int, weight: float) -> None:
+        self._weight, self.projection = weight, projection
+        self.references, self.as_given = SparseRows.empty(0, n_features), None
+        self.numbers = np.empty(0, dtype=np.int64)
+
+    def view(self, block: Block) -> View:
+        lengths = np.sqrt(block.squared_norms(1))
+        nothing = np.empty((block.n_rows, 0))
+        p = np.full((block.n_rows, 1), self._weight)
+        return View(p, 1 / np.where(lengths > 0, lengths, 1.0), nothing.astype(np.int64), nothing, nothing)

@@ -1,0 +1,76 @@
+"""Rows that scores are distances to: in a representation, and as they came."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from .. import kernels
+from ..data.blocks import Block, DenseRows, SparseRows
+from ..kernels import Phi
+
+Scores = npt.NDArray[np.float64]
+Floats = npt.NDArray[np.float32]
+
+
+@dataclass(frozen=True)
+class References:
+    """Rows of the representation that scores are distances to; `size` consecutive ones form a subsample."""
+
+    rows: Floats
+    size: int
+    phi: Phi
+    _small: kernels.SmallSp = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "_small", kernels.SmallSp(self.rows, self.size, self.phi))
+
+    def __reduce__(self) -> Any:
+        return References, (self.rows, self.size, self.phi)
+
+    def score(self, rows: Floats, n_threads: int) -> Scores:
+        """φ of each row, averaged over the subsamples."""
+        return self._small.score(rows, n_threads)
+
+
+@dataclass(frozen=True)
+class Fitted:
+    """A scorer of the user's, fitted to the representation."""
+
+    scorer: Any
+
+    def score(self, rows: Floats, n_threads: int) -> Scores:
+        """Its scores, higher being more outlying."""
+        return np.asarray(self.scorer(DenseRows(rows)), dtype=np.float64)
+
+
+@dataclass(frozen=True)
+class Origin:
+    """The references as rows of the original features, as they came, and their numbers among the training rows."""
+
+    rows: Block
+    numbers: npt.NDArray[np.int64]
+
+    @classmethod
+    def of(cls, rows: Block, numbers: npt.NDArray[np.int64]) -> Origin:
+        """Rows perhaps with factors, which follow from the rows."""
+        if isinstance(rows, SparseRows):
+            rows = replace(rows, indices=rows.indices.astype(np.int64))
+        return cls(rows.without_factors(), numbers)
+
+
+def nearest(squared: npt.NDArray[np.float64], size: int, phi: Phi) -> npt.NDArray[np.int64]:
+    """φ in Python: the references that each row's score depends on, given the squared distances to all of them.
+
+    Of each subsample of `size` consecutive references the k-th nearest, or the k nearest.
+    """
+    n = len(squared)
+    by_subsample = squared.reshape(n, -1, size)
+    if phi.k == 1:
+        order = by_subsample.argmin(axis=2)[:, :, None]
+    else:
+        order = np.argsort(by_subsample, axis=2, kind="stable")[:, :, slice(phi.k) if phi.average else [phi.k - 1]]
+    return (order + size * np.arange(by_subsample.shape[1])[None, :, None]).reshape(n, -1)

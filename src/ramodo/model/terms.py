@@ -1,0 +1,130 @@
+"""The score of a row is a sum of terms.
+
+A term scores rows, says exactly what each feature adds to its scores, and can be written to a file. Terms compose:
+
+    LearnedDistance      the distance to references in a learned representation      learned.py
+    OriginalDistance     the distance to references in the original features         original.py
+    LabelDirection       how far a row lies towards labelled outliers                label_direction.py
+    Mean                 of several terms, each in its own unit                      combining.py
+    Normalized           a term of rows that are normalised first                    combining.py
+
+`Model` is their weighted sum.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+import numpy.typing as npt
+
+from ..data.blocks import Block
+from ..data.opening import DataError
+from ..data.rows import Rows, Show
+
+if TYPE_CHECKING:
+    from .learned import LearnedDistance
+    from .parts import Part
+    from .saved import Saved
+
+Scores = npt.NDArray[np.float64]
+Floats = npt.NDArray[np.float32]
+Tensors = dict[str, npt.NDArray[Any]]
+
+
+class Term(ABC):
+    """One summand of a score."""
+
+    kind: ClassVar[str]
+    """Its name, in files and in words."""
+
+    @abstractmethod
+    def score(self, block: Block, n_threads: int) -> Scores:
+        """One number per row, which depends on that row alone; higher is more outlying."""
+
+    @abstractmethod
+    def parts(self, weight: float, normalize: str | None) -> list[Part]:
+        """The term times `weight`, for rows normalised so, taken apart into what features add."""
+
+    @abstractmethod
+    def facts(self) -> dict[str, Any]:
+        """Its numbers, as JSON has them."""
+
+    def tensors(self) -> Tensors:
+        """Its arrays, by name."""
+        return {}
+
+    @classmethod
+    @abstractmethod
+    def read(cls, saved: Saved, inner: tuple[Term, ...]) -> Term:
+        """The term that gave these facts, tensors and inner terms; raises where they are not possible."""
+
+    def inner(self) -> tuple[Term, ...]:
+        """The terms that it is made of."""
+        return ()
+
+    def all(self) -> Iterator[Term]:
+        """This term and all that it is made of."""
+        yield self
+        for term in self.inner():
+            yield from term.all()
+
+
+@dataclass(frozen=True)
+class Model:
+    """A weighted sum of terms."""
+
+    terms: tuple[Term, ...]
+    weights: tuple[float, ...] = (1.0,)
+
+    def score(self, rows: Rows, n_threads: int, show: Show | None = None) -> Scores:
+        """One score per row; depends on that row alone."""
+        return rows.gather(partial(self.score_block, n_threads=n_threads), show)
+
+    def score_block(self, block: Block, n_threads: int) -> Scores:
+        """The same for rows in memory."""
+        scores = self.total([term.score(block, n_threads) for term in self.terms])
+        if not np.isfinite(scores).all():
+            raise DataError("scores are not finite: the weights of this model are damaged, or X is beyond its reach.")
+        return scores
+
+    def total(self, scores: list[Scores]) -> Scores:
+        """The terms' scores as one."""
+        total = self.weights[0] * scores[0]
+        for weight, one in zip(self.weights[1:], scores[1:], strict=True):
+            total = total + weight * one
+        return total
+
+    def parts(self) -> list[Part]:
+        """All terms, taken apart into what features add."""
+        pairs = zip(self.terms, self.weights, strict=True)
+        return [part for term, weight in pairs for part in term.parts(weight, None)]
+
+    @property
+    def learned(self) -> tuple[LearnedDistance, ...]:
+        """The representations, with the detector in each."""
+        return tuple(term for top in self.terms for term in top.all() if term.kind == "learned distance")  # type: ignore[misc]
+
+    @property
+    def normalize(self) -> str | None:
+        """How rows are normalised before the representations see them."""
+        return next((term.how for top in self.terms for term in top.all() if term.kind == "normalized"), None)  # type: ignore[attr-defined]
+
+    def transform(self, rows: Rows, n_threads: int) -> Floats:
+        """All representations of each row, side by side."""
+        return rows.gather(partial(self.transform_block, n_threads=n_threads))
+
+    def transform_block(self, block: Block, n_threads: int) -> Floats:
+        """The same for rows in memory."""
+        seen = block.normalized(self.normalize, n_threads)
+        parts = [term.representation.transform(seen, n_threads) for term in self.learned]
+        return parts[0] if len(parts) == 1 else np.hstack(parts)
+
+
+def offset_of(threshold: float) -> float:
+    """scikit-learn flags scores below the offset, the paper those at or above the threshold: one step apart."""
+    return float(np.nextafter(-threshold, np.inf))

@@ -1,0 +1,163 @@
+"""What each stage must do, and what stages hand to one another.
+
+A stage of one's own needs the methods of its protocol and nothing else. Ours offer more, which the fit asks for by name
+and never by type: a native form, rows to hold out, what a cut-off promises. `adapting.py` gives stages of one's own the
+plain answers to those questions.
+"""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.base import BaseEstimator
+
+from ..data.blocks import Block
+from ..data.labels import Labels
+from ..data.rows import Rows
+
+Scores = npt.NDArray[np.float64]
+Integers = npt.NDArray[np.int64]
+Floats = npt.NDArray[np.float32]
+
+
+class Scorer(Protocol):
+    """Ranks rows, and detects in the representation.
+
+    One that scores by distances to drawn references also has `phi`, `subsample_size` and `draw(eligible, rng)`, the
+    numbers of the references, a subsample a row.
+    """
+
+    def ranking(
+        self, rows: Rows, eligible: Integers, rng: np.random.Generator, n_threads: int
+    ) -> Callable[[Block], Scores]:
+        """What scores blocks of rows, higher being more outlying, having looked at the eligible ones."""
+
+
+class Thresholder(Protocol):
+    """Tells outlier candidates from inlier candidates.
+
+    Where `split` takes `n_elsewhere`, it is told how many outliers are known that are not rows of X.
+    """
+
+    def split(self, scores: Scores, labels: Labels) -> Candidates:
+        """Candidates by score; `labels` are 1 for known outliers, -1 for known inliers, 0 for all others."""
+
+
+class Sampler(Protocol):
+    """Draws meta-triplets from the candidates."""
+
+    n_queries: int
+
+    def draw(self, pools: Pools, n_epochs: int, n: int, batch_size: int, rng: np.random.Generator) -> Integers:
+        """Row numbers, epochs x n x (queries, positive, negative)."""
+
+
+class Head(Protocol):
+    """What follows the sums x W of the first layer."""
+
+    def forward(self, hidden: Floats) -> Floats:
+        """Rows of the representation."""
+
+    def backward(self, gradient: Floats) -> Floats:
+        """The gradient with respect to `hidden` of the last forward; may take a step of its own parameters."""
+
+
+class RepresentationStage(Protocol):
+    """The shape of f."""
+
+    first_width: int
+
+    def head(self, rng: np.random.Generator) -> Head:
+        """What follows the first layer."""
+
+
+class Loss(Protocol):
+    """What training minimises."""
+
+    def __call__(self, rows: Floats, triplets: npt.NDArray[np.int32]) -> tuple[float, npt.NDArray[Any]]:
+        """The mean loss of triplets, as places among `rows`, and its gradient with respect to the rows."""
+
+
+@dataclass(frozen=True)
+class Candidates:
+    """Row numbers of the outlier and the inlier candidates; `fallback` where too few scores reached the cut-off."""
+
+    outliers: Integers
+    inliers: Integers
+    fallback: bool = False
+
+    @classmethod
+    def of(cls, chosen: npt.NDArray[np.bool_], labels: Labels, fallback: bool = False) -> Candidates:
+        """The chosen rows and the others, except that known outliers (1) and known inliers (-1) go by their labels."""
+        outliers = (chosen & (labels == 0)) | (labels == 1)
+        return cls(np.flatnonzero(outliers), np.flatnonzero(~outliers), fallback)
+
+
+@dataclass(frozen=True)
+class Pools:
+    """Row numbers to draw triplets from, and the scores that weigh them."""
+
+    inliers: Integers
+    inlier_scores: Scores
+    outliers: Integers
+    outlier_scores: Scores
+    labeled_outliers: Integers
+
+
+class Promise(NamedTuple):
+    """What may be said of the rows at or above a cut-off, and what may not."""
+
+    text: str
+    caveat: str
+
+
+class Cutoff(ABC, BaseEstimator):
+    """A rule that gives a threshold: rows whose score is at or above it are flagged."""
+
+    @abstractmethod
+    def cutoff(self, scores: Scores) -> float:
+        """The threshold for these scores."""
+
+    def bound(self) -> float:
+        """The largest share of scores that can be at or above the threshold, where that is known; else NaN."""
+        return math.nan
+
+    def split(self, scores: Scores, labels: Labels) -> Candidates:
+        """Candidates by score, known outliers (1) and known inliers (-1) by label.
+
+        The threshold is that of all scores.
+        """
+        return Candidates.of(scores >= self.cutoff(scores), labels)
+
+    def hold_out(self, candidates: Integers, rng: np.random.Generator) -> Integers:
+        """Rows that training must do without, for `cutoff_from` to use; none."""
+        return np.empty(0, dtype=np.int64)
+
+    def cutoff_from(self, scores: Scores, held_out: Scores) -> float:
+        """The threshold for the final scores, given those of the rows that were held out."""
+        return self.cutoff(scores)
+
+    def promise(self, is_training: bool, finds_nothing: bool) -> Promise:
+        """What holds for flagged rows, of the training data or of others.
+
+        `finds_nothing` where no training row is flagged.
+        """
+        return Promise(self.meaning(is_training), COUNTED if is_training else OF_OTHERS)
+
+    def meaning(self, is_training: bool) -> str:
+        """The rule in words."""
+        return f"a rule of your own, {type(self).__name__}"
+
+
+COUNTED = "It says how many rows are flagged, not how many of them are outliers: the ranking says which come first."
+
+OF_OTHERS = (
+    "That holds for the training rows only. Of other rows, such as these, any share can be flagged: many flagged rows "
+    "say that these data differ from the training data."
+)
