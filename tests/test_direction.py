@@ -149,7 +149,7 @@ def test_leave_one_out_numbers_equal_the_naive_ones(make, n):
     X, y = FAINT[0], _known(n)
     y[:6] = -1
     rows, _ = open_rows(make(X))
-    parts = [normalized(rows.take(np.flatnonzero(chosen)), "l2", 1) for chosen in (y != 1, y == 1, y == -1)]
+    parts = [rows.take(np.flatnonzero(chosen)).normalized("l2", 1) for chosen in (y != 1, y == 1, y == -1)]
     found = direction._Means.of(*parts).left_out(parts[1])
     nothing = np.empty((0, 300))
     _, expected = _plain(X.toarray(), y, nothing, nothing, np.arange(400.0), [], np.arange(400.0))

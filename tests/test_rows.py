@@ -173,7 +173,7 @@ def test_take_gives_rows_in_the_order_asked_for(make):
 @pytest.mark.parametrize("second", [sp.csr_array, np.asarray], ids=["sparse", "dense"])
 def test_like_and_stack_join_either_kind(first, second):
     one, two = open_rows(first(DENSE))[0], open_rows(second(DENSE[:3].astype(np.float32)))[0]
-    joined = stack([one, one.matching(two)])
+    joined = one.stacked([one.matching(two)])
     assert type(joined) is type(one)
     assert isinstance(joined, SparseRows | DenseRows)
     assert np.array_equal(_values(joined), np.vstack([DENSE, DENSE[:3]]))

@@ -20,10 +20,10 @@ import numpy.typing as npt
 
 from .. import kernels
 from ..data.blocks import Block, DenseRows, SparseRows
+from ..in_order import in_order
 from ..model.parts import Part, View
 from ..model.terms import Model
 from .explanation import Explanation, Reason, RowExplanation, Strongest
-from ..in_order import in_order
 
 Doubles = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int64]
