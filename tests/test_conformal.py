@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from ramodo import RAMODO, REPEN, Conformal, TripletSampler, direction, load
+from ramodo import RAMODO, REPEN, Conformal, TripletSampler, load
+from ramodo.fitting import label_direction as direction
 from ramodo.options import OptionError
 from ramodo.stages.conformal import benjamini_hochberg, p_values
 from ramodo.stages.scoring import RandomDistance

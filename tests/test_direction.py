@@ -5,8 +5,10 @@ import pytest
 import scipy.sparse as sp
 from sklearn.metrics import roc_auc_score
 
-from ramodo import RAMODO, REPEN, TripletSampler, direction, fitting, load
+from ramodo import RAMODO, REPEN, TripletSampler, load
 from ramodo.data.opening import open_rows
+from ramodo.fitting import flow as fitting
+from ramodo.fitting import label_direction as direction
 
 OPTIONS = {"n_components": 6, "n_epochs": 4, "batch_size": 64, "n_subsamples": 20, "random_state": 0}
 

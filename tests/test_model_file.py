@@ -31,8 +31,8 @@ from ramodo import (
     TopK,
     TripletSampler,
     load,
-    model_file,
 )
+from ramodo.model.file import saving as model_file
 from ramodo.model.file.facts import ARRAYS
 from ramodo.model.file.reading import FACTS
 from ramodo.model.file.stage_options import encode

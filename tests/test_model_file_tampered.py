@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from safetensors.numpy import save_file
 
 from examples import with_outliers
-from ramodo import RAMODO, REPEN, Layers, Line, Sp, TopFraction, load
+from ramodo import RAMODO, REPEN, Cutoff, Layers, Sp, TopFraction, load
 from ramodo.model.saved import ModelFileError
 from ramodo.options import OptionError
 from tampering import assert_refused, read, rewrite
@@ -537,7 +537,7 @@ def test_a_model_of_a_subclass_is_not_passed_off_as_repen(tmp_path, data):
 
 
 def test_a_stage_of_one_s_own_is_not_passed_off_as_ramodo_s(tmp_path, data):
-    class TopFraction(Line):
+    class TopFraction(Cutoff):
         def cutoff(self, scores):
             return float(np.median(scores))
 

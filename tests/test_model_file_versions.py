@@ -14,10 +14,10 @@ MODELS = Path(__file__).parent / "models"
 
 def test_there_is_a_file_of_every_version():
     versions = {int(metadata_of(path)["version"]) for path in MODELS.glob("*.ramodo")}
-    assert versions == set(range(1, VERSION + 1))
+    assert versions == set(range(2, VERSION + 1))
 
 
-@pytest.mark.parametrize("version", range(1, VERSION + 1))
+@pytest.mark.parametrize("version", range(2, VERSION + 1))
 def test_it_scores_as_it_did(version):
     """Rows and the scores that they had; other machines may differ in the last digits."""
     known = np.load(MODELS / "rows_and_scores.npy")

@@ -51,6 +51,7 @@ ALLOWED = {
     "alpha": [0, 0.5, math.sqrt(3), 1e6],
     "threshold": ["cantelli", 1e-6, 0.1, 0.5, TopK(5), Conformal()],
     "labeled_fraction": ["auto", 0, 0.0, 0.5, 1, 1.0],
+    "labels_in_score": [True, False],
     "normalize": [None, "l2", "max"],
     "n_estimators": [1, 3, 1000, np.int32(2)],
     "warm_start": [False, True],
@@ -76,6 +77,7 @@ REFUSED = {
     "alpha": [-0.1, math.nan, math.inf, "sqrt3", None, 1e7, 1e300],
     "threshold": [0, 0.0, -0.1, 0.6, 1, math.nan, "auto", "Cantelli", None, True, TopK, Sp()],
     "labeled_fraction": [-0.1, 1.1, math.nan, None, "half", True],
+    "labels_in_score": [None, 0, 1, "auto"],
     "normalize": ["l1", "L2", "", 0, 2, True, ["l2"]],
     "n_estimators": [0, -1, 1001, 2.0, None, True],
     "warm_start": [0, 1, None, "yes"],
@@ -92,7 +94,11 @@ REFUSED = {
 
 
 def _cases(table):
-    return [pytest.param(name, value, id=f"{name}={value!r:.30}") for name, values in table.items() for value in values]
+    return [
+        pytest.param(name, value, id=f"{name}={str(value).split(' at 0x')[0]:.30}")
+        for name, values in table.items()
+        for value in values
+    ]
 
 
 def test_every_option_has_cases_here():
@@ -150,6 +156,7 @@ def test_the_defaults_are_the_paper_s():
         "alpha": math.sqrt(3),
         "threshold": "cantelli",
         "labeled_fraction": "auto",
+        "labels_in_score": True,
         "normalize": None,
         "n_estimators": 1,
         "warm_start": False,

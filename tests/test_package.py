@@ -8,7 +8,7 @@ import ramodo
 def test_public_names():
     detectors = {"RAMODO", "REPEN", "KthNeighborREPEN", "AverageNeighborREPEN"}
     scorers = {"Sp", "KthNN", "AverageNN", "Ensemble"}
-    cutoffs = {"Cantelli", "TopFraction", "TopK", "GivenSet", "Candidates", "Line", "Conformal"}
+    cutoffs = {"Cantelli", "TopFraction", "TopK", "GivenSet", "Candidates", "Cutoff", "Conformal"}
     stages = {"TripletSampler", "Layers", "RankingHinge"}
     classes = detectors | scorers | cutoffs | stages
     assert set(ramodo.__all__) == classes | {"load", "__version__"}

@@ -2,6 +2,7 @@
 
 import math
 import pickle
+import re
 from itertools import pairwise
 
 import numpy as np
@@ -21,12 +22,12 @@ from ramodo import (
     Candidates,
     Cantelli,
     Conformal,
+    Cutoff,
     Ensemble,
     GivenSet,
     KthNeighborREPEN,
     KthNN,
     Layers,
-    Line,
     RankingHinge,
     Sp,
     TopFraction,
@@ -45,6 +46,11 @@ from ramodo.stages.layers import UpperLayers
 from ramodo.stages.ranking import BoundHinge
 from reference import Adadelta as PlainAdadelta
 from reference import activate, derivative, initial_weights, rows_gradient, rows_loss
+
+
+def _without_addresses(value):
+    return re.sub(r" at 0x\w+", "", str(value))
+
 
 QUICK = {"n_epochs": 3, "batch_size": 32, "random_state": 0}
 LONG = {"n_epochs": 40, "batch_size": 32, "random_state": 0}
@@ -421,7 +427,7 @@ def test_huge_values_pass_layers(data):
 # ---- stages of one's own -------------------------------------------------------------------------------------------
 
 
-class MedianLine(Line):
+class MedianLine(Cutoff):
     """Median and median deviation: a line needs its cut-off only."""
 
     def __init__(self, times=5.0):
@@ -610,7 +616,7 @@ def test_detectors_of_any_stages_are_pickled(data, stages):
         {"loss": _logistic},
         {"cutoff": MedianLine()},
     ],
-    ids=str,
+    ids=_without_addresses,
 )
 def test_own_stages_are_not_saved(data, tmp_path, stages):
     detector = RAMODO(**stages, **QUICK).fit(data[0])

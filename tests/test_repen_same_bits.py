@@ -6,7 +6,7 @@ import scipy.sparse as sp
 from scipy.stats import spearmanr
 
 from ramodo import REPEN
-from ramodo import rows as rows_module
+from ramodo.data import blocks as rows_module
 from ramodo.datasets import make_ultrahigh
 from reference import forward, initial_weights, sp_scores
 

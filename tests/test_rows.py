@@ -7,7 +7,7 @@ import pytest
 import scipy.sparse as sp
 
 from examples import scattered, unordered
-from ramodo import rows as rows_module
+from ramodo.data import blocks as rows_module
 from ramodo.data.blocks import DenseRows, SparseRows
 from ramodo.data.opening import DataError, open_rows
 

@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from ramodo import REPEN, tensor_file
+from ramodo import REPEN
+from ramodo.model.file import tensors as tensor_file
 
 ROOT = Path(__file__).parent.parent
 PAGE = (ROOT / "docs" / "security.md").read_text(encoding="utf-8")

@@ -7,8 +7,9 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from ramodo import RAMODO, REPEN, Cantelli, Layers, fitting, load
+from ramodo import RAMODO, REPEN, Cantelli, Layers, load
 from ramodo.data.opening import open_rows
+from ramodo.fitting import flow as fitting
 from ramodo.options import OptionError
 
 OPTIONS = {"n_components": 5, "n_epochs": 3, "batch_size": 64, "n_subsamples": 10, "random_state": 0}

@@ -15,7 +15,8 @@ from hypothesis import strategies as st
 from safetensors import safe_open
 from safetensors.numpy import save_file
 
-from ramodo import REPEN, load, tensor_file
+from ramodo import REPEN, load
+from ramodo.model.file import tensors as tensor_file
 from ramodo.model.saved import ModelFileError
 from tampering import assert_refused
 

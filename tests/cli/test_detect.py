@@ -10,9 +10,10 @@ import numpy as np
 import pyarrow.parquet
 import pytest
 
-from ramodo import REPEN, load, model_file
+from ramodo import REPEN, load
 from ramodo.cli import detect, main
 from ramodo.formats import TableOptions, read
+from ramodo.model.file import saving as model_file
 from ramodo.stages.conformal import Conformal
 
 FAST = ("--epochs", 2)

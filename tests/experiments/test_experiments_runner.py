@@ -4,13 +4,13 @@ import os
 import signal
 
 import pytest
-from ramodo.progress import Bar
 
 from ramodo.experiments.cells import FAILED, OUT_OF_TIME, Cell, Limits, Outcome, Results, in_turn, repen
 from ramodo.experiments.paper import CONSTRAINT, OUT_OF_MEMORY
 from ramodo.experiments.runner import Runner
 from ramodo.experiments.store import Store
 from ramodo.experiments.worker import Worker
+from ramodo.terminal.progress import Bar
 
 LIMITS = Limits(60, 1e9)
 

@@ -30,9 +30,9 @@ from examples import with_outliers  # noqa: E402
 from ramodo import RAMODO, REPEN, Conformal, KthNeighborREPEN, Layers, TopK, load  # noqa: E402
 from ramodo.cli.info import _of_model  # noqa: E402
 from ramodo.cli.reading import source_of  # noqa: E402
-from ramodo.data.rows import DataError  # noqa: E402
-from ramodo.model.file.facts import ModelFileError  # noqa: E402
+from ramodo.data.opening import DataError  # noqa: E402
 from ramodo.model.file.saving import open_model  # noqa: E402
+from ramodo.model.saved import ModelFileError  # noqa: E402
 from ramodo.options import OptionError  # noqa: E402
 from ramodo.report.reproduction import reproduction  # noqa: E402
 from tampering import sealed  # noqa: E402

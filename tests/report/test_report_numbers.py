@@ -14,7 +14,7 @@ from sklearn.metrics import average_precision_score, roc_auc_score, roc_curve
 
 import ramodo
 from ramodo import RAMODO, REPEN, Conformal, TopK, load
-from ramodo.insight.promises import promise
+from ramodo.insight.promises import promise_of
 from ramodo.options import OptionError
 from ramodo.report.page import as_json
 from ramodo.report.words import percent
@@ -140,14 +140,14 @@ def test_a_rate_at_which_nothing_is_found(report, quick, data):
     detector = quick(threshold=Conformal(0.001)).fit(data[0])
     assert not (detector.predict(data[0]) == -1).any()
     found = report(detector, data[0])
-    assert "no row is a discovery at this rate" in promise(detector)
+    assert "no row is a discovery at this rate" in promise_of(detector).text
     assert "no row is a discovery at this rate" in " ".join(found["summary"])
     cards = dict(found["cards"])
     assert cards["Cut-off"] == f"just above {cards['Highest score']}"
     assert "no training row is a discovery" in " ".join(report(detector, data[0][110:])["summary"])
     finding = quick(threshold=Conformal(0.99, held_out=0.4)).fit(data[0])
     assert (finding.predict(data[0]) == -1).any()
-    assert "discovery at this rate" not in promise(finding)
+    assert "discovery at this rate" not in promise_of(finding).text
 
 
 def test_warnings_are_those_of_diagnose(report, quick, data):
