@@ -135,7 +135,7 @@ def test_candidates_of_another_type(data):
         def split(self, scores, labels):
             return scores > 0, scores <= 0
 
-    message = "the thresholder Pair gave a tuple; allowed: ramodo.stages.thresholding.Candidates"
+    message = "the thresholder Pair gave a tuple; allowed: ramodo.Candidates"
     _refused(data[0], StageError, message, thresholder=Pair())
 
 

@@ -31,5 +31,10 @@ def writing_to(path: str | os.PathLike[str]) -> Iterator[None]:
 
 
 def is_the_systems(error: BaseException) -> bool:
-    """Whether the system had no memory, or could not read or write: that says nothing of what is in a file."""
-    return isinstance(error, MemoryError) or (isinstance(error, OSError) and error.errno is not None)
+    """Whether the system had no memory, or could not read or write: that says nothing of what is in a file.
+
+    An invalid argument does: it is a place that a damaged file names.
+    """
+    if isinstance(error, OSError):
+        return error.errno not in (None, errno.EINVAL)
+    return isinstance(error, MemoryError)

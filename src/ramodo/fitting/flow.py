@@ -206,12 +206,12 @@ def _fit_one(
         representation, curve = _train(stages, plan, data, epochs, seeds[2], start, n_threads, show or bar.show)
     with progress.stage("scoring", "rows") as bar:
         term = _detector(stages.scorer, representation, data, seeds[3], n_threads)
-        found = data.rows.map(_Scored(term, n_threads), bar.show)
-        n_rows, scores = data.rows.n_rows, np.concatenate([block.scores for block in found])
-        scores = checked_scores("scorer", stages.scorer, scores, n_rows)
+        found, n_rows = data.rows.map(_Scored(term, n_threads), bar.show), data.rows.n_rows
+        each = [checked_scores("scorer", stages.scorer, block.scores, block.n_rows) for block in found]
+        scores = each[0] if len(each) == 1 else np.concatenate(each)
         places = np.arange(min(_SAMPLE, n_rows)) * n_rows // min(_SAMPLE, n_rows)
         sample = representation.transform(data.rows.take(places), n_threads)
-    alive = _warn_if_collapsed(found, n_rows)
+    alive = _warn_if_collapsed(found)
     return LearnedFit(term, initial, extra, candidates, curve, scores, sample, alive)
 
 
@@ -219,6 +219,7 @@ def _fit_one(
 class _Responses:
     """What a block's rows make of a representation and the detector in it."""
 
+    n_rows: int
     scores: Scores
     alive: npt.NDArray[np.bool_]
     """For each unit: whether it responds to any row."""
@@ -237,7 +238,7 @@ class _Scored:
         mapped = self.term.representation.transform(block, self.n_threads)
         responds = mapped != 0
         scores = self.term.detection.score(mapped, self.n_threads)
-        return _Responses(scores, responds.any(axis=0), int((~responds.any(axis=1)).sum()))
+        return _Responses(block.n_rows, scores, responds.any(axis=0), int((~responds.any(axis=1)).sum()))
 
 
 def _rank(
@@ -344,8 +345,9 @@ def _warn_if_flat(scores: Scores) -> None:
         )
 
 
-def _warn_if_collapsed(found: list[_Responses], n_rows: int) -> int:
+def _warn_if_collapsed(found: list[_Responses]) -> int:
     """Most units dead and most rows at zero: the scores that are left tell little. The number of units alive."""
+    n_rows = sum(block.n_rows for block in found)
     responds = np.any([block.alive for block in found], axis=0)
     alive, empty = int(responds.sum()), sum(block.n_empty for block in found) / n_rows
     if n_rows >= _ENOUGH_ROWS and 2 * alive <= len(responds) and empty > 0.9:

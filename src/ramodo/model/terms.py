@@ -114,6 +114,15 @@ class Model:
         """How rows are normalised before the representations see them."""
         return next((term.how for top in self.terms for term in top.all() if term.kind == "normalized"), None)  # type: ignore[attr-defined]
 
+    def names(self) -> tuple[str, ...]:
+        """What the score is a sum of, in words."""
+        return tuple(", ".join(term.kind for term in top.all()) for top in self.terms)
+
+    @property
+    def has_labels(self) -> bool:
+        """Whether labelled outliers enter the score."""
+        return any(term.kind == "label direction" for top in self.terms for term in top.all())
+
     def transform(self, rows: Rows, n_threads: int) -> Floats:
         """All representations of each row, side by side."""
         return rows.gather(partial(self.transform_block, n_threads=n_threads))

@@ -188,6 +188,6 @@ def of_curves(content: Content) -> str:
         f"{content.curves.auc:.4f} (a ranking at random: 0.5), average precision "
         f"{content.curves.average_precision:.4f} (at random: {share:.4f})."
     )
-    if content.is_training and content.detector.model_.direction is not None:
+    if content.is_training and content.detector.model_.has_labels:
         text += " The detector was told labels of some rows when it was fitted: for those the curves are flattering."
     return text
