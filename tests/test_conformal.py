@@ -213,4 +213,4 @@ def test_it_is_no_thresholder(data):
     with pytest.raises(ValueError, match="a cut-off for final scores only"):
         RAMODO(thresholder=Conformal(), n_epochs=1).fit(data[0])
     with pytest.raises(ValueError, match="needs the scores of held-out rows"):
-        Conformal().cutoff(np.arange(5.0), np.empty(0))
+        Conformal().cutoff_from(np.arange(5.0), np.empty(0))

@@ -1,6 +1,6 @@
 """Labels: in y, as extra rows, and their share of the negatives (section 4.6).
 
-A number for `labeled_fraction` is the paper's way, 0.5 its choice; what holds for any way of use is tested with "auto",
+`labeled_fraction=0.5` and `labels_in_score=False` are the paper's way; what holds for any way of use is tested with "auto",
 the default, as well.
 """
 
@@ -36,7 +36,7 @@ def faint():
 
 
 def _mean_auc(X, truth, judged, y=None, **labeled):
-    detectors = [REPEN(labeled_fraction=PAPER, random_state=seed) for seed in range(3)]
+    detectors = [REPEN(labeled_fraction=PAPER, labels_in_score=False, random_state=seed) for seed in range(3)]
     scores = [detector.fit(X, labels=y, **labeled).outlier_scores_ for detector in detectors]
     return np.mean([roc_auc_score(truth[judged], score[judged]) for score in scores])
 
@@ -113,8 +113,8 @@ def test_training_on_extra_rows_equals_reference(quick, data, drawn, make):
 def test_labels_the_paper_s_way_are_in_training_alone(quick, data):
     """The score is the distance to the references in the representation, and nothing else."""
     X, truth = data
-    detector = quick(labeled_fraction=PAPER).fit(X, labels=truth)
-    assert detector.model_.direction is None
+    detector = quick(labeled_fraction=PAPER, labels_in_score=False).fit(X, labels=truth)
+    assert not detector.model_.has_labels
     assert "labels" not in detector.stage_seconds_
     assert "labels" in quick(labeled_fraction="auto").fit(X, labels=truth).stage_seconds_
     expected = sp_scores(detector.transform(X), detector.references_, 8)

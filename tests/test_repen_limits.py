@@ -9,7 +9,7 @@ import time
 import numpy as np
 import pytest
 
-from ramodo.fitting.flow import _warn_if_collapsed
+from ramodo.fitting.flow import _Responses, _warn_if_collapsed
 
 _A_TRILLION = """
 import resource
@@ -72,7 +72,7 @@ def test_ctrl_c_stops_training_and_leaves_the_estimator_unfitted():
     assert "training" not in complaints
 
 
-@pytest.mark.parametrize("last", ["ramodo.fitting._warn_if_collapsed", "ramodo.framework._attributes"])
+@pytest.mark.parametrize("last", ["ramodo.fitting.flow._warn_if_collapsed", "ramodo.framework._attributes"])
 def test_an_interruption_at_the_very_end_leaves_an_older_fit_whole(quick, data, monkeypatch, last):
     X = data[0]
     detector = quick().fit(X)
@@ -90,9 +90,8 @@ def test_an_interruption_at_the_very_end_leaves_an_older_fit_whole(quick, data, 
 
 
 def test_a_collapsed_representation_is_told():
-    mapped = np.zeros((100, 20), dtype=np.float32)
-    mapped[:5, :3] = 1
+    units = np.arange(20)
+    blocks = [_Responses(60, np.zeros(60), units < 2, 57), _Responses(40, np.zeros(40), units == 2, 38)]
     with pytest.warns(UserWarning, match=r"collapsed: 3 of 20 units respond to any row, 95% of the rows"):
-        assert _warn_if_collapsed(mapped) == 3
-    mapped[:50, :15] = 1
-    assert _warn_if_collapsed(mapped) == 15
+        assert _warn_if_collapsed(blocks) == 3
+    assert _warn_if_collapsed([*blocks, _Responses(1, np.zeros(1), units < 15, 0)]) == 15

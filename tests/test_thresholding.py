@@ -185,8 +185,8 @@ def test_outliers_known_beside_the_data_count_towards_the_smallest_share():
     scores, labels = np.linspace(0, 1, 2000), np.zeros(2000, dtype=np.int8)
     line = Cantelli(1.75)
     assert (scores < line.cutoff(scores)).all()
-    sizes = [len(line.split(scores, labels, n_beside=n).outliers) for n in (0, 4, 10, 50)]
+    sizes = [len(line.split(scores, labels, n_elsewhere=n).outliers) for n in (0, 4, 10, 50)]
     assert sizes == [10, 10, 10, 10]  # with none above the line there are always ten
     scores[-1] = 2.0
-    sizes = [len(line.split(scores, labels, n_beside=n).outliers) for n in (0, 4, 10, 50)]
+    sizes = [len(line.split(scores, labels, n_elsewhere=n).outliers) for n in (0, 4, 10, 50)]
     assert sizes == [10, 6, 1, 1]

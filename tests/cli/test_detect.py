@@ -389,7 +389,7 @@ def test_a_model_that_cannot_be_written_leaves_no_file(run, files, tmp_path, mon
     monkeypatch.setattr(model_file, "save_file", full)
     done = run("fit", files.mail, *FAST, "-m", tmp_path / "model")
     assert done.code == 3
-    assert done.err == f"ramodo: {tmp_path / 'model'}: No space left on device\n"
+    assert done.err == f"ramodo: {tmp_path / 'model'} could not be written: No space left on device.\n"
     assert (tmp_path / "model").read_text() == "old"
     assert os.listdir(tmp_path) == ["model"]
 

@@ -10,6 +10,7 @@ import tiny_files
 from sklearn.datasets import load_svmlight_file, load_svmlight_files
 from sklearn.preprocessing import MinMaxScaler
 
+from ramodo.data import mapped
 from ramodo.datasets import SOURCES
 from ramodo.datasets.downsampling import downsampled
 from ramodo.formats import FormatError, svmlight
@@ -171,8 +172,9 @@ def test_a_week_without_a_day_is_refused(build):
         build("URL", **files("URL", tiny_files.url_tar(days)))
 
 
-def test_webspam_stays_on_disk(build):
-    """Its smaller class is the negative one; both folders are mapped."""
+def test_webspam_stays_on_disk(build, monkeypatch):
+    """Its smaller class is the negative one; both folders are mapped, where they are not tiny as here."""
+    monkeypatch.setattr(mapped, "IN_MEMORY", 0)
     matrix, classes = load_svmlight_file(io.BytesIO(tiny_files.webspam()), n_features=16_609_143, zero_based=False)
     assert (classes == 1).mean() > 0.5
     data = build("Webspam")

@@ -197,7 +197,7 @@ def test_a_set_that_is_interrupted_leaves_nothing(mine, tmp_path, monkeypatch):
     def stop(*_, **__):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(np, "savez_compressed", stop)
+    monkeypatch.setattr("ramodo.datasets.prepared.write_npz", stop)
     with pytest.raises(KeyboardInterrupt):
         load_dataset("AD", source=mine)
     assert list((tmp_path / "cache").iterdir()) == []

@@ -142,7 +142,7 @@ def _count(folder):
 
 def test_changed_data_have_another_fingerprint(tiny):
     data = sets.load("News20")
-    assert sets.data.fingerprint() == sets.fingerprint(sets.load("News20"))
+    assert sets.fingerprint(data) == sets.fingerprint(sets.load("News20"))
     assert isinstance(sets.load("LC").X, np.ndarray)
     changed = [
         LabeledData(2 * data.X, data.y, data.pool),
@@ -150,7 +150,7 @@ def test_changed_data_have_another_fingerprint(tiny):
         LabeledData(data.X, data.y, None),
         LabeledData(data.X, data.y, data.pool[1:]),
     ]
-    assert len({sets.each.fingerprint() for each in [data, *changed]}) == 5
+    assert len({sets.fingerprint(each) for each in [data, *changed]}) == 5
 
 
 def test_a_set_from_its_public_source_is_used_where_no_file_is_ready_made(tiny, monkeypatch):

@@ -74,14 +74,16 @@ def run_worker(options, first, place, end):
     command += ["--formats", ",".join(options.names), "--worker", str(first), str(place)]
     with open(place / "errors", "wb") as errors:
         worker = subprocess.Popen(command, stderr=errors)
-    moved, last = time.monotonic(), None
+    moved, last = time.monotonic(), -1
     try:
         while (code := poll(worker)) is None:
             now = time.monotonic()
             if current(place) != last:
                 moved, last = now, current(place)
-            if now - moved > options.patience or now > end:
-                return None if now > end else f"no end after {options.patience:g} s"
+            if now - moved > options.patience:
+                return f"no end after {options.patience:g} s"
+            if now > end and last > first:  # one file is looked at, however little time there is
+                return None
     finally:
         worker.kill()
         worker.wait()

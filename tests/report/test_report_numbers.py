@@ -129,7 +129,7 @@ def test_to_other_rows_a_cut_off_promises_less(report, quick, data, name):
     assert "any share can be flagged" not in " ".join(report(detector, data[0])["summary"])
     said = " ".join(report(detector, data[0][110:])["summary"])
     if name == "conformal":
-        assert "Of other rows than those of the training, such as these, the line can flag any share" in said
+        assert "Of other rows than those of the training, such as these, it can flag any share" in said
     else:
         assert "That holds for the training rows only. Of other rows, such as these, any share can be flagged" in said
     assert not re.search("of any scores|bounds how many|says how many|is expected to be flagged falsely", said)

@@ -53,10 +53,12 @@ class Conformal(Cutoff):
 
     def cutoff(self, scores: Scores) -> float:
         """Not from scores alone."""
-        raise ValueError("Conformal needs the scores of held-out rows; it is a cut-off for final scores only.")
+        return self.cutoff_from(scores, np.empty(0))
 
     def cutoff_from(self, scores: Scores, held_out: Scores) -> float:
         """The lowest score that is a discovery among `scores`; above all of them where there is none."""
+        if len(held_out) == 0:
+            raise ValueError("Conformal needs the scores of held-out rows; it is a cut-off for final scores only.")
         found = benjamini_hochberg(p_values(scores, held_out), self.fdr)
         if not found.any():
             return float(np.nextafter(max(scores.max(), held_out.max()), np.inf))
