@@ -1,6 +1,6 @@
 """Labels: in y, as extra rows, and their share of the negatives (section 4.6).
 
-`labeled_fraction=0.5` and `labels_in_score=False` are the paper's way; what holds for any way of use is tested with "auto",
+`labeled_fraction=0.5` and `labels_in_score=False` are the paper's way; what holds for any way is tested with "auto",
 the default, as well.
 """
 
