@@ -4,6 +4,11 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 NATIVE := $(wildcard native/*) CMakeLists.txt pyproject.toml
 
+# Prepared sets, where they are beside the project and nobody names another folder.
+ifneq ($(wildcard ../shared/data),)
+export RAMODO_DATA ?= $(abspath ../shared/data)
+endif
+
 .PHONY: demo test test-oldest browser lint bench bench-all experiments fuzz sanitize stubs clean
 
 demo: $(VENV)/installed

@@ -3,12 +3,18 @@
 import os
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 from hypothesis import settings
 
 from examples import KINDS, with_outliers
 from ramodo import REPEN
+
+# Prepared sets, where they are beside the project and nobody names another folder.
+_BESIDE = Path(__file__).parents[2] / "shared" / "data"
+if _BESIDE.is_dir():
+    os.environ.setdefault("RAMODO_DATA", str(_BESIDE))
 
 # The same examples in every run: a failure found once can be found again.
 settings.register_profile("steady", deadline=None, derandomize=True, max_examples=50)

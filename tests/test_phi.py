@@ -10,7 +10,7 @@ from sklearn.base import clone
 from examples import PLAIN, random_triplets, scattered, single, with_outliers
 from ramodo import RAMODO, AverageNeighborREPEN, AverageNN, KthNeighborREPEN, KthNN, Sp, TripletSampler, kernels
 from ramodo.data.blocks import DenseRows
-from ramodo.kernels import Phi
+from ramodo.kernels import Phi, SmallSp
 from ramodo.options import OptionError
 from reference import batches, initial_weights, rows_gradient, rows_loss, sp_scores, train
 
@@ -75,7 +75,7 @@ def test_scores_in_the_representation_equal_reference(make, size, width):
     rng = np.random.default_rng(size)
     rows, references = (rng.random((n, width), dtype=np.float32) * 10 for n in (30, 3 * size))
     for k in range(1, size + 1):
-        found = make(k).in_representation(references, size).score(rows, 1)
+        found = SmallSp(references, size, make(k).phi).score(rows, 1)
         np.testing.assert_allclose(found, sp_scores(rows, references, size, k, make is AverageNN), rtol=1e-12)
 
 
@@ -95,8 +95,8 @@ def test_k_of_one_has_the_bits_of_sp(make, rows):
     nearest = Sp().against(rows(references), SIZE, 1)(rows(X))
     assert np.array_equal(make(1).against(rows(references), SIZE, 1)(rows(X)), nearest)
     small = references.astype(np.float32)
-    expected = Sp().in_representation(small, SIZE).score(X.astype(np.float32), 1)
-    assert np.array_equal(make(1).in_representation(small, SIZE).score(X.astype(np.float32), 1), expected)
+    expected = SmallSp(small, SIZE, Sp().phi).score(X.astype(np.float32), 1)
+    assert np.array_equal(SmallSp(small, SIZE, make(1).phi).score(X.astype(np.float32), 1), expected)
 
 
 # ---- the ranking loss ----------------------------------------------------------------------------------------------

@@ -24,7 +24,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 __version__ = "0.1.0"
-_HOMES = {
+HOMES = {
     "RAMODO": "framework",
     "REPEN": "repen",
     "KthNeighborREPEN": "repen",
@@ -45,6 +45,7 @@ _HOMES = {
     "RankingHinge": "stages.ranking",
     "load": "model.file.saving",
 }
+"""Public names, and the modules that they are in."""
 
 __all__ = [
     "AverageNN",
@@ -85,14 +86,14 @@ if TYPE_CHECKING:
 
 def __getattr__(name: str) -> Any:
     """Public names are imported when first used: scikit-learn and scipy take most of a second."""
-    if name not in _HOMES:
+    if name not in HOMES:
         raise AttributeError(f"module 'ramodo' has no attribute {name!r}")
     from importlib import import_module
 
-    value = getattr(import_module(f".{_HOMES[name]}", __name__), name)
+    value = getattr(import_module(f".{HOMES[name]}", __name__), name)
     globals()[name] = value
     return value
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *_HOMES})
+    return sorted({*globals(), *HOMES})

@@ -31,10 +31,9 @@ class LabeledData:
 
 
 def data_folder() -> Path | None:
-    """The folder of prepared sets: RAMODO_DATA, else `../shared/data` beside the project; None where there is none."""
+    """The folder of prepared sets, which RAMODO_DATA names; None where it names none."""
     named = os.environ.get("RAMODO_DATA")
-    folder = Path(named) if named else Path.cwd() / ".." / "shared" / "data"
-    return folder if folder.is_dir() else None
+    return Path(named) if named and Path(named).is_dir() else None
 
 
 def load_prepared(name: str) -> LabeledData:

@@ -58,10 +58,6 @@ class RandomDistance(RankingDetector):
         """What scores blocks of rows against `references`, consecutive rows of which form the subsamples."""
         return FixedReferences(references, subsample_size, self.phi_among(subsample_size), n_threads)
 
-    def in_representation(self, references: npt.NDArray[np.float32], subsample_size: int) -> kernels.SmallSp:
-        """The same for rows of the learned representation."""
-        return kernels.SmallSp(references, subsample_size, self.phi_among(subsample_size))
-
     def ranking(self, rows: Rows, eligible: Integers, rng: np.random.Generator, n_threads: int) -> FixedReferences:
         """What scores blocks of rows, against references drawn from the eligible ones."""
         drawn = self.draw(eligible, rng)

@@ -7,21 +7,13 @@ from typing import Any
 
 import numpy as np
 
+from ... import HOMES
 from ...options import OptionError
 
 _STAGES = {
-    "Sp": "stages.scoring",
-    "KthNN": "stages.scoring",
-    "AverageNN": "stages.scoring",
-    "Ensemble": "stages.ensembles",
-    "Cantelli": "stages.thresholding",
-    "TopFraction": "stages.thresholding",
-    "TopK": "stages.thresholding",
-    "GivenSet": "stages.thresholding",
-    "Conformal": "stages.conformal",
-    "TripletSampler": "stages.triplets",
-    "Layers": "stages.layers",
-    "RankingHinge": "stages.ranking",
+    name: home
+    for name, home in HOMES.items()
+    if home.startswith("stages.") and home != "stages.protocols"  # which has what stages are made of
 }
 """Stages that a file may name, and their modules."""
 
