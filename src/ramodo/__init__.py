@@ -1,22 +1,29 @@
 """Ramodo finds the outliers in data with thousands to billions of features, most of them zero.
 
-It implements RAMODO and its instance REPEN (Pang, Cao, Chen, Liu, KDD 2018). Data flows through the modules so:
+It implements RAMODO and its instance REPEN (Pang, Cao, Chen, Liu, KDD 2018). Data flows through the packages so:
 
-    X ──► references ──► r = Sp(X | references)            scoring.py       eq. 1
+    X ──► rows: map and take                               data/
                               │
                               ▼
-                      Cantelli: O, I (+ labels)            thresholding.py  eq. 2
+          references ──► r = Sp(X | references)            stages/scoring.py        eq. 1
                               │
                               ▼
-              meta-triplets (<queries>, x+, x-)            triplets.py      eq. 3, 4; labels: sec. 4.6
+                      Cantelli: O, I (+ labels)            stages/thresholding.py   eq. 2
                               │
                               ▼
-        f(x) = ReLU(x W), hinge on φ(f(x)|Q), ADADELTA     representation.py, ranking.py, training.py
+              meta-triplets (<queries>, x+, x-)            stages/triplets.py       eq. 3, 4; labels: sec. 4.6
                               │
                               ▼
-    X' = f(X) ──► references in X' ──► Sp(X' | references) scoring.py again
+        f(x) = ReLU(x W), hinge on φ(f(x)|Q), ADADELTA     stages/layers.py, ranking.py; fitting/training.py   eq. 5-9
+                              │
+                              ▼
+    X' = f(X) ──► references in X' ──► Sp(X' | references) model/: a score is a sum of terms
+                              │
+                              ▼
+         reasons, checks, reports                          explain/, insight/, report/
 
-`rows.py` is the door for data, `framework.py` wires the stages, `kernels/` holds what is native.
+`fitting/flow.py` runs the stages, `framework.py` and `repen.py` wrap them as scikit-learn estimators, `kernels/` is the
+way to what is native.
 """
 
 from __future__ import annotations

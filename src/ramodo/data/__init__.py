@@ -1,1 +1,8 @@
-"""What comes in: rows behind one interface, checks of what users give, normalisation, labels."""
+"""What comes in.
+
+opening.py    the door: whatever users give is checked once, and leaves as rows
+rows.py       the interface: map a function over blocks of rows, take some rows; all else is derived
+blocks.py     rows in memory, sparse or dense, and rows of a folder on disk
+mapped.py     arrays on disk that know when somebody writes into their files
+labels.py     what is known of rows
+"""

@@ -1,1 +1,1 @@
-"""What a fit leaves behind, and a row's score from it."""
+"""What a fit leaves behind: a score that is a sum of terms (terms.py), and its file (file/)."""

@@ -1,1 +1,15 @@
-"""The replaceable stages of RAMODO; `assembling` says what each must do."""
+"""The replaceable stages of RAMODO.
+
+    scorer          ranks the rows, gives the loss its φ, detects in the representation   scoring.py, foreign.py
+    ranker          the initial ranking, where it is not the scorer's own                 ensembles.py, foreign.py
+    thresholder     split(scores, labels) -> Candidates                                   thresholding.py
+    sampler         n_queries, draw(pools, n_epochs, n, batch_size, rng) -> triplets      triplets.py
+    representation  first_width, head(rng) -> forward and backward                        layers.py
+    loss            loss(rows, triplets) -> mean loss, gradient                           ranking.py
+    cutoff          cutoff(scores) -> the threshold of `predict`                          thresholding.py, conformal.py
+
+A stage imports no other stage. `protocols.py` says what each must do and what they hand to one another; `assembling.py`
+puts them together for a fit; `adapting.py` gives stages of one's own the plain answers to what a fit asks of ours, and
+`checking.py` looks at what they give. A scorer or ranker of one's own needs `fit(X)` and `score_samples(X)`, lower
+being more outlying, as in scikit-learn.
+"""

@@ -1,15 +1,4 @@
-"""The replaceable stages of RAMODO, what each must do, and what happens where one does not.
-
-    scorer          ranks the rows, gives the loss its φ, detects in the representation   scoring.py, foreign.py
-    ranker          the initial ranking, where it is not the scorer's own                 ensembles.py, foreign.py
-    thresholder     split(scores, labels) -> Candidates                                   thresholding.py
-    sampler         n_queries, draw(pools, n_epochs, n, batch_size, rng) -> triplets      triplets.py
-    representation  first_width, head(rng) -> forward and backward                        representation.py
-    loss            loss(rows, triplets) -> mean loss, gradient                           ranking.py
-    cutoff          cutoff(scores) -> the line of `predict`                               thresholding.py, conformal.py
-
-A scorer or ranker of one's own needs `fit(X)` and `score_samples(X)`, lower being more outlying, as in scikit-learn.
-"""
+"""All stages of a fit, ours where the user gives none, checked before any work."""
 
 from __future__ import annotations
 
