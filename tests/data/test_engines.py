@@ -10,7 +10,7 @@ import scipy.sparse as sp
 from process_rows import ProcessRows
 
 from examples import with_outliers
-from ramodo import REPEN
+from ramodo import REPEN, Conformal
 from ramodo.data.blocks import Block
 
 QUICK = {"n_components": 5, "n_epochs": 3, "n_subsamples": 10, "random_state": 0}
@@ -51,9 +51,17 @@ def test_labels_in_processes(both):
     X, elsewhere = both
     labels = np.zeros(X.shape[0], dtype=int)
     labels[-3:], labels[:4] = 1, -1
-    here = REPEN(**QUICK).fit(X, labels=labels)
-    there = REPEN(**QUICK).fit(elsewhere, labels=labels)
+    known = {"labels": labels, "labeled_outliers": with_outliers(1)[0][-4:]}
+    here, there = REPEN(**QUICK).fit(X, **known), REPEN(**QUICK).fit(elsewhere, **known)
     assert there.outlier_scores_.tobytes() == here.outlier_scores_.tobytes()
+    assert there.explain(elsewhere).to_dict() == here.explain(X).to_dict()
+
+
+def test_held_out_rows_in_processes(both):
+    X, elsewhere = both
+    options = {**QUICK, "threshold": Conformal(0.3)}
+    here, there = REPEN(**options).fit(X), REPEN(**options).fit(elsewhere)
+    assert there.p_values(elsewhere).tobytes() == here.p_values(X).tobytes()
 
 
 def test_no_block_comes_back_but_what_is_taken(both, monkeypatch):
