@@ -40,11 +40,13 @@ class Kind:
 
 
 KINDS = [
-    Kind(dtype, index, container)
-    for dtype in (np.float32, np.float64)
-    for index in (np.int32, np.int64)
-    for container in (sp.csr_matrix, sp.csr_array)
+    Kind(np.float32, np.int32, sp.csr_matrix),
+    Kind(np.float32, np.int64, sp.csr_array),
+    Kind(np.float64, np.int32, sp.csr_array),
+    Kind(np.float64, np.int64, sp.csr_matrix),
 ]
+"""Every dtype with every width of indices; both containers, which open alike (test_rows.py)."""
+
 PLAIN = Kind(np.float64, np.int32, sp.csr_array)
 
 
