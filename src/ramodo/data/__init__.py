@@ -1,1 +1,1 @@
-"""What comes in: rows behind one interface, checks of what users give, normalisation, labels."""
+"""The input: rows behind one interface, checks of what users pass in, normalisation and labels."""

@@ -1,4 +1,4 @@
-"""Data with a known answer, the paper's eight sets, and ready-made files of these and others."""
+"""Generated data with known outliers, the paper's eight sets, and prepared files of these and others."""
 
 from .generated import make_ultrahigh
 from .loading import load_dataset

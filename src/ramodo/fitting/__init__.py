@@ -1,1 +1,1 @@
-"""The data flow of a fit: training, and what labels teach."""
+"""The data flow of a fit: training, and learning from labels."""

@@ -1,1 +1,1 @@
-"""The replaceable stages of RAMODO; `assembling` says what each must do."""
+"""The replaceable stages of RAMODO; `protocols` says what each must provide."""

@@ -1,14 +1,14 @@
-"""The replaceable stages of RAMODO, what each must do, and what happens where one does not.
+"""Puts the stages of a fit together: defaults where none is given, checks, and adapters for user-defined stages.
 
     scorer          ranks the rows, gives the loss its φ, detects in the representation   scoring.py, foreign.py
     ranker          the initial ranking, where it is not the scorer's own                 ensembles.py, foreign.py
     thresholder     split(scores, labels) -> Candidates                                   thresholding.py
     sampler         n_queries, draw(pools, n_epochs, n, batch_size, rng) -> triplets      triplets.py
-    representation  first_width, head(rng) -> forward and backward                        representation.py
+    representation  first_width, head(rng) -> forward and backward                        layers.py
     loss            loss(rows, triplets) -> mean loss, gradient                           ranking.py
-    cutoff          cutoff(scores) -> the line of `predict`                               thresholding.py, conformal.py
+    cutoff          cutoff(scores) -> the threshold of `predict`                          thresholding.py, conformal.py
 
-A scorer or ranker of one's own needs `fit(X)` and `score_samples(X)`, lower being more outlying, as in scikit-learn.
+A user-defined scorer or ranker needs `fit(X)` and `score_samples(X)`, lower being more outlying, as in scikit-learn.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ def assemble(
     cutoff: Any = None,
     labels_in_score: bool = True,
 ) -> Stages:
-    """Stages with REPEN's where none is given; raises `OptionError` for an object that lacks a stage's methods."""
+    """The stages, REPEN's where none is given; raises `OptionError` for an object that lacks a stage's methods."""
     scorer = as_scorer(Sp() if scorer is None else scorer, "scorer")
     ranker = scorer if ranker is None else as_scorer(ranker, "ranker")
     thresholder = _checked_stage("thresholder", Cantelli() if thresholder is None else thresholder)
@@ -85,9 +85,9 @@ def assemble(
 
 
 def copied(stages: Stages, n_estimators: int) -> Stages:
-    """The stages for one of several models, which threads may train side by side: each may keep state of its own.
+    """A copy of the stages for one of several models, which may train in parallel threads: each keeps its own state.
 
-    One object in two places is one object in the copy. Functions are shared: they have no state that could be copied.
+    An object used as two stages stays one object in the copy. Functions are shared: they have no state to copy.
     """
     memo: dict[int, Any] = {}
     parts = {part.name: getattr(stages, part.name) for part in fields(stages)}
@@ -97,7 +97,7 @@ def copied(stages: Stages, n_estimators: int) -> Stages:
 def _copied(name: str, stage: Any, memo: dict[int, Any], n_estimators: int) -> Any:
     try:
         return copy.deepcopy(stage, memo)
-    except Exception as error:  # of whatever the stage holds
+    except Exception as error:  # raised by whatever the stage holds
         raise OptionError(
             f"the {name} {name_of(stage)} cannot be copied ({type(error).__name__}: {error}), and n_estimators="
             f"{n_estimators} was given; allowed: stages that can, since each model has its own. Give it a __deepcopy__ "
@@ -116,7 +116,7 @@ _WIDTH = Integer(1, 4096)
 
 
 def _checked_stage(name: str, stage: Any) -> Any:
-    """The stage, where it has what it needs; the options of ramodo's own ones are looked at before any work."""
+    """The stage, once it is known to have what it needs; options of built-in stages are checked before any work."""
     needed = _NEEDED[name]
     if isinstance(stage, type | str) or not all(hasattr(stage, method) for method in needed):
         raise OptionError(
@@ -128,10 +128,10 @@ def _checked_stage(name: str, stage: Any) -> Any:
 
 
 def phi_of(scorer: Any) -> Phi:
-    """The scorer's φ; the nearest, where it has none of its own."""
+    """The scorer's φ; the distance to the nearest reference if it has none of its own."""
     return getattr(scorer, "phi", Phi())
 
 
 def _default_sampler(scorer: Any) -> TripletSampler:
-    """One query where the nearest counts; where more count, as many as the scorer has references to choose from."""
+    """One query if φ is the nearest distance, else as many as a subsample has references."""
     return TripletSampler(1 if phi_of(scorer).k == 1 else scorer.subsample_size)
