@@ -1,4 +1,4 @@
-"""Explanations: their cost beside that of scores, whether it grows with D, and SHAP's KernelExplainer beside them.
+"""Explanations: their cost against that of scores, whether it grows with D, and SHAP's KernelExplainer to compare.
 
     python -m benchmarks.explanations
 
@@ -11,6 +11,8 @@ from __future__ import annotations
 import importlib.util
 import multiprocessing
 import time
+from functools import partial
+from typing import Any
 
 import numpy as np
 from scipy.stats import spearmanr
@@ -28,20 +30,18 @@ PATIENCE = 900.0
 """Seconds after which SHAP is stopped."""
 
 
-def against_scoring() -> list[list[object]]:
+def against_scoring() -> list[list[str]]:
     rows = []
     for name in ("News20", "URL_iscx", "R8"):
         data = load(name)
         detector, X = REPEN(random_state=0, n_jobs=-1).fit(data.X), data.X[:ROWS]
-        explaining, scoring, ratio = side_by_side(
-            lambda d=detector, x=X: d.explain(x), lambda d=detector, x=X: d.outlier_score(x)
-        )
+        explaining, scoring, ratio = side_by_side(partial(detector.explain, X), partial(detector.outlier_score, X))
         verdict = reached(ratio, 60, at_most=True) if name == "News20" else ""
         rows.append([name, f"{explaining * 1e3:.0f} ms", f"{scoring * 1e3:.1f} ms", f"{ratio:.0f} x", verdict])
     return rows
 
 
-def by_width() -> list[list[object]]:
+def by_width() -> list[list[str]]:
     rows = []
     for width in WIDTHS:
         X, _ = make_ultrahigh(sized(5_000, 100), width, random_state=0)
@@ -64,7 +64,7 @@ def table_of(width: int) -> tuple[REPEN, np.ndarray]:
     return REPEN(random_state=0, n_jobs=-1).fit(X), X
 
 
-def shap_values(width: int, row: int, n_background: int = 1, into: object = None) -> np.ndarray:
+def shap_values(width: int, row: int, n_background: int = 1, into: Any = None) -> np.ndarray:
     import shap
 
     detector, X = table_of(width)
@@ -75,7 +75,7 @@ def shap_values(width: int, row: int, n_background: int = 1, into: object = None
     return values
 
 
-def agreement() -> list[list[object]]:
+def agreement() -> list[list[str]]:
     detector, X = table_of(100)
     ranks, first = [], 0
     for row in range(490, 500):
@@ -88,7 +88,7 @@ def agreement() -> list[list[object]]:
     return [[f"{np.mean(ranks):.2f} ± {np.std(ranks):.2f}", f"{first} of 10"]]
 
 
-def shap_times() -> list[list[object]]:
+def shap_times() -> list[list[str]]:
     rows = []
     for width in SHAP_WIDTHS:
         detector, X = table_of(width)

@@ -41,7 +41,7 @@ def main() -> None:
         _opening(place, rows)
         _text(rows)
         _small_memory(place, rows)
-    print_table("Files", ["what", "measured", "beside it", "reached"], rows)
+    print_table("Files", ["what", "measured", "peer", "reached"], rows)
 
 
 def _reading(svm: Path, rows: list[list[str]]) -> float:

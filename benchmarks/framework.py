@@ -8,12 +8,14 @@ from __future__ import annotations
 import argparse
 import time
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from ramodo import RAMODO, REPEN, kernels
-from ramodo.data.opening import open_rows
+from ramodo.data.blocks import SparseRows
+from ramodo.data.opening import open_block
 from ramodo.model.representation import initial_limit
 from ramodo.stages.protocols import Pools
 from ramodo.stages.scoring import Sp
@@ -35,7 +37,7 @@ def main() -> None:
         X = load(name).X
         assert np.array_equal(bare(X), framework(X)), "not the same bits"
         many = repeats if name == "News20" else 5 * repeats
-        ours, core, ratio = side_by_side(lambda X=X: framework(X), lambda X=X: bare(X), many)
+        ours, core, ratio = side_by_side(partial(framework, X), partial(bare, X), many)
         rows.append([name, f"{core:.4f}", f"{ours:.4f}", f"{ratio:.3f}", reached(ratio, 1.03, at_most=True)])
     print_table(
         "RAMODO() against the bare kernels: same bits; median seconds of fit and score",
@@ -56,7 +58,8 @@ def framework(X: Any) -> Any:
 def bare(X: Any) -> Any:
     """REPEN with the paper's settings as a script would write it, over the kernels."""
     seeds = np.random.SeedSequence(0).spawn(4)
-    rows, facts = open_rows(X, n_threads=THREADS)
+    rows, facts = open_block(X, n_threads=THREADS)
+    assert isinstance(rows, SparseRows)
     everything, scorer = np.arange(rows.n_rows), Sp()
     drawn = scorer.draw(everything, np.random.default_rng(seeds[0]))
     initial = kernels.SparseSp(rows.take(drawn.ravel()), 8, scorer.phi).score(rows, THREADS)
@@ -85,8 +88,8 @@ def _warm(repeats: int) -> list[str]:
     times = []
     for _ in range(repeats):
         detector = REPEN(warm_start=True, random_state=0, n_jobs=-1)
-        first = _seconds(lambda d=detector: d.fit(data.X, labeled_outliers=known[:20]))
-        times.append((first, _seconds(lambda d=detector: d.fit(data.X, labeled_outliers=known))))
+        first = _seconds(partial(detector.fit, data.X, labeled_outliers=known[:20]))
+        times.append((first, _seconds(partial(detector.fit, data.X, labeled_outliers=known))))
     first, again = np.median(times, axis=0)
     ratio = float(np.median([b / a for a, b in times]))
     return [f"{first:.2f}", f"{again:.2f}", f"{ratio:.3f}", reached(ratio, 1 / 3, at_most=True)]

@@ -59,7 +59,7 @@ def main() -> None:
         for column, make in DETECTORS.items():
             aucs = [_auc(make(seed), X, data.y) for seed in range(arguments.seeds)]
             cells[column] = f"{np.mean(aucs):.3f} ± {np.std(aucs):.3f}"
-        cells["Sp, L2"] = _plain_l2(X, data.y, arguments.seeds)
+        cells["Sp, L2"] = _sp_l2(X, data.y, arguments.seeds)
         rows.append([name, *[cells[c] for c in (*DETECTORS, "Sp, L2")]])
     print_table(
         f"AUC without labels (mean ± standard deviation of {arguments.seeds} seeds)",
@@ -74,7 +74,7 @@ def _auc(detector: Any, X: Any, y: Any) -> float:
         return float(roc_auc_score(y, detector.fit(X).outlier_scores_))
 
 
-def _plain_l2(X: Any, y: Any, seeds: int) -> str:
+def _sp_l2(X: Any, y: Any, seeds: int) -> str:
     """Sp on rows of length 1: the initial ranking of REPEN with L2."""
     aucs = []
     for seed in range(seeds):

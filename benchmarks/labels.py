@@ -36,7 +36,7 @@ def main() -> None:
     for name in arguments.sets.split(","):
         data = load(name)
         for n in map(int, arguments.labels.split(",")):
-            rows.append([name, n, arguments.draws, *_line(name, data, n, arguments.draws)])
+            rows.append([name, n, arguments.draws, *_row(name, data, n, arguments.draws)])
     print_table(
         "AUC with labelled outliers (mean ± standard deviation over draws of labels)",
         ["set", "labels", "draws", "REPEN", "the paper's way", "logistic regression", "reached"],
@@ -44,7 +44,7 @@ def main() -> None:
     )
 
 
-def _line(name: str, data: LabeledData, n: int, draws: int) -> list[str]:
+def _row(name: str, data: LabeledData, n: int, draws: int) -> list[str]:
     aucs: dict[str, list[float]] = {"ours": [], "paper": [], "regression": []}
     for seed in range(draws):
         known = draw_known(data, n, seed)

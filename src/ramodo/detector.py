@@ -1,4 +1,4 @@
-"""scikit-learn's face of a detector: what follows once rows have scores and there is a line between them."""
+"""The scikit-learn interface shared by all detectors: everything that follows from scores and a threshold."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ class Detector(ABC, OutlierMixin, BaseEstimator):
         """X for scoring: checked, and with the columns that `fit` saw."""
         check_is_fitted(self, "outlier_scores_")
         check({"n_jobs": self.n_jobs})
-        _check_feature_names(self, X, reset=False)  # first: values under other names are beside the point
+        _check_feature_names(self, X, reset=False)  # first: the values of other columns do not matter
         rows, _ = open_rows(X, n_threads=self._n_threads())
         if rows.n_features != self.n_features_in_:
             _check_n_features(self, X, reset=False)

@@ -8,7 +8,7 @@ from report_pages import EVIL, hover, payload_of, report_of_lacks, sort_by
 pytest.importorskip("selenium", reason="the package selenium is not installed: no test of reports in a browser")
 from selenium.webdriver.common.keys import Keys
 
-from ramodo.terminal.visible import visible
+from ramodo.terminal.escaping import escape_controls
 
 
 def test_the_page_works_from_disk_and_asks_for_nothing(page, reports):
@@ -148,7 +148,7 @@ def test_what_looks_like_html_stays_text(page, reports):
     shown = page.script("document.querySelector('#rows tbody th').textContent")
     assert shown == first["id"]
     assert first["text"] in page.element("#rows tbody td.text").get_property("textContent")
-    assert page.element("h1").get_property("textContent") == visible(EVIL)
+    assert page.element("h1").get_property("textContent") == escape_controls(EVIL)
     assert page.driver.title.startswith("<b>a</b><script>window.hit=1</script>")
     page.element("#rows tbody tr button").send_keys(Keys.ENTER)
     assert "<b>a</b><script>window.hit=1</script><img" in page.element(".details").text

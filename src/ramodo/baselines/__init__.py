@@ -1,7 +1,7 @@
 """The representations that the paper compares REPEN with (section 6.4), as scikit-learn transformers.
 
-Each takes sparse and dense rows to `n_components` columns. Where one cannot run it says why: `ConstraintError` where
-the data break a condition of the method, `MemoryLimitError` where it would need more memory than it may have.
+Each maps sparse and dense rows to `n_components` columns. If one cannot run, it says why: `ConstraintError` if the data
+violate a condition of the method, `MemoryLimitError` if it would need more memory than allowed.
 """
 
 from .ae import AE

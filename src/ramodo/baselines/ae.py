@@ -1,7 +1,8 @@
 """AE: an autoencoder with one hidden layer, trained as REPEN is.
 
 h = g(xW + b) is decoded as hV + c, and half the squared error, summed over features and averaged over rows, is
-minimised by ADADELTA. g is ReLU with a slope of 0.01 below 0: plain units all die within a few steps on dense rows.
+minimised by ADADELTA. g is ReLU with a slope of 0.01 below 0: without it all units die within a few steps on
+dense rows.
 
 The error hV + c - x is dense whatever x is, but its gradient needs only products with it, which split into small dense
 ones and sparse ones: with h' = (h, 1), and V' for V with c as last column, a row to a feature,
@@ -9,7 +10,7 @@ ones and sparse ones: with h' = (h, 1), and V' for V with c as last column, a ro
     ∂V' = V'(h'ᵀh') - xᵀh'          ∂h = first M columns of h'(V'ᵀV') - xV'
 
 so no row is ever made dense. An untouched weight of the encoder has gradient 0, at which ADADELTA only decays its
-accumulators: that is made up for when the feature occurs again.
+accumulators: that is caught up on when the feature occurs again.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ _LEAK = 0.01
 _RHO, _EPSILON = 0.95, 1e-7
 _MOST_SAMPLES = 5000
 _BLOCK = 1 << 11
-"""Features whose weights are updated at a time, so that what lies between stays in the cache."""
+"""Features whose weights are updated at a time, so that intermediate results stay in the cache."""
 
 
 class AE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):

@@ -1,6 +1,6 @@
 """Rows in memory: CSR arrays, or a dense matrix. Sparse data stays sparse, and users' arrays are never changed.
 
-Rows may carry `factors`, one for each row, by which the kernels multiply it as they read: normalisation without a copy.
+Rows may carry `factors`, one per row, which the kernels multiply in as they read: normalisation without a copy.
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ from .rows import Doubles, Integers, Rows, Show
 T = TypeVar("T")
 
 _SMALLEST = 1e-30
-"""Rows below this size are not normalised: the kernels' single precision has no digits for them."""
+"""Rows smaller than this are not normalised: single precision, which the kernels use, cannot represent them well."""
 
 _BLOCK_ENTRIES = 1 << 24
-"""Non-zeros (or dense values) per block: enough for threads, few enough to answer Ctrl-C and to show progress."""
+"""Non-zeros (or dense values) per block: enough to keep threads busy, few enough for Ctrl-C and progress."""
 
 
 class Block(Rows):
@@ -57,7 +57,7 @@ class Block(Rows):
         self.refuse_changed()
 
     def refuse_changed(self) -> None:
-        """Raise where the rows are on disk and somebody has written into them; in memory nobody can."""
+        """Raise `ChangedError` if the rows are on disk and their file has been written to."""
 
     def map(self, function: Callable[[Block], T], show: Show | None = None) -> list[T]:
         results, done = [], 0
@@ -71,7 +71,7 @@ class Block(Rows):
     def normalized(self, how: str | None, n_threads: int = 1) -> Self:
         """The same rows with factors that bring each to length 1 ("l2") or largest absolute value 1 ("max").
 
-        Rows of zeros, and of values below 1e-30, stay as they are.
+        Rows of zeros, or of values below 1e-30, are left unchanged.
         """
         if how is None:
             return self
@@ -79,11 +79,11 @@ class Block(Rows):
         return replace(self, factors=1 / np.where(sizes > _SMALLEST, sizes, 1.0))  # type: ignore[type-var]
 
     def without_factors(self) -> Self:
-        """The rows as they came."""
+        """The rows before normalisation."""
         return replace(self, factors=None)  # type: ignore[type-var]
 
     def for_training(self, epochs: Integers, extra: Sequence[Block]) -> tuple[Block, Integers]:
-        """As they are where nothing is added; one copy where most of them are drawn, which is cheaper than two."""
+        """Unchanged if nothing is added; a single copy if most rows are drawn, which is cheaper than two."""
         if not extra:
             return self, epochs
         drawn = np.unique(epochs)
@@ -93,11 +93,11 @@ class Block(Rows):
 
     @abstractmethod
     def stacked(self, others: Sequence[Block]) -> Block:
-        """These rows and the others, which are of the same kind, one below the other."""
+        """These rows followed by the others, which must be of the same kind."""
 
     @abstractmethod
     def matching(self, other: Block) -> Block:
-        """`other` in this kind, sparse or dense, for data that came in both."""
+        """`other` converted to this kind, sparse or dense, for data given in both."""
 
     @abstractmethod
     def multiplied(self) -> Self:
@@ -105,7 +105,7 @@ class Block(Rows):
 
     @abstractmethod
     def to_matrix(self) -> Any:
-        """The rows as a scipy or numpy matrix, each times its factor: for code that knows no `Rows`."""
+        """The rows as a scipy or numpy matrix, each times its factor, for code outside this package."""
 
     @abstractmethod
     def as_sparse(self) -> SparseRows:
@@ -117,7 +117,7 @@ class Block(Rows):
 
     @abstractmethod
     def content(self) -> bytes:
-        """The non-zeros of the rows, without their factors, the same for sparse and dense ones."""
+        """The non-zeros of the rows as bytes, without their factors; sparse and dense rows give the same bytes."""
 
     @abstractmethod
     def features_and_largest(self) -> tuple[Integers, float]:
@@ -129,7 +129,7 @@ class Block(Rows):
 
     @abstractmethod
     def arrays(self) -> dict[str, npt.NDArray[Any]]:
-        """What a file needs to hold of the rows, without their factors."""
+        """The arrays that a file must hold to restore the rows, without their factors."""
 
 
 @dataclass(frozen=True)
@@ -189,7 +189,7 @@ class SparseRows(Block):
         return replace(self, data=(self.data * factors).astype(self.data.dtype), factors=None)
 
     def to_csr(self) -> sp.csr_array:
-        """The rows as scipy knows them, without their factors, sharing memory where indptr starts at 0."""
+        """The rows as a scipy array, without their factors; shares memory if indptr starts at 0."""
         start, stop = int(self.indptr[0]), int(self.indptr[-1])
         arrays = (self.data[start:stop], self.indices[start:stop], self.indptr - start)
         return sp.csr_array(arrays, shape=(self.n_rows, self.n_features))
@@ -243,7 +243,7 @@ class SparseRows(Block):
 
 @dataclass(frozen=True)
 class MappedRows(SparseRows):
-    """Rows of a folder on disk: the arrays are mapped, and read as they are used."""
+    """Rows of a folder on disk: the arrays are memory-mapped and read as they are used."""
 
     def refuse_changed(self) -> None:
         refuse_changed(self.indices, self.data)
@@ -256,7 +256,7 @@ class MappedRows(SparseRows):
 
 @dataclass(frozen=True)
 class DenseRows(Block):
-    """A C-ordered float32 or float64 matrix, maybe mapped from a file."""
+    """A C-ordered float32 or float64 matrix, possibly mapped from a file."""
 
     values: npt.NDArray[Any]
     factors: Doubles | None = None

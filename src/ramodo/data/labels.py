@@ -1,4 +1,4 @@
-"""What is known of rows: 1 a known outlier, -1 a known inlier, 0 nothing."""
+"""Labels of rows: 1 for a known outlier, -1 for a known inlier, 0 for unknown."""
 
 from __future__ import annotations
 
@@ -37,21 +37,21 @@ def read_labels(given: object, n_rows: int, name: str = "labels") -> Labels:
 
 
 def warn_of_predictions(labels: Labels) -> None:
-    """Where every row has a label and most are 1: that is what `predict` gives, and means there the opposite."""
+    """Warn if every row has a label and most are 1: `predict` returns such arrays, but with the opposite meaning."""
     if (labels != 0).all() and (labels == 1).sum() > (labels == -1).sum():
         warnings.warn(
-            f"labels say that {int((labels == 1).sum()):,} of {len(labels):,} rows are known outliers: there 1 is a "
-            "known outlier, -1 a known inlier and 0 unknown. `predict` means the opposite, 1 inlier and -1 outlier; if "
-            "the labels are from there, give -labels, or leave them out.",
+            f"labels mark {int((labels == 1).sum()):,} of {len(labels):,} rows as known outliers: in labels 1 is a "
+            "known outlier, -1 a known inlier and 0 unknown. `predict` uses the opposite signs, 1 for inliers and -1 "
+            "for outliers; if the labels come from `predict`, pass -labels or leave them out.",
             UserWarning,
             stacklevel=4,
         )
 
 
 def refuse_contradictions(rows: Rows, labels: Labels, outliers: Block | None, inliers: Block | None) -> None:
-    """Raise where one and the same row is given as a known outlier and as a known inlier.
+    """Raise `DataError` if the same row is given both as a known outlier and as a known inlier.
 
-    Equal rows of X may differ in their labels only where the labels came with X: those are different objects.
+    Equal rows of X may have different labels in `labels`: they stand for different objects.
     """
     if outliers is None and inliers is None:
         return

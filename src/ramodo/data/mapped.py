@@ -1,9 +1,9 @@
-"""Arrays that are mapped from files, and know when somebody writes into those.
+"""Arrays that are mapped from files and notice when those files are written to.
 
-A mapping shows what is written into its file later on, and reading beyond the end of a file that was cut ends the
-process. Nothing in a mapping protects from that. So an array keeps a stamp of its file, the size and the time of the
-last change, which is compared before and after each piece of work (`refuse_changed`). Removing or replacing a file is
-no change: the mapping keeps the old one alive.
+A mapping shows whatever is written to its file later, and reading past the end of a truncated file kills the process.
+The mapping itself offers no protection. So an array remembers its file's size and modification time, which are compared
+before and after each piece of work (`refuse_changed`). Removing or replacing the file does not count as a change: the
+mapping keeps the old one alive.
 """
 
 from __future__ import annotations
@@ -21,15 +21,15 @@ _VERSIONS = {
 
 
 IN_MEMORY = 1 << 26
-"""Bytes of an array up to which it is read: it cannot change under our feet. Larger ones are mapped, and watched."""
+"""Arrays up to this many bytes are read into memory, where they cannot change. Larger ones are mapped and watched."""
 
 
 class ChangedError(ValueError):
-    """A file was written to while it was in use; what was computed from it is worthless."""
+    """A file was written to while it was in use, so results computed from it are worthless."""
 
 
 class _Watched:
-    """An open file, and its stamp when it was opened."""
+    """An open file, and its size and modification time when it was opened."""
 
     def __init__(self, file: IO[bytes]) -> None:
         self._name, self._handle = file.name, os.dup(file.fileno())
@@ -39,24 +39,24 @@ class _Watched:
         os.close(self._handle)
 
     def refuse_changed(self) -> None:
-        """Raise `ChangedError` where the file is not what it was."""
+        """Raise `ChangedError` if the file has changed since it was opened."""
         if _stamp(self._handle) != (self.size, self._time):
             raise ChangedError(
-                f"{self._name} changed while in use: what was read of it does not belong together. Start again when it "
-                "is complete; and do not write into files that are in use, but write new ones and rename them."
+                f"{self._name} changed while in use, so what was read from it is inconsistent. Start again once it is "
+                "complete. Do not write to files that are in use: write new ones and rename them into place."
             )
 
 
 class MappedArray(np.memmap[Any, Any]):
-    """A mapped array that knows its file; what is sliced of it finds that by its `base`."""
+    """A mapped array that knows its file; slices of it reach the file through their `base`."""
 
     watched: _Watched | None = None
 
 
 def mapped_array(file: IO[bytes], in_memory: int | None = None) -> npt.NDArray[Any]:
-    """An .npy file that is open: read where its values are at most `in_memory` bytes, else left on the disk.
+    """The array in an open .npy file: read if its values take at most `in_memory` bytes, else mapped.
 
-    Raises `ValueError` where it is none.
+    Raises `ValueError` if it is not an .npy file.
     """
     watched = _Watched(file)  # before anything is read
     shape, is_fortran, dtype = _header(file)
@@ -75,7 +75,7 @@ def mapped_array(file: IO[bytes], in_memory: int | None = None) -> npt.NDArray[A
 
 def _header(file: IO[bytes]) -> tuple[tuple[int, ...], bool, np.dtype[Any]]:
     """Shape, whether it is stored by columns, and dtype."""
-    if file.read(6) != b"\x93NUMPY":  # numpy reads other kinds of files too
+    if file.read(6) != b"\x93NUMPY":  # numpy would read other kinds of files too
         raise ValueError(f"{_name(file)} is not an array")
     file.seek(0)
     version = np.lib.format.read_magic(file)
@@ -92,7 +92,7 @@ def _name(file: IO[bytes]) -> str:
 
 
 def refuse_changed(*arrays: npt.NDArray[Any]) -> None:
-    """Raise `ChangedError` where one of the arrays is mapped from a file that has changed."""
+    """Raise `ChangedError` if one of the arrays is mapped from a file that has changed."""
     for array in arrays:
         base: Any = array
         while base is not None:
@@ -103,7 +103,7 @@ def refuse_changed(*arrays: npt.NDArray[Any]) -> None:
 
 
 def is_mapped(array: npt.NDArray[Any]) -> bool:
-    """Whether an array, or what it is a part of, is mapped from a file."""
+    """Whether an array, or the array it is a slice of, is mapped from a file."""
     base: Any = array
     while base is not None:
         if isinstance(base, MappedArray):
@@ -113,6 +113,6 @@ def is_mapped(array: npt.NDArray[Any]) -> bool:
 
 
 def _stamp(handle: int) -> tuple[int, int]:
-    """Size and time of the last change; not ctime, which changes as well where a folder is replaced."""
+    """Size and modification time; not ctime, which also changes when a folder is replaced."""
     found = os.fstat(handle)
     return found.st_size, found.st_mtime_ns

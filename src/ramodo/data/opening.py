@@ -1,6 +1,6 @@
-"""The door for data: whatever users give is checked once, and leaves as rows.
+"""Where data enter: whatever users pass in is checked once and comes out as rows.
 
-Arrays are copied only where they must be: another dtype, another format, unsorted or repeated entries.
+Arrays are copied only if they have to be: another dtype, another format, unsorted or repeated entries.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ class DataError(ValueError, TypeError):
 
 
 def open_rows(X: Any, *, name: str = "X", n_threads: int = 1) -> tuple[Rows, Facts]:
-    """Check `X`, whatever kind of matrix or table it is, and hand it out as rows.
+    """Check `X`, any kind of matrix or table, and return it as rows.
 
-    Raises `DataError` for anything that has no meaning as numbers: wrong shape, text, objects, complex numbers, NaN,
+    Raises `DataError` for anything that is not a matrix of numbers: wrong shape, text, objects, complex numbers, NaN,
     infinity, values beyond 1e30.
     """
     if isinstance(X, Rows):
@@ -116,7 +116,7 @@ def _open_dense(X: Any, name: str) -> tuple[DenseRows, Facts]:
     if isinstance(X, np.matrix):
         raise DataError(f"np.matrix is not supported: {name} was given as one; pass np.asarray({name}).")
     if isinstance(X, np.ma.MaskedArray):
-        raise DataError(f"{name} is a masked array: its masked values would count. Fill them first, with .filled(0).")
+        raise DataError(f"{name} is a masked array, whose masked values would count. Fill them first, with .filled(0).")
     values = np.asarray(X)
     if values.ndim < 2 and values.dtype.kind in "USO":
         raise DataError(
@@ -164,7 +164,7 @@ def _open_sparse(X: Any, name: str, n_threads: int) -> tuple[SparseRows, Facts]:
 
 
 def refuse_structure(X: Any, name: str) -> None:
-    """Index arrays that do not fit together: scipy trusts them, and a conversion would read or write out of bounds."""
+    """Raise `DataError` for inconsistent index arrays: scipy trusts them and would read or write out of bounds."""
     if X.format == "coo":
         for axis, index in enumerate(X.coords):
             refuse_indices(index, X.shape[axis], name)
@@ -187,15 +187,15 @@ def refuse_structure(X: Any, name: str) -> None:
             f"{name} is a damaged {X.format} matrix: indptr must hold {major + 1:,} non-decreasing integers, from 0 to "
             f"at most {min(len(X.indices), len(X.data)):,}, the number of its entries."
         )
-    if X.format != "csr":  # those of CSR are looked at anyway, in one pass with its values
+    if X.format != "csr":  # CSR indices are checked later, in one pass with the values
         refuse_indices(X.indices, minor, name)
 
 
 def refuse_indices(index: npt.NDArray[Any], size: int, name: str) -> None:
-    """Indices beyond the columns (or rows) of a sparse matrix."""
+    """Raise `DataError` for indices beyond the columns (or rows) of a sparse matrix."""
     if index.dtype.kind not in "iu" or (len(index) and not (index.min() >= 0 and index.max() < size)):
         raise DataError(
-            f"{name} is a damaged sparse matrix: an index lies outside of 0 to {size - 1:,}, or is no integer."
+            f"{name} is a damaged sparse matrix: an index lies outside 0 to {size - 1:,}, or is not an integer."
         )
 
 

@@ -1,13 +1,13 @@
-"""Rows: all that any part of the package may ask of data.
+"""Rows: the interface through which the whole package sees data.
 
-Two verbs carry everything: `map` a function over blocks of rows, in order, and `take` some rows into memory. Each place
-where data can live implements these two:
+It has two verbs: `map` a function over blocks of rows, in order, and `take` some rows into memory. Every place where
+data can live implements these two:
 
     SparseRows, DenseRows   in memory                                      blocks.py
     MappedRows              in a folder on disk, read as it is used        blocks.py, over arrays of mapped.py
 
-All else is derived from them, so that an engine that keeps blocks elsewhere has nothing more to write. Functions that
-are mapped can be pickled: they may run where the blocks are.
+Everything else is derived from them, so an engine that keeps blocks elsewhere has nothing more to implement. Functions
+that are mapped can be pickled, so they can run where the blocks are.
 """
 
 from __future__ import annotations
@@ -29,32 +29,32 @@ T = TypeVar("T")
 Doubles = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int64]
 Show = Callable[[int, int], None]
-"""Takes the rows that are done, and all of them."""
+"""Called with the number of rows done so far and the number of all rows."""
 
 _FINGERPRINTED = 1000
-"""Rows that a fingerprint looks at."""
+"""Rows that go into a fingerprint."""
 
 
 @dataclass(frozen=True)
 class Facts:
-    """What one pass over the data tells: how many features occur, and the largest absolute value."""
+    """What one pass over the data finds: how many features occur, and the largest absolute value."""
 
     n_seen: int
     largest: float
 
 
 class Rows(ABC):
-    """A sequence of rows, wherever they are."""
+    """A sequence of rows, wherever they are stored."""
 
     @property
     @abstractmethod
     def n_rows(self) -> int:
-        """Rows in all."""
+        """Number of rows."""
 
     @property
     @abstractmethod
     def n_features(self) -> int:
-        """Columns, most of which may never occur."""
+        """Number of columns, most of which may never occur."""
 
     @abstractmethod
     def map(self, function: Callable[[Block], T], show: Show | None = None) -> list[T]:
@@ -65,13 +65,13 @@ class Rows(ABC):
         """A copy of some rows in memory, in the order given."""
 
     def in_memory(self) -> Block:
-        """All of them, in memory."""
+        """All rows, in memory."""
         return self.take(np.arange(self.n_rows))
 
     # ---- derived -------------------------------------------------------------------------------------------------
 
     def gather(self, function: Callable[[Block], npt.NDArray[Any]], show: Show | None = None) -> npt.NDArray[Any]:
-        """What `map` gives, one below the other."""
+        """The results of `map`, concatenated."""
         results = self.map(function, show)
         return results[0] if len(results) == 1 else np.concatenate(results)
 
@@ -98,15 +98,15 @@ class Rows(ABC):
         return self if how is None else NormalizedRows(self, how, n_threads)
 
     def fingerprint(self) -> str:
-        """A checksum of the size and of evenly spaced rows: tells one data set from another."""
+        """A checksum of the size and of evenly spaced rows, to tell data sets apart."""
         numbers = np.unique(np.linspace(0, self.n_rows - 1, min(self.n_rows, _FINGERPRINTED)).astype(np.int64))
         code = zlib.crc32(self.take(numbers).content(), zlib.crc32(f"{self.n_rows} {self.n_features}".encode()))
         return f"{self.n_rows}x{self.n_features}-{code:08x}"
 
     def for_training(self, epochs: Integers, extra: Sequence[Block]) -> tuple[Block, Integers]:
-        """In memory, the rows that triplets name, and the same triplets as places in them.
+        """The rows that triplets refer to, in memory, and the triplets as positions among them.
 
-        Triplets count the rows of `extra` on from `n_rows`.
+        In `epochs` the rows of `extra` are numbered from `n_rows` on.
         """
         drawn = np.unique(epochs)
         own = drawn[drawn < self.n_rows]
@@ -116,7 +116,7 @@ class Rows(ABC):
 
 @dataclass(frozen=True)
 class NormalizedRows(Rows):
-    """Rows elsewhere, each block of which is normalised where it is."""
+    """Rows stored elsewhere whose blocks are normalised where they are."""
 
     rows: Rows
     how: str
@@ -139,7 +139,7 @@ class NormalizedRows(Rows):
 
 @dataclass(frozen=True)
 class _OfNormalized:
-    """A function of normalised blocks, as one of blocks."""
+    """Normalises a block, then calls the function with it."""
 
     function: Callable[[Block], Any]
     how: str

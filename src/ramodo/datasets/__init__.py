@@ -1,4 +1,4 @@
-"""Data with a known answer, the paper's eight sets, and ready-made files of these and others."""
+"""Generated data with known outliers, the paper's eight sets, and prepared files of these and others."""
 
 from .access_log import AccessLog, make_access_log
 from .documents import Documents, make_documents

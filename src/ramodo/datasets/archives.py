@@ -1,4 +1,4 @@
-"""Members of archives, by name and within bounds. Nothing is unpacked to disk, so no path in an archive matters."""
+"""Files inside archives, by name and within size limits. Nothing is unpacked to disk, so their paths are harmless."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ from ..formats.opening import damage_refused
 
 @contextmanager
 def zip_member(path: Path, name: str, most: int) -> Iterator[IO[bytes]]:
-    """The member of that name, in whatever folder it is; refused where it is larger than `most` bytes."""
+    """The file of that name, in whatever folder it is; refused if it is larger than `most` bytes."""
     with _refused_if_damaged(path), zipfile.ZipFile(path) as archive:
         found = [info for info in archive.infolist() if PurePosixPath(info.filename).name == name]
         if len(found) != 1:
             raise FormatError(f"{path} has {len(found)} files named {name}; allowed: one.")
         _refuse_larger(path, name, found[0].file_size, most)
-        with archive.open(found[0]) as stream:  # which ends where the archive says that the member does
+        with archive.open(found[0]) as stream:  # which ends where the archive says the file does
             yield stream
 
 
 def tar_members(path: Path, names: Sequence[str], most: int) -> dict[str, bytes]:
-    """The members of these names, in whatever folder they are; refused where one is larger than `most` bytes."""
+    """The files of these names, in whatever folder they are; refused if one is larger than `most` bytes."""
     found: dict[str, bytes] = {}
     with _refused_if_damaged(path), tarfile.open(path) as archive:
         for member in archive:
@@ -59,7 +59,7 @@ def _refused_if_damaged(path: Path) -> Iterator[None]:
             yield
     except (tarfile.TarError, zipfile.BadZipFile) as error:
         raise FormatError(f"{path} ends in the middle or is damaged: {str(error).rstrip('.')}.") from None
-    except RuntimeError as error:  # what zipfile raises of members that are encrypted, or packed as it does not know
+    except RuntimeError as error:  # raised by zipfile for encrypted files or unknown compression
         raise FormatError(
             f"{path} cannot be unpacked: {str(error).rstrip('.')}. Get it again from its source."
         ) from None

@@ -1,4 +1,4 @@
-"""Where files of the sets are kept, and whether the network may be asked for them."""
+"""Where files of the sets are kept, and whether they may be downloaded."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from .sources import Source
 
 
 def cache_folder(given: str | os.PathLike[str] | None = None) -> Path:
-    """The folder that is given, RAMODO_CACHE, or where the system keeps what can be had again."""
+    """The folder given, RAMODO_CACHE, or the system's cache folder."""
     named = given or os.environ.get("RAMODO_CACHE")
     return Path(named) if named else _of_the_system() / "ramodo"
 
@@ -27,7 +27,7 @@ def _of_the_system() -> Path:
 
 
 def is_offline(given: bool = False) -> bool:
-    """As asked for, or as RAMODO_OFFLINE says."""
+    """The value given, or that of RAMODO_OFFLINE."""
     named = os.environ.get("RAMODO_OFFLINE", "").lower()
     if named not in ("", "0", "1"):
         raise OptionError(f"RAMODO_OFFLINE={named!r} was given; allowed: 0 or 1.")
@@ -40,7 +40,7 @@ def downloads(cache: Path, source: Source) -> Path:
 
 
 def place_of(cache: Path, source: Source, seed: int, own: Sequence[Path] = ()) -> Path:
-    """Where a converted set is kept, without a suffix: by version, seed where it has a part, and files of the user."""
+    """Path of a converted set, without suffix: by version, by seed if it matters, and by the user's files if any."""
     parts = [source.name, f"v{source.version}"]
     if source.is_downsampled:
         parts.append(f"seed{seed}")
@@ -50,6 +50,6 @@ def place_of(cache: Path, source: Source, seed: int, own: Sequence[Path] = ()) -
 
 
 def _fingerprint(files: Sequence[Path]) -> str:
-    """Other files, or other contents, make another one: by path, size and time of change."""
+    """A key that changes with the files and their contents: by path, size and modification time."""
     facts = [(str(file.resolve()), file.stat().st_size, file.stat().st_mtime_ns) for file in files]
     return hashlib.sha256(repr(facts).encode()).hexdigest()[:12]

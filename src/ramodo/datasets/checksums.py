@@ -1,4 +1,4 @@
-"""Is a file the one that is meant? By a published checksum, or by that of the first download."""
+"""Whether a file is the expected one, by a published checksum or by that of the first download."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from ..files.whole import write_whole
 
 
 class DownloadError(OSError):
-    """A file that cannot be had, or is not the one that is meant."""
+    """A file that cannot be obtained, or is not the expected one."""
 
 
 def sha256_of(path: Path) -> str:
@@ -20,7 +20,7 @@ def sha256_of(path: Path) -> str:
 
 
 def accept(part: Path, target: Path, published: str | None) -> None:
-    """Put a downloaded file in its place, and its checksum beside it; put it aside where the checksum is wrong."""
+    """Move a downloaded file into place and write its checksum; set the file aside if its checksum is wrong."""
     found, expected = sha256_of(part), published or recorded(target)
     if expected not in (None, found):
         aside = target.with_name(target.name + ".wrong")
@@ -34,14 +34,14 @@ def accept(part: Path, target: Path, published: str | None) -> None:
 
 
 def verify(path: Path, published: str | None) -> None:
-    """Raises where a file is not what it was when it was downloaded, or not what was published."""
+    """Raise `DownloadError` if a file differs from its first download, or from what was published."""
     expected = published or recorded(path)
     if expected is not None and (found := sha256_of(path)) != expected:
         raise DownloadError(_difference(path, published, expected, found))
 
 
 def recorded(target: Path) -> str | None:
-    """The checksum of the first download, where there was one."""
+    """The checksum of the first download, if there was one."""
     try:
         return _record(target).read_text(encoding="utf-8").split()[0]
     except (FileNotFoundError, IndexError):

@@ -1,6 +1,6 @@
-"""Connections for downloads: https, or http where a checksum will tell whether the bytes are the right ones.
+"""Connections for downloads: https, or http if a checksum can tell whether the bytes are the right ones.
 
-Each address that a server sends us on to is held to the same rules before it is connected to.
+Every redirect is held to the same rules before it is followed.
 """
 
 from __future__ import annotations
@@ -13,19 +13,19 @@ from .. import __version__
 from .checksums import DownloadError
 
 TIMEOUT = 60.0
-"""Seconds without a byte after which a connection counts as cut."""
+"""Seconds without a byte after which a connection counts as broken."""
 
 _THIS_MACHINE = ("localhost", "127.0.0.1", "::1")
 
 
 class RefusedError(Exception):
-    """What a server says or does is not to be followed; asking it again would not help."""
+    """A server's answer is unacceptable, and asking again would not help."""
 
 
 def open_address(address: str, begin: int, version: str, *, is_known: bool) -> Any:
     """The answer to a request for the bytes from `begin` on, of the same version.
 
-    `is_known` says whether there is a checksum to compare with what comes.
+    `is_known` says whether there is a checksum to compare the answer with.
     """
     if not address.startswith(("http://", "https://")):
         raise DownloadError(f"the address {address!r} was given; allowed: http:// and https://.")
@@ -38,7 +38,7 @@ def open_address(address: str, begin: int, version: str, *, is_known: bool) -> A
 
 
 class _Redirects(urllib.request.HTTPRedirectHandler):
-    """Follows to http and https alone, and never from an encrypted line to an open one.
+    """Follows redirects to http and https only, and never from an encrypted connection to an open one.
 
     urllib itself refuses what is neither http, https nor ftp.
     """
@@ -49,7 +49,7 @@ class _Redirects(urllib.request.HTTPRedirectHandler):
     def redirect_request(
         self, request: urllib.request.Request, answer: Any, code: int, text: str, headers: Any, new: str
     ) -> urllib.request.Request | None:
-        """As urllib's, of addresses that are allowed."""
+        """As urllib does, if the address is allowed."""
         try:
             self._refuse(request.type, new)
         except RefusedError:
@@ -67,7 +67,7 @@ class _Redirects(urllib.request.HTTPRedirectHandler):
 
 
 def _refuse_open_line(address: str, is_known: bool) -> None:
-    """Anybody on the way can change what comes over http; a checksum shows it. Nobody is on the way to this machine."""
+    """Anyone in between can alter what comes over http, which a checksum reveals; within this machine nobody is."""
     parts = urlsplit(address)
     if parts.scheme == "http" and not is_known and parts.hostname not in _THIS_MACHINE:
         raise RefusedError(

@@ -1,13 +1,13 @@
-"""Downloads that go on where they were cut.
+"""Downloads that resume where they were interrupted.
 
-    NAME.part         what has come so far
+    NAME.part         what has arrived so far
     NAME.part.json    of which version of the file: where, its ETag or date, and how long it is
     NAME              the whole file, once its checksum is right
     NAME.sha256       its checksum, as sha256sum writes it
 
 A part is only ever continued with bytes of the same version (If-Range); otherwise it begins again. An interrupted
-download leaves the part, and never a NAME that is not whole. Nothing that a server says is trusted: not its lengths,
-not where it sends us (connections.py), and no body is longer than its source allows.
+download leaves the part, and never an incomplete NAME. Nothing that a server says is trusted: neither its lengths nor
+its redirects (connections.py), and no body may be longer than its source allows.
 """
 
 from __future__ import annotations
@@ -41,11 +41,11 @@ Show = Callable[[int, int], None]
 
 
 class _CutError(Exception):
-    """The connection ended before the file did, or the server asks to come back: worth another attempt or address."""
+    """The connection ended too early, or the server is busy: worth another attempt or another address."""
 
 
 def download(file: RawFile, folder: Path, *, mirror: str | None = None, show: Show | None = None) -> Path:
-    """The file in `folder`, from the first of its addresses that has it, or from a folder of the mirror's."""
+    """The file in `folder`, from the first of its addresses that has it, or from the mirror."""
     folder.mkdir(parents=True, exist_ok=True)
     with alone(folder):
         return _download(file, folder / file.name, mirror, show)
@@ -53,7 +53,7 @@ def download(file: RawFile, folder: Path, *, mirror: str | None = None, show: Sh
 
 @contextmanager
 def alone(folder: Path) -> Iterator[None]:
-    """One process at a time: two would write into the same part. The system lets go when a process ends."""
+    """One process at a time: two would write to the same part. The system releases the lock when a process ends."""
     with open(folder / ".lock", "ab") as file:
         try:
             if sys.platform == "win32":
@@ -87,7 +87,7 @@ def _download(file: RawFile, target: Path, mirror: str | None, show: Show | None
 
 
 def _fetch(address: str, target: Path, file: RawFile, show: Show | None) -> None:
-    """All bytes into the part, in as many attempts as it takes and is allowed."""
+    """Download all bytes into the part, in as many attempts as needed and allowed."""
     for pause in (*PAUSES, None):
         try:
             return _attempt(address, target, file, show)
@@ -113,7 +113,7 @@ def _attempt(address: str, target: Path, file: RawFile, show: Show | None) -> No
     try:
         answer = open_address(address, begin, known.get("version", ""), is_known=is_known)
     except urllib.error.HTTPError as error:
-        if error.code == 416:  # the file has become shorter than the part
+        if error.code == 416:  # the file is now shorter than the part
             _part(target).unlink(missing_ok=True)
         raise
     with answer:
@@ -134,14 +134,14 @@ def _attempt(address: str, target: Path, file: RawFile, show: Show | None) -> No
 
 
 def _refuse_status(answer: Any, begin: int) -> None:
-    """All of the file, or the part of it that was asked for; anything else is not the file."""
+    """Raise unless the answer is the whole file, or the part of it that was asked for."""
     if answer.status != 200 and not (answer.status == 206 and begin):
         given = f"{answer.status} {answer.reason}".strip()
         raise RefusedError(f"asked for {'the rest' if begin else 'all'} of the file, the server answers {given}")
 
 
 def _length(answer: Any) -> int | None:
-    """Bytes of the body that the server says it sends; None where it sends chunks, whose end is marked."""
+    """Length of the body according to the server; None if it sends chunks, whose end is marked."""
     if answer.chunked:
         return None
     said = answer.headers["Content-Length"]
@@ -153,13 +153,13 @@ def _length(answer: Any) -> int | None:
 
 
 def _continues(answer: Any, begin: int, length: int | None) -> bool:
-    """Whether its bytes are those that follow the part, of a file as long as before."""
+    """Whether its bytes continue the part, of a file that is as long as before."""
     found = re.fullmatch(r"bytes (\d+)-\d+/(\d+|\*)", answer.headers.get("Content-Range", ""))
     return found is not None and int(found[1]) == begin and found[2] in ("*", str(length))
 
 
 def _refuse_length(target: Path, file: RawFile, length: int | None, begin: int) -> None:
-    """Before a byte is written: another file than was published, or one that the disk has no room for."""
+    """Raise, before a byte is written, if the size is not the published one or the disk has no room."""
     if file.size is not None and length not in (None, file.size):
         raise DownloadError(f"{file.name} has {length:,} bytes there; expected: {file.size:,}, as published.")
     if length is not None and length > file.most:
@@ -170,7 +170,7 @@ def _refuse_length(target: Path, file: RawFile, length: int | None, begin: int) 
 
 
 def _copy(answer: Any, part: Path, length: int | None, most: int, show: Show | None) -> None:
-    """What comes, at the end of the part; given up once it is longer than it may be."""
+    """Append the body to the part; raise once it is longer than allowed."""
     with open(part, "ab") as file:
         while chunk := answer.read1(_CHUNK):
             if file.tell() + len(chunk) > (most if length is None else length):
@@ -184,13 +184,13 @@ def _copy(answer: Any, part: Path, length: int | None, most: int, show: Show | N
 
 
 def _version(answer: Any) -> str:
-    """What If-Range compares: a strong ETag or a date; nothing where the server has neither."""
+    """What If-Range compares: a strong ETag or a date; empty if the server sends neither."""
     tag = answer.headers.get("ETag", "")
     return tag if tag.startswith('"') else answer.headers.get("Last-Modified", "")
 
 
 def _known(target: Path, address: str) -> dict[str, Any]:
-    """Of the part, where it is one of this address."""
+    """The version of the part, if it came from this address."""
     try:
         known = json.loads(_mark(target).read_text())
         return known if known["address"] == address else {}

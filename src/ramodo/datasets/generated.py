@@ -15,7 +15,7 @@ _BLOCK_ENTRIES = 1 << 22
 
 @dataclass(frozen=True)
 class _Plan:
-    """What rows are made of."""
+    """The features that rows are made of."""
 
     n_features: int
     topics: npt.NDArray[np.int64]
@@ -38,8 +38,8 @@ def make_ultrahigh(
     """Rows of about `row_length` non-zeros, some of which are outliers.
 
     Most of a row's features are those of one of ten topics, the rest comes from the whole width. An outlier is such a
-    row with about `marks_per_outlier` further features, out of `n_marks` that inliers hardly have: it differs from them
-    on a few dozen of a million.
+    row with about `marks_per_outlier` more features, out of `n_marks` that inliers rarely have: it differs from them in
+    a few dozen of a million features.
 
     Parameters
     ----------
@@ -75,7 +75,7 @@ def make_ultrahigh(
 
 
 def _blocks(lengths: npt.NDArray[np.int64]) -> list[tuple[int, int]]:
-    """Row ranges of bounded work."""
+    """Row ranges with a bounded number of entries."""
     ends = np.cumsum(lengths)
     cuts = np.unique(np.searchsorted(ends, np.arange(_BLOCK_ENTRIES, ends[-1], _BLOCK_ENTRIES)) + 1)
     edges = [0, *cuts[cuts < len(lengths)].tolist(), len(lengths)]

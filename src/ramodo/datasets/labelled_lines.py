@@ -18,7 +18,7 @@ Floats = npt.NDArray[np.float32]
 
 
 def read_lines(path: str, stream: IO[bytes], n_columns: int, class_at: int = -1) -> tuple[Floats, list[str]]:
-    """`n_columns` numbers of each line, NaN where missing, and its class; a comma at the end of a line is nothing."""
+    """`n_columns` numbers of each line, NaN where missing, and its class; a comma at the end of a line is ignored."""
     lines, blocks, classes = _lines(path, stream), list[Floats](), list[str]()
     while some := list(islice(lines, _LINES_AT_ONCE)):
         parts = [_parted(line, class_at) for line in some]
@@ -53,7 +53,7 @@ def _numbers(path: str, lines: Sequence[str], n_columns: int, first: int) -> Flo
         found = line.count(",") + 1
         if found != n_columns:
             raise FormatError(
-                f"{path}, row {row}: {found:,} numbers were found beside the class; allowed: {n_columns:,}."
+                f"{path}, row {row}: {found:,} numbers were found in addition to the class; allowed: {n_columns:,}."
             )
     try:
         return np.loadtxt([line.replace("?", "nan") for line in lines], np.float32, delimiter=",", ndmin=2)
@@ -63,7 +63,7 @@ def _numbers(path: str, lines: Sequence[str], n_columns: int, first: int) -> Flo
 
 
 def fill(values: Floats) -> None:
-    """Missing values become, in place, the mean of what their column has, or 0 where it has nothing."""
+    """Replace missing values, in place, by the mean of their column, or by 0 if it has no values."""
     rows, columns = np.nonzero(np.isnan(values))
     values[rows, columns] = 0
     counts = len(values) - np.bincount(columns, minlength=values.shape[1])
@@ -72,7 +72,7 @@ def fill(values: Floats) -> None:
 
 
 def scale(values: Floats) -> None:
-    """Each column from 0 to 1, in place; one that has a single value is 0."""
+    """Scale each column to 0..1, in place; a constant column becomes 0."""
     low, high = values.min(axis=0), values.max(axis=0)
     values -= low
     values /= np.where(high > low, high - low, np.float32(1))

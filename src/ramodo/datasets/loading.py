@@ -1,4 +1,4 @@
-"""From the name of a set to its rows: ready-made, converted before, from files of the user, or from the network."""
+"""From the name of a set to its rows: prepared, converted before, from the user's files, or downloaded."""
 
 from __future__ import annotations
 
@@ -44,15 +44,15 @@ def load_dataset(
     """One of the paper's eight sets, as its section 6.1 builds them; `SOURCES[name]` says what it is and where from.
 
     A file NAME.npz in the folder that RAMODO_DATA names comes first, as it is, whatever the seed; then what an earlier
-    call has left in the cache; then the network. `source` goes past the ready-made file.
+    call has left in the cache; then a download. `source` skips the prepared file.
 
     Parameters
     ----------
     name : one of `list_datasets()`, in any case
     random_state : seed of the draw of outliers, in the sets whose outliers are 2 % of the rows
     source : a file or folder of the publisher's files, or the http(s) address of a folder that has them
-    cache : where files are kept; by default RAMODO_CACHE, or the system's folder for what can be had again
-    offline : never ask the network, as with RAMODO_OFFLINE=1; where a file is missing, say which and where to put it
+    cache : where files are kept; by default RAMODO_CACHE, or the system's cache folder
+    offline : never use the network, as with RAMODO_OFFLINE=1; if a file is missing, say which and where to put it
     verbose : show progress on a terminal
     """
     found = source_named(name)
@@ -81,14 +81,14 @@ def source_named(name: str) -> Source:
 
 
 def ready_made(name: str) -> Path | None:
-    """The npz file of exactly this name in the folder of RAMODO_DATA: a stand-in has another name, and is none."""
+    """The npz file of exactly this name in the folder of RAMODO_DATA; a stand-in has another name."""
     folder = data_folder()
     path = None if folder is None else folder / f"{name}.npz"
     return path if path is not None and path.is_file() else None
 
 
 def is_in_cache(source: Source, cache: Path, seed: int = 0) -> bool:
-    """Whether a call would need neither network nor conversion."""
+    """Whether loading would need neither download nor conversion."""
     return _is_there(source, place_of(cache, source, seed))
 
 
@@ -116,12 +116,12 @@ def _convert(source: Source, files: Sequence[Path], seed: int, place: Path, verb
 
 
 def _as_the_set_is(source: Source, data: LabeledData) -> LabeledData:
-    """Ready-made files are sparse throughout."""
+    """Dense rows where the set is dense: prepared files are always sparse."""
     return replace(data, X=data.X.toarray()) if source.is_dense and sp.issparse(data.X) else data
 
 
 def _raw(source: Source, file: RawFile, cache: Path, mirror: str | None, offline: bool, verbose: bool) -> Path:
-    """A file of the publisher's, in the cache; downloaded where it is not."""
+    """A file of the publisher's, from the cache; downloaded if it is not there."""
     folder = downloads(cache, source)
     for name in (file.name, file.unpacked):
         if name is not None and (folder / name).is_file():
@@ -144,14 +144,14 @@ def _bar(name: str, verbose: bool) -> Bar:
 
 
 def _own_files(source: Source, given: Path) -> list[Path]:
-    """The files of a set among those that a user has."""
+    """The files of a set among those of the user."""
     if given.is_file():
         if len(source.files) > 1:
             names = " and ".join(file.name for file in source.files)
             raise OptionError(f"source={str(given)!r} was given; allowed for {source.name}: a folder with {names}.")
         return [given]
     if not given.is_dir():
-        raise OptionError(f"source={str(given)!r} was given, where there is nothing; allowed: a file or a folder.")
+        raise OptionError(f"source={str(given)!r} was given, which does not exist; allowed: a file or a folder.")
     found = []
     for file in source.files:
         allowed = [name for name in (file.name, file.unpacked) if name is not None]

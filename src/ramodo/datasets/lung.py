@@ -26,7 +26,7 @@ def convert(files: Sequence[Path], seed: int) -> LabeledData:
             raise ValueError(f"X has shape {X.shape} and Y {classes.shape}")
     except FileNotFoundError:
         raise
-    except Exception as error:  # scipy raises many kinds
+    except Exception as error:  # scipy raises many kinds of errors
         raise FormatError(f"{path} is not a MATLAB file with X and Y: {str(error).rstrip('.')}.") from None
     if not {_INLIERS, _OUTLIERS} <= set(classes):
         raise FormatError(f"{path} has the classes {sorted(set(classes))}; allowed: 1 and 5 among them.")

@@ -1,4 +1,4 @@
-"""Sets as npz files: ready-made ones in the folder that RAMODO_DATA names, and those that conversions leave behind."""
+"""Sets as npz files: prepared ones in the folder that RAMODO_DATA names, and those that conversions write."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ from ..formats import FormatError
 
 @dataclass(frozen=True)
 class LabeledData:
-    """Rows, their truth (1 = outlier), further outliers where a class was downsampled, and where all this is from.
+    """Rows, their truth (1 = outlier), more outliers if a class was downsampled, and where all this comes from.
 
-    X is sparse; of the dense sets that `load_dataset` gives it is a plain array.
+    X is sparse; for the dense sets of `load_dataset` it is an array.
     """
 
     X: Any
@@ -55,7 +55,7 @@ def read_prepared(path: Path) -> LabeledData:
             pool = _csr(file, "pool_") if "pool_data" in file else None
             X = file["X"] if "X" in file else _csr(file, "")
             return LabeledData(X, file["y"], pool, str(path))
-    except Exception as error:  # numpy and zipfile raise many kinds
+    except Exception as error:  # numpy and zipfile raise many kinds of errors
         if is_the_systems(error):
             raise
         reason = str(error).rstrip(".") or type(error).__name__

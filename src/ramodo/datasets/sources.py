@@ -1,7 +1,7 @@
-"""The eight sets of the paper's section 6.1: what they are, where they are, and what may be done with them.
+"""The eight sets of the paper's section 6.1: what they are, where to get them, and their terms of use.
 
-Addresses were looked up, not visited: where one has moved, the next is tried, and files that a user has do as well. A
-checksum that nobody published is None: the first download's is kept beside the file and compared from then on.
+Addresses were looked up, not visited: if one has moved, the next is tried, and users can supply their own files. A
+checksum that nobody published is None: that of the first download is stored with the file and compared from then on.
 """
 
 from __future__ import annotations
@@ -17,10 +17,10 @@ _CC_BY = "CC BY 4.0 (UCI); cite the donors"
 class RawFile:
     """A file as its publisher has it.
 
-    unpacked : the name under which a user may have what is in it
+    unpacked : the name of the unpacked file, which a user may have instead
     size : bytes, where the publisher says so
-    sha256 : as published; None where there is none to compare with
-    most : bytes beyond which a download is given up: several times what the file should have
+    sha256 : as published; None if there is none
+    most : bytes after which a download is abandoned: several times the expected size
     """
 
     name: str

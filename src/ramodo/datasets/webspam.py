@@ -25,7 +25,7 @@ from .two_classes import refuse_other_classes
 
 
 def convert(files: Sequence[Path], seed: int, place: Path, show: Show | None = None) -> None:
-    """The smaller class goes down to 2 %. The set takes its place last: where it is, the pool is too."""
+    """The smaller class goes down to 2 %. The set is moved into place last: if it exists, the pool does too."""
     (path,) = files
     classes, smallest = _classes(path, show)
     refuse_other_classes(str(path), classes)

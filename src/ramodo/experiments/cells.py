@@ -1,4 +1,4 @@
-"""One measurement, and what came of it."""
+"""One measurement and its outcome."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ MARKS = {
 class Cell:
     """What is measured; cells that are equal are computed once, whichever experiments ask for them.
 
-    `alone` cells are not computed beside others, since they measure time. A cell waits for the `cheaper` one that it
-    names, and where that ran out of time or memory takes its mark without being tried.
+    `alone` cells measure time, so no other cell runs at the same time. A cell waits for its `cheaper` one, and if that
+    ran out of time or memory, takes its mark without being tried.
     """
 
     measure: str
@@ -53,7 +53,7 @@ class Cell:
 
 @dataclass(frozen=True)
 class Limits:
-    """What a cell may take."""
+    """The most time and memory that a cell may use."""
 
     seconds: float = 180.0
     bytes: float = 6e9
@@ -61,7 +61,7 @@ class Limits:
 
 @dataclass(frozen=True)
 class Outcome:
-    """Numbers, or the mark of what kept the cell from having any."""
+    """Numbers, or the mark that says why there are none."""
 
     values: Mapping[str, Any] = field(default_factory=dict)
     mark: str = ""
@@ -70,7 +70,7 @@ class Outcome:
     limits: Limits = field(default_factory=Limits)
 
     def stands(self, limits: Limits) -> bool:
-        """Whether the cell need not be tried again: a mark of a limit falls with a higher limit."""
+        """Whether the cell need not be tried again: with a higher limit, a cell marked for that limit is."""
         if self.mark == OUT_OF_TIME:
             return limits.seconds <= self.limits.seconds
         if self.mark == OUT_OF_MEMORY:
@@ -88,7 +88,7 @@ class Results:
         return self._outcomes[cell]
 
     def collected(self, cells: Iterable[Cell], name: str) -> tuple[list[float], str]:
-        """All numbers of that name, and the first mark that is in their way."""
+        """All numbers of that name, and the first mark among their cells."""
         numbers: list[float] = []
         mark = ""
         for outcome in (self[cell] for cell in cells):

@@ -31,12 +31,12 @@ class NotInstalledError(RuntimeError):
 
 
 def is_installed() -> bool:
-    """Whether the environment was made, under the current folder."""
+    """Whether the environment exists under the current folder."""
     return (ENVIRONMENT / "ready").exists()
 
 
 def install() -> None:
-    """Make the environment, where it is not there."""
+    """Create the environment if it does not exist."""
     if is_installed():
         return
     venv.create(ENVIRONMENT, with_pip=True, clear=True)

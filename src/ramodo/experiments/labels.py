@@ -63,9 +63,9 @@ def page(request: Request, results: Results) -> Page:
         TITLE,
         [
             f"AUC, mean ± standard deviation over {counted(request.runs)}, each with its own draw of labels from the "
-            "pool. *The paper's way* is `labeled_fraction=0.5`: labels shape the triplets and nothing else; *ours* is "
-            "the default, which also lets them into the final score. The paper's figure is a picture; its text gives "
-            "the numbers without labels and the highest.",
+            "pool. *The paper's way* is `labeled_fraction=0.5, labels_in_score=False`: labels shape the "
+            "triplets and nothing else; *ours* is the default, which also lets them into the final score. The paper's "
+            "figure is a picture; its text gives the numbers without labels and the highest.",
             _auc_table(sets, curves),
             "80 labels (or as many as the pool has) and a single dimension, M = 1, the paper's way: "
             + "; ".join(

@@ -33,7 +33,7 @@ _ENOUGH_SECONDS, _TOO_MANY_SECONDS = 1.0, 10.0
 
 @dataclass(frozen=True)
 class Means:
-    """What a cell may use."""
+    """The resources that a cell may use."""
 
     n_threads: int
     bytes: float
@@ -131,7 +131,7 @@ def detection(cell: Cell, means: Means) -> Values:
 
 
 def one_subsample_at_a_time(X: Any, drawn: list[npt.NDArray[np.int64]]) -> npt.NDArray[np.float64]:
-    """Sp as section 6.3 has it: a k-d tree for each subsample, or distances of sparse rows to its members."""
+    """Sp as section 6.3 has it: a k-d tree for each subsample, or distances of sparse rows to its rows."""
     scores = np.zeros(X.shape[0])
     squares = np.ravel(X.multiply(X).sum(axis=1))[:, None] if sp.issparse(X) else None
     for members in drawn:

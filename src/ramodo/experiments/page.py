@@ -1,4 +1,4 @@
-"""What an experiment leaves behind: Markdown, JSON and a figure."""
+"""The output of an experiment: Markdown, JSON and a figure."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ class Experiment:
 
 
 def marks_used(text: str) -> list[str]:
-    """What the marks in a text mean, in a line; nothing where there are none."""
+    """A line that explains the marks in a text; empty if there are none."""
     cells = {word for line in text.splitlines() if line.startswith("|") for word in line.split()}
     used = [f"`{mark}` {meaning}" for mark, meaning in MARKS.items() if mark in cells]
     return ["Marks: " + "; ".join(used) + "."] if used else []
@@ -123,7 +123,7 @@ def _write(path: str, text: str) -> None:
 
 
 def refuse_without_figures() -> None:
-    """Before hours are spent on what cannot be drawn."""
+    """Raise before hours are spent on figures that cannot be drawn."""
     try:
         import matplotlib  # noqa: F401
     except ImportError:

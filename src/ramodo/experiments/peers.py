@@ -23,7 +23,7 @@ Scores = Callable[[Any, int, "Means"], Any]
 
 @dataclass(frozen=True)
 class Peer:
-    """How to get scores of rows, and what it takes; `once` where more runs would tell no more, or take too long."""
+    """How to get scores of rows, and what it takes; `once` if more runs would add nothing or take too long."""
 
     scores: Scores
     sparse: bool = True
@@ -37,7 +37,7 @@ class Peer:
 
 
 class _DeepOD(Peer):
-    """Its seconds are taken in its own process, without the start of that."""
+    """Timed in its own process, without the time to start that."""
 
     def timed(self, X: Any, seed: int, means: Means) -> tuple[float, Any]:
         return deepod_scores(X, seed)

@@ -47,7 +47,7 @@ def page(request: Request, results: Results) -> Page:
             "DeepOD's REPEN, which takes minutes. Each with its library's defaults, DeepOD's REPEN with the paper's "
             "settings. Those that take no sparse rows get dense ones where these fit the memory limit.",
             Table(header, rows("auc", mean_and_deviation)),
-            "Seconds of fit and score on one thread, another cell running beside it:",
+            "Seconds of fit and score on one thread, with another cell running at the same time:",
             Table(header, rows("seconds", seconds_text)),
         ],
         lambda figure: _draw(figure, {m: [column(m, name, "auc")[0] for name in sets] for m in PEERS}, list(sets)),

@@ -19,7 +19,7 @@ from ..terminal.progress import Bar
 from . import dimensions, labels, page, peers_table, scalability, sets, table_auc_runtime, table_competitors
 from .cells import Limits
 from .page import Experiment, Request
-from .runner import Runner
+from .scheduling import Scheduler
 from .store import Store
 
 EXPERIMENTS: dict[str, Experiment] = {
@@ -54,7 +54,7 @@ def named(name: str) -> list[Experiment]:
 
 
 def run(name: str, settings: Settings, bar: Callable[[str], Bar], say: Callable[[str], None]) -> None:
-    """Compute what is missing, and write the files of the experiments and, where asked for, one page of all."""
+    """Compute what is missing, and write the files of the experiments and, if asked for, one page of them all."""
     chosen = named(name)
     page.refuse_without_figures()
     here = sets.here(settings.sets) if any(e.needs_data for e in chosen) or settings.sets else []
@@ -64,8 +64,8 @@ def run(name: str, settings: Settings, bar: Callable[[str], Bar], say: Callable[
     pages = []
     with Store(settings.output / "results.sqlite", marks) as store:
         for experiment in chosen:
-            runner = Runner(store, settings.threads, settings.limits, bar(experiment.name))
-            results = runner.run(experiment.cells(request))
+            scheduler = Scheduler(store, settings.threads, settings.limits, bar(experiment.name))
+            results = scheduler.run(experiment.cells(request))
             made = experiment.page(request, results)
             for path in page.write(made, results, about(settings), settings.output):
                 say(f"wrote {path}")
@@ -76,7 +76,7 @@ def run(name: str, settings: Settings, bar: Callable[[str], Bar], say: Callable[
 
 
 def about(settings: Settings) -> dict[str, Any]:
-    """What the numbers rest on."""
+    """Versions, machine and limits behind the numbers."""
     return {
         "ramodo": __version__,
         "runs": settings.runs,
@@ -94,7 +94,7 @@ def about(settings: Settings) -> dict[str, Any]:
 
 
 def _command(settings: Settings) -> str:
-    """What gives this page again; options at their defaults are left out."""
+    """The command that writes this page; options at their defaults are left out."""
     usual = Limits()
     return " ".join(
         [

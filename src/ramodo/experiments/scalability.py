@@ -49,8 +49,8 @@ def page(request: Request, results: Results) -> Page:
         [
             f"Seconds of training and testing; REPEN and Sp on {request.threads} threads, linear algebra on one, no "
             "other cell running; the median of some repeats, fewer where they are long. The data are sparse, from "
-            "`make_ultrahigh` with about 100 non-zeros a row: the paper does not say what its own were like, and has "
-            "curves only, so there are no numbers of its to set beside these.",
+            "`make_ultrahigh` with about 100 non-zeros a row: the paper does not say what its own were, and has "
+            "only curves, so it has no numbers to compare these with.",
             _table("N", ROWS, [sweeps[m][0] for m in METHODS], results, f"D = {paper.SCALED_ROWS_AT:,}"),
             _table("D", FEATURES, [sweeps[m][1] for m in METHODS], results, f"N = {paper.SCALED_FEATURES_AT:,}"),
         ],

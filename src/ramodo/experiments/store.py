@@ -1,4 +1,4 @@
-"""Finished cells, in an SQLite file: a run that was stopped goes on where it was."""
+"""Finished cells, in an SQLite file: an interrupted run continues where it stopped."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class Store:
         self._database.close()
 
     def get(self, cell: Cell) -> Outcome | None:
-        """What came of a cell, if it was computed."""
+        """The outcome of a cell, if it was computed."""
         query = "select outcome from cells where version = ? and fingerprint = ? and cell = ?"
         with self._trouble_said():
             found = self._database.execute(query, self._key(cell)).fetchone()
@@ -59,7 +59,7 @@ class Store:
         return Outcome(**{**kept, "limits": Limits(**kept["limits"])})
 
     def put(self, cell: Cell, outcome: Outcome) -> None:
-        """Keep what came of a cell, at once."""
+        """Store the outcome of a cell at once."""
         text = json.dumps({**vars(outcome), "limits": vars(outcome.limits)})
         with self._trouble_said(), self._database:
             self._database.execute(
@@ -69,12 +69,14 @@ class Store:
 
     @contextmanager
     def _trouble_said(self) -> Iterator[None]:
-        """Another kind of file, or a disk that takes or gives nothing: which of the two decides what there is to do."""
+        """Tell another kind of file from a disk that cannot be read or written: the remedy differs."""
         try:
             yield
         except sqlite3.DatabaseError as error:
             if getattr(error, "sqlite_errorcode", None) in (None, *_FOREIGN):
-                raise StoreError(f"{self._path} is no file of results: {error}. Move it away to begin again.") from None
+                raise StoreError(
+                    f"{self._path} is not a file of results: {error}. Move it away to begin again."
+                ) from None
             raise StoreError(f"{self._path} could not be read or written: {error}.") from None
 
     def _key(self, cell: Cell) -> tuple[str, str, str]:

@@ -16,7 +16,7 @@ from .paper import CONSTRAINT, OUT_OF_MEMORY
 
 
 class Worker:
-    """The process as the runner sees it: give it a cell, and take what comes of it, or end it when time is up."""
+    """The process as the scheduler sees it: give it a cell, and take the outcome, or end it when its time is up."""
 
     def __init__(self, n_threads: int, limits: Limits) -> None:
         self._n_threads, self._limits = n_threads, limits
@@ -44,7 +44,7 @@ class Worker:
         return self._began + self._limits.seconds - time.monotonic()
 
     def take(self) -> Outcome:
-        """What came of the cell."""
+        """The outcome of the cell."""
         self.cell = None
         try:
             return self.connection.recv()
@@ -75,7 +75,7 @@ class Worker:
 
 def _serve(connection: Connection, n_threads: int, limits: Limits) -> None:
     if hasattr(os, "setsid"):
-        os.setsid()  # out of reach of the terminal's Ctrl-C: the runner ends the process, and what it started
+        os.setsid()  # out of reach of the terminal's Ctrl-C: the scheduler ends the process, and what it started
     from threadpoolctl import threadpool_limits
 
     from . import measures
@@ -87,7 +87,7 @@ def _serve(connection: Connection, n_threads: int, limits: Limits) -> None:
             try:
                 cell = connection.recv()
                 connection.send(compute(cell, measures.Means(n_threads, limits.bytes), limits))
-            except (EOFError, ConnectionError):  # the runner is gone
+            except (EOFError, ConnectionError):  # the scheduler is gone
                 return
 
 
@@ -98,7 +98,7 @@ def _limit_memory(limit: float) -> None:
 
         with open("/proc/self/statm") as file:
             mapped = int(file.read().split()[0]) * resource.getpagesize()
-    except (ImportError, OSError):  # not a system that could tell
+    except (ImportError, OSError):  # the system does not say
         return
     _, hard = resource.getrlimit(resource.RLIMIT_AS)
     resource.setrlimit(resource.RLIMIT_AS, (mapped + int(2 * limit), hard))  # address space, of which not all is used
@@ -125,6 +125,6 @@ def compute(cell: Cell, means: Any, limits: Limits) -> Outcome:
         mark, reason = OUT_OF_MEMORY, str(error) or "an allocation failed"
     except NotInstalledError as error:
         mark, reason = NOT_INSTALLED, str(error)
-    except Exception as error:  # a competitor may fail in any way; the others go on
+    except Exception as error:  # a competitor may fail in any way; the others continue
         mark, reason = FAILED, f"{type(error).__name__}: {error}"
     return Outcome(values, mark, reason, time.perf_counter() - started, limits)

@@ -1,1 +1,1 @@
-"""Why this row: contributions that sum to the score, and their names."""
+"""Why a row has its score: contributions of features that sum to it, and the names of features."""

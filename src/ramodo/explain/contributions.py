@@ -1,10 +1,10 @@
-"""Why this row: a score as named contributions of features that sum to it.
+"""Why a row has its score: named contributions of features that sum to it.
 
 A representation is piecewise linear without constants and a score is a mean of distances, so nothing has to be
 estimated. With u = (f(x) - f(s)) / ‖f(x) - f(s)‖ the distance of x to a reference s is u·f(x) - u·f(s), and each f is a
 sum over features: feature j adds x_j (W_j·p) for the row, p = u carried back through the units that respond to x, and
-takes away s_j (W_j·q) for the reference, q the same through the units that respond to s. So what a row lacks and its
-nearest references have counts too, as a contribution of a feature whose value is 0. Labelled outliers add w_j x_j/|x|.
+subtracts s_j (W_j·q) for the reference, q being the same through the units that respond to s. So a feature that the
+nearest references have and the row lacks counts too, as a contribution with value 0. Labelled outliers add w_j x_j/|x|.
 
 The cost is the non-zeros of the row and of its nearest references; the number of features does not matter.
 """
@@ -29,18 +29,18 @@ Doubles = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int64]
 
 _AT_ONCE = 64
-"""Rows whose distances are looked at together."""
+"""Rows that are explained together."""
 
 _FEWEST_DRIVERS = 20
 
 _STRONGEST = 100
-"""Contributions of a row that tell which others are like it."""
+"""Contributions of a row by which similar rows are found."""
 
 
 def explain(
     model: Model, rows: Block, scores: Doubles, known: Doubles, name_of: Callable[[int], str], top: int, n_threads: int
 ) -> Explanation:
-    """Reasons of each row. `scores` are those of the rows, `known` those of the training rows."""
+    """Reasons for the score of each row. `scores` are those of the rows, `known` those of the training rows."""
     parts = model.parts()
     typical = _Typical([part.as_given for part in parts if part.as_given is not None])
     explainer = kernels.Explainer(typical.columns, rows.n_features)
@@ -85,7 +85,7 @@ def explain(
 
 
 def _cut(found: kernels.Strongest) -> list[Strongest]:
-    """Row by row."""
+    """The contributions of each row."""
     ends = found.ends.tolist()
     return [Strongest(found.columns[a:b], found.sums[a:b], found.values[a:b]) for a, b in pairwise(ends)]
 
@@ -95,7 +95,7 @@ def _first(row: Strongest, n: int) -> Strongest:
 
 
 class _Block(NamedTuple):
-    """What is known of a block of rows: what the result keeps, and what goes into sums and is then let go."""
+    """Results for a block of rows: what is kept, and what is added to sums and then dropped."""
 
     explained: list[RowExplanation]
     strongest: list[Strongest]
@@ -105,13 +105,13 @@ class _Block(NamedTuple):
 
 
 class _ReferenceSums:
-    """The references of one part over all blocks as those of one row, each once, with the sum of its vectors."""
+    """The references of one part over all blocks, as if of a single row: each once, with the sum of its vectors."""
 
     def __init__(self, part: Part) -> None:
         self._total = np.zeros((part.references.n_rows, part.width))
 
     def add(self, view: View) -> None:
-        """Those of one block."""
+        """Add the references of one block."""
         np.add.at(self._total, view.near.ravel(), view.q.reshape(-1, self._total.shape[1]))
 
     def view(self) -> View:
@@ -139,11 +139,11 @@ class _Typical:
         self._sums = np.bincount(slots, data, minlength=len(self.columns))
 
     def slots(self, part: int) -> Any:
-        """The place among `columns` of each entry of a part's references; None where each has all of them."""
+        """The position among `columns` of each entry of a part's references; None if each has all columns."""
         return self._slots[part] if part < len(self._slots) else np.empty(0, dtype=np.int32)
 
     def reasons(self, rows: list[Strongest], name_of: Callable[[int], str]) -> list[tuple[Reason, ...]]:
-        """Contributions in words, row by row."""
+        """Contributions as named reasons, row by row."""
         columns = np.concatenate([row.columns for row in rows])
         counts = _looked_up(self.columns, self._counts, columns)
         means = _looked_up(self.columns, self._sums, columns) / np.maximum(counts, 1)
@@ -156,7 +156,7 @@ class _Typical:
 
 
 def _looked_up(keys: Any, values: Any, wanted: Integers) -> Any:
-    """The value of each wanted key, 0 where it is not among the sorted keys."""
+    """The value of each wanted key, 0 if it is not among the sorted keys."""
     if len(keys) == 0:
         return np.zeros(len(wanted))
     places = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)

@@ -1,4 +1,4 @@
-"""What an explanation holds: rows with named reasons, the features that drive them all, groups with a common reason."""
+"""Explanations: rows with named reasons, the features that drive them all, and groups with a common reason."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
-_ALIKE = 0.5
-"""Cosine of two rows' reasons from which they are outliers for the same reason."""
+_SAME_REASON = 0.5
+"""Rows whose reasons have at least this cosine are outliers for the same reason."""
 
 _MOST_GROUPED = 2000
-"""Rows that are compared pair by pair; of more, those with the highest scores."""
+"""At most this many rows, those with the highest scores, are compared pair by pair."""
 
 
 @dataclass(frozen=True)
@@ -42,9 +42,9 @@ class Driver:
     contribution: float
     """Mean over the rows."""
     rows: int
-    """Rows among whose strongest reasons it is."""
+    """Number of rows that have it among their strongest reasons."""
     lacking: float
-    """Share of it that comes from rows that do not have the feature: above a half, they stand out by its absence."""
+    """Share of the contribution from rows that lack the feature: above a half, they stand out by its absence."""
 
 
 @dataclass(frozen=True)
@@ -65,13 +65,13 @@ class RowExplanation:
     reasons: tuple[Reason, ...]
     rest: float
     nearest: tuple[int, ...]
-    """Training rows that it was compared with most often or most closely, nearest first."""
+    """Training rows that it was compared with most often, or most closely, nearest first."""
 
     def __str__(self) -> str:
-        return self.told(f"row {self.row}", [str(row) for row in self.nearest])
+        return self.as_text(f"row {self.row}", [str(row) for row in self.nearest])
 
-    def told(self, name: str, nearest: Sequence[str]) -> str:
-        """In lines, with names for the row and for the nearest training rows."""
+    def as_text(self, name: str, nearest: Sequence[str]) -> str:
+        """Several lines of text, with names for the row and for the nearest training rows."""
         lines = [f"{name}: score {self.score:.6g}, above {above(self.percentile)} % of the training rows"]
         width = max((len(reason.feature) for reason in self.reasons), default=0)
         for reason in self.reasons:
@@ -81,10 +81,12 @@ class RowExplanation:
         lines.append(f"  {self.rest:+10.4g}  all other features")
         return "\n".join([*lines, f"  nearest training rows: {', '.join(nearest)}"])
 
+    told = as_text
+
 
 @dataclass(frozen=True)
 class Strongest:
-    """Contributions to a row beyond its reasons: as many as it takes to see what rows have in common."""
+    """The strongest contributions to a row, more than its reasons: enough to see what rows have in common."""
 
     columns: npt.NDArray[np.int64]
     contributions: npt.NDArray[np.float64]
@@ -94,7 +96,7 @@ class Strongest:
 class Explanation(Sequence[RowExplanation]):
     """One `RowExplanation` per row; prints, and converts to a table.
 
-    drivers : the features that add most to the scores of all rows together, exactly, not only where they are reasons
+    drivers : the features that add most to the scores of all rows together, counted in every row exactly
     """
 
     def __init__(
@@ -121,7 +123,7 @@ class Explanation(Sequence[RowExplanation]):
         return "\n".join(map(str, self._rows))
 
     def named(self, name_of: Callable[[int], str]) -> Explanation:
-        """The same with other names of features."""
+        """The same explanation with other names of features."""
 
         def renamed(reasons: tuple[Reason, ...]) -> tuple[Reason, ...]:
             return tuple(replace(reason, feature=name_of(reason.column)) for reason in reasons)
@@ -140,17 +142,17 @@ class Explanation(Sequence[RowExplanation]):
     def groups(self) -> tuple[Group, ...]:
         """Rows that are outliers for the same reason, two or more each, largest group first.
 
-        Rows are alike where what raises their scores is: average linkage of the cosines of their strongest positive
-        contributions.
+        Rows are similar if the same features raise their scores: average linkage of the cosines of their strongest
+        positive contributions.
         """
         chosen = sorted(range(len(self._rows)), key=lambda i: -self._rows[i].score)[:_MOST_GROUPED]
         found: dict[int, list[int]] = {}
         for i, label in zip(chosen, _labels([self._strongest[i] for i in chosen]), strict=True):
             found.setdefault(label, []).append(i)
-        alike = sorted((places for places in found.values() if len(places) > 1), key=len)[::-1]
+        together = sorted((places for places in found.values() if len(places) > 1), key=len)[::-1]
         return tuple(
             Group(tuple(self._rows[i].row for i in places), self._drivers_of(places, self._sums_of(places)))
-            for places in alike
+            for places in together
         )
 
     def _sums_of(self, places: Sequence[int], most: int = 5) -> list[tuple[int, float]]:
@@ -163,7 +165,7 @@ class Explanation(Sequence[RowExplanation]):
         return [(column, sums[column]) for column in order if sums[column] > 0]
 
     def _drivers_of(self, places: Sequence[int], totals: Sequence[tuple[int, float]]) -> tuple[Driver, ...]:
-        """Features and what they add to the scores of some rows together, with what these rows have of them."""
+        """Drivers of some rows, from their features and what these add to the scores together."""
         signs = {column: np.sign(total) for column, total in totals}
         wanted = np.array([column for column, _ in totals], dtype=np.int64)
         named, absent, sums = Counter[int](), defaultdict[int, float](float), defaultdict[int, float](float)
@@ -172,7 +174,7 @@ class Explanation(Sequence[RowExplanation]):
             strongest = self._strongest[i]
             for k in np.flatnonzero(np.isin(strongest.columns, wanted)).tolist():
                 column = int(strongest.columns[k])
-                size = max(0.0, float(signs[column] * strongest.contributions[k]))  # what speaks for it, not against
+                size = max(0.0, float(signs[column] * strongest.contributions[k]))  # of the total's sign only
                 sums[column] += size
                 absent[column] += 0.0 if strongest.values[k] else size
         return tuple(
@@ -181,7 +183,7 @@ class Explanation(Sequence[RowExplanation]):
         )
 
     def to_dict(self) -> list[dict[str, Any]]:
-        """Plain lists and numbers, for JSON."""
+        """Lists, dicts and numbers, ready for JSON."""
         return [
             {
                 "row": row.row,
@@ -225,13 +227,13 @@ def _labels(rows: Sequence[Strongest]) -> list[int]:
     distances = np.clip(1 - (scaled @ scaled.T).toarray(), 0, 1)
     np.fill_diagonal(distances, 0)
     groups: list[int] = fcluster(
-        linkage(squareform(distances, checks=False), "average"), 1 - _ALIKE, "distance"
+        linkage(squareform(distances, checks=False), "average"), 1 - _SAME_REASON, "distance"
     ).tolist()
     return groups
 
 
 def above(percentile: float) -> str:
-    """A share of rows in percent; all of them only where that is true."""
+    """A share of rows in percent; rounds to 100 only if it is all of them."""
     return "100" if percentile == 100 else f"{min(percentile, 99.99):.4g}"
 
 

@@ -1,4 +1,4 @@
-"""Reasons of some rows of a file, with the names that the file or the model has for features."""
+"""Explanations of rows of a file, with the names of features from the file or the model."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from .contributions import explain
 from .explanation import Explanation, Reason
 
 _SEARCHED = 300_000
-"""Characters of documents that are searched for the names of features that the explained ones lack."""
+"""Characters of documents that are searched for names of features that the explained rows lack."""
 
 _KEPT_TOKENS = 5000
-"""Names that a model of text keeps."""
+"""Names of tokens that a model of text keeps."""
 
 
 def explained(
@@ -34,7 +34,7 @@ def reference_tokens(detector: Any, table: Table, options: TextOptions) -> dict[
     """Names of the tokens that most reference documents have, for a model to keep: other documents may lack them."""
     if table.texts is None or options.vocabulary:
         return None
-    origins = [member.origin for member in detector.model_.learned if member.origin is not None]
+    origins = [term.origin for term in detector.model_.learned if term.origin is not None]
     columns, counts = np.unique(np.concatenate([origin.rows.indices for origin in origins]), return_counts=True)
     common = columns[np.argsort(-counts, kind="stable")[:_KEPT_TOKENS]].tolist()
     documents = _some(table.texts[row] for origin in origins for row in origin.numbers.tolist())
@@ -42,7 +42,7 @@ def reference_tokens(detector: Any, table: Table, options: TextOptions) -> dict[
 
 
 def _some(texts: Iterable[str]) -> list[str]:
-    """The first texts, up to a length."""
+    """The first texts, up to a total length."""
     found, length = list[str](), 0
     for text in texts:
         found.append(text[:_SEARCHED])
@@ -53,7 +53,7 @@ def _some(texts: Iterable[str]) -> list[str]:
 
 
 def in_words(reasons: Sequence[Reason]) -> str:
-    """The strongest of them, in a line."""
+    """Reasons in one line of text."""
     return ", ".join(
         f"{'' if reason.value else 'lacks '}{reason.feature} ({reason.contribution:+.2g})" for reason in reasons
     )
@@ -62,7 +62,7 @@ def in_words(reasons: Sequence[Reason]) -> str:
 def _names(
     detector: Any, table: Table, rows: Sequence[int], found: Explanation, options: TextOptions
 ) -> Callable[[int], str]:
-    """Names of columns: the data's, the tokens of text, or the index as it stands in the file."""
+    """Names of columns: those of the data, the tokens of text, or the index as written in the file."""
     known = getattr(detector, "feature_names_in_", None)
     if known is not None:
         return lambda column: str(known[column])

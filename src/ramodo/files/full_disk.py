@@ -1,4 +1,4 @@
-"""A disk or a memory that has no room: each library says it in words of its own; here it is one error, with a name."""
+"""One kind of error, with the file's name, for a full disk or exhausted memory; libraries report these differently."""
 
 from __future__ import annotations
 
@@ -9,21 +9,21 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 NO_ROOM = (errno.ENOSPC, errno.EFBIG, errno.EDQUOT)
-"""The disk is full, the file may not be that large, or the user's share is used up."""
+"""The disk is full, the file would exceed the allowed size, or the user's quota is used up."""
 
 _SHORT = re.compile(r"(\d+) requested and (\d+) written")
 
 
 @contextmanager
 def writing_to(path: str | os.PathLike[str]) -> Iterator[None]:
-    """Errors of the system while `path`, or a stand-in for it, is written name `path` and say what the system said."""
+    """System errors while `path`, or a temporary file for it, is written name `path` and give the system's reason."""
     try:
         yield
     except OSError as error:
         short = _SHORT.search(str(error))
-        if error.errno is None and short:  # numpy keeps the reason to itself
+        if error.errno is None and short:  # numpy does not pass on the reason
             taken = f"{int(short[2]):,} of {int(short[1]):,} values"
-            reason = f"the disk took {taken}; it is full, or files may not be larger"
+            reason = f"only {taken} could be written; the disk is full, or the file exceeds the allowed size"
             raise OSError(errno.ENOSPC, reason, str(path)) from None
         if error.errno in NO_ROOM:
             raise OSError(error.errno, os.strerror(error.errno), str(path)) from None
@@ -31,9 +31,9 @@ def writing_to(path: str | os.PathLike[str]) -> Iterator[None]:
 
 
 def is_the_systems(error: BaseException) -> bool:
-    """Whether the system had no memory, or could not read or write: that says nothing of what is in a file.
+    """Whether the system ran out of memory, or could not read or write, which says nothing about a file's contents.
 
-    An invalid argument does: it is a place that a damaged file names.
+    EINVAL does: it comes from an offset in a damaged file.
     """
     if isinstance(error, OSError):
         return error.errno not in (None, errno.EINVAL)

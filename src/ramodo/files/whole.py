@@ -1,8 +1,8 @@
-"""Files and folders are written whole or not at all: beside their place, then renamed onto it.
+"""Files and folders are written whole or not at all: under a temporary name next to the target, then renamed.
 
-What is being written has a name of its own, `.TARGET.ramodo-PID-RANDOM`, and its writer holds a lock on it (flock). A
-writer that was killed holds none any more: the next one for the same target removes what it left. Where the system has
-no such locks nothing is removed.
+The temporary name is `.TARGET.ramodo-PID-RANDOM`, and its writer holds a lock on it (flock). A killed writer no longer
+holds its lock, so the next writer of the same target removes what it left behind. On systems without such locks nothing
+is removed.
 """
 
 from __future__ import annotations
@@ -26,18 +26,18 @@ except ImportError:  # Windows
     fcntl = None  # type: ignore[assignment]
 
 _LONGEST_NAME = 200
-"""Bytes of a target's name that fit into the name of what is written beside it; systems allow 255 in all."""
+"""Longest target name, in bytes, that becomes part of the temporary name; systems allow 255 in all."""
 
 _FOLDER = os.O_RDONLY | getattr(os, "O_DIRECTORY", 0)
 
 
 def write_whole(path: Path, write: Callable[[str], None]) -> None:
-    """`write` a temporary file, and put it in the place of `path` when that went well."""
+    """`write` a temporary file, and move it to `path` if that succeeded."""
     if not path.name or path.is_dir():
         raise IsADirectoryError(f"{str(path)!r} was given; allowed: the path of a file.")
-    path = path.resolve()  # onto the target of a link, not onto the link
-    if path.exists() and not path.is_file():  # a device or a pipe would be replaced by a file
-        raise FileExistsError(f"{str(path)!r} was given, which is no file; allowed: the path of a file.")
+    path = path.resolve()  # replace the target of a link, not the link
+    if path.exists() and not path.is_file():  # a device or a pipe would be replaced
+        raise FileExistsError(f"{str(path)!r} was given, which is not a regular file; allowed: the path of a file.")
     with beside(path) as temporary:
         try:
             with writing_to(path):
@@ -53,8 +53,8 @@ def write_whole(path: Path, write: Callable[[str], None]) -> None:
 def beside(target: Path, *, folder: bool = False) -> Iterator[Path]:
     """A new file or folder in the folder of `target`, with the permissions that the umask leaves.
 
-    It is this writer's alone, and gone at the end unless it was renamed. What killed writers for the same target left
-    is removed first.
+    It belongs to this writer alone, and is removed at the end unless it was renamed. Leftovers of killed writers of the
+    same target are removed first.
     """
     remove_leftovers(target)
     try:
@@ -66,11 +66,11 @@ def beside(target: Path, *, folder: bool = False) -> Iterator[Path]:
     finally:
         _remove(temporary)
         if handle is not None:
-            os.close(handle)  # and with it the lock: only when nothing of that name is left
+            os.close(handle)  # releases the lock: only once nothing of that name is left
 
 
 def put_in_place(temporary: Path, target: Path) -> None:
-    """Rename a file that is complete onto its target, so that both survive a loss of power: contents, then the name."""
+    """Rename a complete file to its target so that a power failure loses neither contents nor name."""
     sync(temporary)
     os.replace(temporary, target)
     sync_folder(target.parent)
@@ -96,7 +96,7 @@ def sync_folder(path: Path) -> None:
 
 
 def remove_leftovers(target: Path) -> None:
-    """Remove what killed writers for this target left beside it; never what a living one is at."""
+    """Remove what killed writers of this target left behind; never the files of a writer that is still running."""
     if fcntl is None:
         return
     pattern = re.compile(re.escape(_stem(target)) + r"\d+-[0-9a-f]{16}")
@@ -109,7 +109,7 @@ def remove_leftovers(target: Path) -> None:
 
 
 def umask() -> int:
-    """Permissions that new files do not get. Found by making one: to ask the system is to change it for all threads."""
+    """Permissions that new files do not get. Found by creating one: os.umask would change it for all threads."""
     with tempfile.TemporaryDirectory() as folder:
         handle = os.open(os.path.join(folder, "new"), os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o777)
         try:
@@ -119,7 +119,7 @@ def umask() -> int:
 
 
 def _stem(target: Path) -> str:
-    """How the names of all that is written for a target begin."""
+    """The common prefix of temporary names for a target."""
     name, encoded = target.name, os.fsencode(target.name)
     if len(encoded) > _LONGEST_NAME:
         name = hashlib.sha256(encoded).hexdigest()
@@ -127,7 +127,7 @@ def _stem(target: Path) -> str:
 
 
 def _new(target: Path, folder: bool) -> tuple[Path, int | None]:
-    """A new file or folder and a handle that holds its lock, where there can be one."""
+    """A new file or folder and a handle that holds its lock, if the system has locks."""
     while True:
         path = target.with_name(f"{_stem(target)}{os.getpid()}-{secrets.token_hex(8)}")
         if folder:
@@ -147,7 +147,7 @@ def _new(target: Path, folder: bool) -> tuple[Path, int | None]:
 
 
 def _lock(handle: int) -> bool | None:
-    """Whether the lock could be had; None where there are no locks."""
+    """Whether the lock was acquired; None if the system has no locks."""
     if fcntl is None:
         return None
     try:
@@ -167,7 +167,7 @@ def _remove_unless_locked(path: Path) -> None:
 
 
 def _remove(path: Path) -> None:
-    """A file or a folder that may be gone already."""
+    """Remove a file or a folder that may be gone already."""
     if path.is_dir() and not path.is_symlink():
         shutil.rmtree(path, ignore_errors=True)
     else:

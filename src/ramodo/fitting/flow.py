@@ -1,4 +1,4 @@
-"""The data flow of one fit (figure 1 of the paper), over whatever stages it is given. No maths lives here.
+"""The data flow of one fit (figure 1 of the paper), for any stages. It contains no maths.
 
 rows -> initial ranking -> candidates -> triplets -> training -> representation -> references -> scores
 """
@@ -36,7 +36,7 @@ Integers = npt.NDArray[np.int64]
 Seeds = list[np.random.SeedSequence]
 
 _ENOUGH_ROWS = 50
-"""Fewer tell too little of a representation to call it collapsed."""
+"""With fewer rows than this there is too little evidence to call a representation collapsed."""
 
 _SAMPLE = 1000
 """Rows of the representation that are kept for `diagnose`."""
@@ -47,7 +47,7 @@ _FIRST_SEEDS = 4
 
 @dataclass(frozen=True)
 class TrainingData:
-    """The rows of X and what is known of them, and labelled rows that are not in X."""
+    """The rows of X with their labels, and labelled rows outside X."""
 
     rows: Rows
     labels: Labels
@@ -56,7 +56,7 @@ class TrainingData:
     n_seen: int
     largest: float
     held_out: Integers
-    """Rows that only the final cut-off may use."""
+    """Rows kept out of training, for the final cut-off alone."""
 
     @property
     def eligible(self) -> Integers:
@@ -67,7 +67,7 @@ class TrainingData:
 
     @property
     def labels_of_candidates(self) -> Labels:
-        """Labels for the choice of candidates: held-out rows are not to be chosen, so they pass for known inliers."""
+        """Labels for choosing candidates: held-out rows must not be chosen, so they count as known inliers."""
         labels = self.labels.copy()
         labels[self.held_out] = -1
         return labels
@@ -78,7 +78,7 @@ class TrainingData:
 
     @property
     def n_labeled_outliers(self) -> int:
-        """In X and beside it."""
+        """Number of known outliers, in X and outside it."""
         return int((self.labels == 1).sum()) + (self.outliers.n_rows if self.outliers is not None else 0)
 
 
@@ -95,7 +95,7 @@ class Plan:
 
 @dataclass(frozen=True)
 class LearnedFit:
-    """One learned distance, and what is known of how it came about."""
+    """One learned distance, and how it was learned."""
 
     term: LearnedDistance
     initial: Scores
@@ -109,7 +109,7 @@ class LearnedFit:
 
 @dataclass(frozen=True)
 class Outcome:
-    """All that a fit found."""
+    """Everything that a fit found."""
 
     model: Model
     fits: tuple[LearnedFit, ...]
@@ -127,7 +127,7 @@ def fit(
     previous: Model | None,
     progress: Progress,
 ) -> Outcome:
-    """Everything from rows to a cut-off. `previous` is a model whose weights training starts from."""
+    """Everything from rows to a threshold. `previous` is a model whose weights training starts from."""
     first, (label_seed, *more) = seed.spawn(_FIRST_SEEDS), seed.spawn(plan.n_estimators)
     starts = previous.learned if previous is not None else (None,) * plan.n_estimators
     if plan.n_estimators == 1:
@@ -178,7 +178,7 @@ def _fit_several(
 
         def one(seeds_and_start: Any) -> LearnedFit:
             own, start = seeds_and_start
-            with lock:  # one at a time: what a stage does to be copied is its own business
+            with lock:  # one at a time: copying a stage may run any code
                 own_stages = copied(stages, plan.n_estimators)
             return _fit_one(own_stages, plan, data, own, start, threads_each, Progress(), show)
 
@@ -217,7 +217,7 @@ def _fit_one(
 
 @dataclass(frozen=True)
 class _Responses:
-    """What a block's rows make of a representation and the detector in it."""
+    """How the rows of a block are represented and scored."""
 
     n_rows: int
     scores: Scores
@@ -229,7 +229,7 @@ class _Responses:
 
 @dataclass(frozen=True)
 class _Scored:
-    """Scores the rows of a block, and looks at how they are represented."""
+    """Scores the rows of a block and records how they are represented."""
 
     term: LearnedDistance
     n_threads: int
@@ -244,7 +244,7 @@ class _Scored:
 def _rank(
     ranker: Any, data: TrainingData, seed: np.random.SeedSequence, n_threads: int, show: Show
 ) -> tuple[Scores, dict[str, Scores]]:
-    """Scores of the rows of X, and of the labelled rows beside it, against references drawn from X."""
+    """Scores of the rows of X, and of labelled rows outside X, against references drawn from X."""
     score = ranker.ranking(data.rows, data.eligible, np.random.default_rng(seed), n_threads)
     initial = checked_scores("ranker", ranker, data.rows.gather(score, show), data.rows.n_rows)
     _warn_if_flat(initial)
@@ -256,7 +256,7 @@ def _rank(
 
 
 def _pools(candidates: Candidates, scores: Scores, extra: dict[str, Scores], data: TrainingData) -> Pools:
-    """What triplets are drawn from. Extra rows are numbered after those of X: outliers first, then inliers."""
+    """The pools that triplets are drawn from. Extra rows are numbered after those of X: outliers, then inliers."""
     n, n_outliers = len(scores), len(extra["outliers"])
     inliers, outliers = (_without(data.held_out, rows) for rows in (candidates.inliers, candidates.outliers))
     return Pools(
@@ -325,7 +325,7 @@ def _start(data: TrainingData, width: int, seed: np.random.SeedSequence, start: 
 def _detector(
     scorer: Any, representation: Representation, data: TrainingData, seed: np.random.SeedSequence, n_threads: int
 ) -> LearnedDistance:
-    """The scorer in the representation: distances to drawn rows, or whatever a scorer of one's own learns there."""
+    """The scorer in the representation: distances to drawn rows, or a user-defined scorer fitted there."""
     rng = np.random.default_rng(seed)
     transform = partial(representation.transform, n_threads=n_threads)
     if not hasattr(scorer, "draw"):
@@ -340,21 +340,21 @@ def _detector(
 def _warn_if_flat(scores: Scores) -> None:
     if np.ptp(scores) <= 1e-12 * abs(scores.max()):
         warnings.warn(
-            "All rows have the same initial score: they are equal, or equally far apart. No row stands out.",
+            "All rows have the same initial score: they are equal, or all equally far apart. No row stands out.",
             stacklevel=6,
         )
 
 
 def _warn_if_collapsed(found: list[_Responses]) -> int:
-    """Most units dead and most rows at zero: the scores that are left tell little. The number of units alive."""
+    """The number of live units; warns if few are left and most rows are at zero, so that scores mean little."""
     n_rows = sum(block.n_rows for block in found)
     responds = np.any([block.alive for block in found], axis=0)
     alive, empty = int(responds.sum()), sum(block.n_empty for block in found) / n_rows
     if n_rows >= _ENOUGH_ROWS and 2 * alive <= len(responds) and empty > 0.9:
         warnings.warn(
-            f"The representation has collapsed: {alive} of {len(responds)} units respond to any row, {empty:.0%} of "
-            "the rows are mapped to zero. Features on very different scales do this: take logarithms or scale them, "
-            "and look at initial_scores_, the ranking without a representation.",
+            f"The representation has collapsed: only {alive} of {len(responds)} units respond to any row, and "
+            f"{empty:.0%} of the rows are mapped to zero. Features on very different scales cause this: take "
+            "logarithms or scale them, and compare with initial_scores_, the ranking without a representation.",
             stacklevel=6,
         )
     return alive

@@ -1,18 +1,18 @@
 """How labelled outliers enter the final score: the direction in which they differ from everything else.
 
-Training turns labels into a representation, but a representation of a few columns, read by distances, keeps little of
-what single features tell about the labelled outliers. The difference of two means keeps it: with rows of length 1,
+Training lets labels shape the representation, but distances in a representation of a few columns keep little of what
+single features say about the labelled outliers. The difference of two means keeps it: with rows of length 1,
 
     d_j = (mean_j of the labelled outliers - mean_j of the others) / (s_j + s),
 
-s_j the root mean square of feature j and s that of all features, so that features that are large everywhere do not
-drown the others. Few labels are read as they are, w = d. Many labels are read by vote, w = tanh(a·d): each feature that
-tells the two apart counts, none decides alone. Between them the weights are a blend, by the number of labels.
+s_j being the root mean square of feature j and s that of all features, so that features that are large everywhere do
+not drown out the others. With few labels, w = d. With many labels each feature has a vote, w = tanh(a·d): every feature
+that separates the two groups counts, and none decides alone. In between, w is a blend by the number of labels.
 
 The score becomes a sum of the detector's score and c(x) = w·x/|x|, each in its own standard deviations, by Fisher's
-rule: weighted by how far each sets the labelled outliers apart, less what both say alike. For the detector that is
-measured on the initial ranking, which never saw the labels; for c by leaving each labelled outlier out of its own
-direction.
+rule: weighted by how far each sets the labelled outliers apart, less what they have in common. For the detector that
+is measured on the initial ranking, which never saw the labels; for c by leaving each labelled outlier out of the
+direction that scores it.
 """
 
 from __future__ import annotations
@@ -33,19 +33,19 @@ Doubles = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int64]
 
 _BACKGROUND = 20_000
-"""Rows that the means of the others are taken over."""
+"""Largest number of rows over which the means of the others are taken."""
 
 _MANY = 40
-"""Labels at which both readings of them, and known inliers and the rest, count the same."""
+"""Number of labels at which d and votes have equal weight, and known inliers as much as all other rows."""
 
 _VOTERS = 8
-"""Labels at which a feature's vote is full where the means differ by about its root mean square."""
+"""Number of labels at which a feature has its full vote if the means differ by about its root mean square."""
 
 _TRUST = 4
-"""What is assumed of a component before labels speak counts as this many labels."""
+"""The prior strength of a component counts as much as this many labels."""
 
 _DETECTOR, _DIRECTION = 0.5, 3.0
-"""Standard deviations by which each is assumed to set outliers apart."""
+"""Prior strength of each: standard deviations by which it sets outliers apart."""
 
 
 @dataclass(frozen=True)
@@ -60,7 +60,7 @@ class LabeledRows:
 def known_rows(
     rows: Rows, labels: Labels, outliers: Block | None, inliers: Block | None, initial: Doubles, extra: Doubles
 ) -> LabeledRows:
-    """Labelled rows of X and those that came beside it; at least one of them an outlier."""
+    """Labelled rows of X and those outside X; at least one of them is an outlier."""
     own = np.flatnonzero(labels == 1)
     known, fine = _both(rows, own, outliers), _both(rows, np.flatnonzero(labels == -1), inliers)
     assert known is not None
@@ -82,9 +82,9 @@ def learn_direction(
     rng: np.random.Generator,
     n_threads: int,
 ) -> tuple[Model, Doubles]:
-    """The detector and the direction from `others`, rows not known to be outliers, to those that are, as one score.
+    """A model of the detector and the direction from `others`, rows not known to be outliers, to the known outliers.
 
-    Also gives the final scores of `rows`.
+    Also returns the final scores of `rows`.
     """
     outliers = known.outliers.normalized("l2", n_threads)
     inliers = None if known.inliers is None else known.inliers.normalized("l2", n_threads)
@@ -120,19 +120,19 @@ def _background(rows: Rows, others: Integers, rng: np.random.Generator, n_thread
 
 
 def _strength(outliers: Doubles, others: Doubles, assumed: float) -> float:
-    """Standard deviations by which outliers lie above the others, drawn towards what is assumed where they are few."""
+    """Standard deviations by which outliers lie above the others, shrunk towards the prior if they are few."""
     above = float(((outliers - np.mean(others)) / _spread(others)).sum())
     return max(0.0, (above + assumed * _TRUST) / (len(outliers) + _TRUST))
 
 
-def _fisher(detector: float, direction: float, initial: Doubles, plain: Doubles) -> tuple[float, float]:
-    """Weights of two components from their strengths and their correlation; none is negative."""
-    alike = 0.0 if initial.std() == 0 or plain.std() == 0 else float(np.corrcoef(initial, plain)[0, 1])
-    return max(0.0, detector - alike * direction), max(0.0, direction - alike * detector)
+def _fisher(detector: float, direction: float, initial: Doubles, along: Doubles) -> tuple[float, float]:
+    """Weights of two components from their strengths and their correlation; neither is negative."""
+    common = 0.0 if initial.std() == 0 or along.std() == 0 else float(np.corrcoef(initial, along)[0, 1])
+    return max(0.0, detector - common * direction), max(0.0, direction - common * detector)
 
 
 def _factors(detector: float, direction: float, detector_scores: Doubles, along: Doubles) -> tuple[float, float]:
-    """What c and the detector's score are multiplied by; a component that does not vary, or misleads, by 0."""
+    """Factors of c and of the detector's score; 0 for a component that does not vary or that misleads."""
     detector *= np.std(detector_scores) > 0
     direction *= np.std(along) > 0
     total = detector + direction
@@ -153,7 +153,7 @@ class _Means:
     @classmethod
     def of(cls, background: Block, outliers: Block, inliers: Block | None) -> _Means:
         parts = [rows.moments() for rows in (background, outliers, inliers) if rows is not None]
-        columns = np.sort(np.concatenate([own for own, _, _ in parts]), kind="stable")  # of sorted runs: a merge
+        columns = np.sort(np.concatenate([own for own, _, _ in parts]), kind="stable")  # stable: merges sorted runs
         columns = columns[np.concatenate([[True], columns[1:] > columns[:-1]])]
         means = []
         for own, mean, _ in parts:
@@ -174,7 +174,7 @@ class _Means:
         return (self.outliers - self.others) * self.scale
 
     def left_out(self, outliers: Block) -> Doubles:
-        """d·x of each outlier, d without it; nothing where there is only one."""
+        """d·x of each outlier, with d computed without it; empty if there is only one."""
         n = outliers.n_rows
         if n < 2:
             return np.empty(0)

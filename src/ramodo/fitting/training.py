@@ -1,7 +1,7 @@
 """The training loop: epochs of drawn triplets, minimised by ADADELTA (algorithm 1, steps 4 to 13).
 
-The loop knows no maths of the layer or the loss. It needs the rows that triplets name, and no others. One layer with
-the hinge runs natively from end to end; anything else runs batch by batch, its first layer natively.
+The loop contains no maths of the layer or the loss. It needs only the rows that triplets refer to. One layer with the
+hinge runs natively from end to end; anything else runs batch by batch, with a native first layer.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _COMFORTABLE = 2.0**20
 
 @dataclass(frozen=True)
 class Start:
-    """Where the first layer's weights start: uniform within `limit`, by the seed, except those that are given."""
+    """Initial weights of the first layer: uniform within `limit`, by the seed, except those given explicitly."""
 
     seed: int
     limit: float
@@ -38,7 +38,7 @@ class Start:
 
 @dataclass(frozen=True)
 class Trained:
-    """What training leaves behind."""
+    """The result of training."""
 
     columns: Integers
     weights: Floats
@@ -46,10 +46,10 @@ class Trained:
 
 
 def scale_for(largest: float) -> float:
-    """A power of two that brings huge values into range; 1 for ordinary ones.
+    """A power of two that brings huge values into range; 1 for ordinary values.
 
-    Training on X times s with the margin times s² is training on X: the loss is multiplied by s², to which ADADELTA is
-    indifferent.
+    Training on X times s with the margin times s² is the same as training on X: the loss is multiplied by s², which
+    does not affect ADADELTA.
     """
     return 1.0 if largest <= _COMFORTABLE else 2.0 ** -math.ceil(math.log2(largest / _COMFORTABLE))
 
@@ -135,7 +135,7 @@ class _Batches:
 
 
 def _with_start(columns: Integers, weights: Floats, start: Start) -> tuple[Integers, Floats]:
-    """What training changed, and what it was given and left alone."""
+    """Weights that training changed, and initial weights that it left alone."""
     if start.columns is None or start.weights is None:
         return columns, weights
     kept = ~np.isin(start.columns, columns, assume_unique=True)

@@ -1,1 +1,1 @@
-"""What a careful analyst would check, draw and promise."""
+"""Diagnosis of a fitted detector, the numbers behind figures, and what a cut-off guarantees."""

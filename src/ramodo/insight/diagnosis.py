@@ -1,4 +1,4 @@
-"""What a careful analyst would check of a fitted detector, said in plain words."""
+"""What a careful analyst would check on a fitted detector, in words."""
 
 from __future__ import annotations
 
@@ -18,18 +18,18 @@ from ..options import OptionError
 Scores = npt.NDArray[np.float64]
 
 _MOSTLY = 0.9
-"""Rank correlation above which a ranking is explained by something else."""
+"""A rank correlation above this means that something else explains the ranking."""
 
 _UNSTEADY = 0.8
-"""Rank correlation of two halves of the subsamples below which more of them are needed."""
+"""If two halves of the subsamples have a lower rank correlation, more subsamples are needed."""
 
 _TIED = 0.25
-"""Share of rows with one and the same score from which that is worth a word."""
+"""A share of rows with the same score from which to warn."""
 
 
 @dataclass(frozen=True)
 class Finding:
-    """One thing that was looked at. `warning` says what is wrong and what to do, or is empty."""
+    """One thing that was checked. `warning` says what is wrong and what to do, or is empty."""
 
     name: str
     value: float
@@ -50,7 +50,7 @@ class Diagnosis:
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """What should be looked into."""
+        """Everything that should be looked into."""
         return tuple(f.warning for f in self.findings if f.warning)
 
     def to_dict(self) -> dict[str, Any]:
@@ -67,9 +67,7 @@ class Diagnosis:
         if self.normalizations is not None:
             best = max(self.normalizations, key=lambda name: self.normalizations[name])  # type: ignore[index]
             lines.append("")
-            lines.append(
-                "known outliers outrank this share of the other rows, by a detector that was not told of them:"
-            )
+            lines.append("known outliers outrank this share of the other rows, by a detector fitted without labels:")
             lines += [
                 f"  normalize={n:<8}{v:>7.3f}{'  <- highest' if n == best else ''}"
                 for n, v in self.normalizations.items()
@@ -80,7 +78,7 @@ class Diagnosis:
 
 
 def diagnose(detector: Any) -> Diagnosis:
-    """Findings on a fitted detector, from what it kept of its training rows."""
+    """Findings on a fitted detector, from what it recorded about its training rows."""
     scores = detector.outlier_scores_
     return Diagnosis(
         (
@@ -96,10 +94,10 @@ def diagnose(detector: Any) -> Diagnosis:
 
 
 def _of_length(detector: Any, scores: Scores) -> list[Finding]:
-    """Is the ranking one of something that needs no detector?"""
+    """Does the ranking follow something that needs no detector, such as row length?"""
     findings: list[Finding] = []
     if len(detector.row_lengths_) != len(scores):
-        return findings  # a file of version 1 does not say
+        return findings  # some older model files lack them
     for name, ranking, values, words in (
         ("row_length", scores, detector.row_lengths_, "row length"),
         ("row_norm", scores, detector.row_norms_, "row norm"),
@@ -122,11 +120,11 @@ def _of_candidates(detector: Any, n_rows: int) -> list[Finding]:
     warning = ""
     if detector.fallback_used_:
         warning = (
-            "too few initial scores reached Cantelli's line, so the highest were taken as candidates. The scores have "
-            "an upper bound or no tail; a smaller alpha, or known outliers, make firmer candidates."
+            "too few initial scores reached Cantelli's threshold, so the highest were taken as candidates. The scores "
+            "have an upper bound or no tail; a smaller alpha, or known outliers, give more reliable candidates."
         )
     return [
-        Finding("candidates", n, "rows that training took as outliers"),
+        Finding("candidates", n, "rows that training treated as outliers"),
         Finding("candidate_share", n / n_rows, "their share of all rows", warning),
     ]
 
@@ -137,30 +135,30 @@ def _of_units(detector: Any) -> Finding:
     warning = ""
     if 2 * dead > units:
         warning = (
-            f"{dead} of {units} units of the representation respond to no row. Features on very different scales do "
-            "this: take logarithms or scale them; or let units respond to all rows, with "
+            f"{dead} of {units} units of the representation respond to no row. Features on very different scales "
+            "cause this: take logarithms or scale them; or let units respond to all rows, with "
             "RAMODO(representation=Layers((20,), 'leaky_relu'))."
         )
     return Finding("dead_units", dead, f"of {units} units, those that respond to no row", warning)
 
 
 def _of_points(detector: Any, scores: Scores) -> list[Finding]:
-    """Which rows can no detector tell apart?"""
+    """Which rows can the detector not tell apart?"""
     values, counts = np.unique(scores, return_counts=True)
     most = int(counts.argmax())
     share, warning = float(counts[most] / len(scores)), ""
     if share >= _TIED:
         warning = (
-            f"{share:.0%} of the rows have one and the same score, {values[most]:.3g}: the representation has them at "
-            "one point, and an outlier among them cannot be found. Several models (n_estimators, --models), another "
-            "normalisation, or known outliers may part them."
+            f"{share:.0%} of the rows have the same score, {values[most]:.3g}: the representation maps them to one "
+            "point, and an outlier among them cannot be found. Several models (n_estimators, --models), another "
+            "normalisation, or known outliers may separate them."
         )
-    findings = [Finding("tied_rows", share, "largest share of rows with one and the same score", warning)]
+    findings = [Finding("tied_rows", share, "largest share of rows with the same score", warning)]
     if len(detector.row_lengths_) == len(scores):
         empty = int((detector.row_lengths_ == 0).sum())
         rows = "1 row has" if empty == 1 else f"{empty} rows have"
-        warning = f"{rows} no feature at all, which leaves nothing to score: look there yourself." if empty else ""
-        findings.append(Finding("empty_rows", empty, "rows without a feature", warning))
+        warning = f"{rows} no features at all, so there is nothing to score: check them by hand." if empty else ""
+        findings.append(Finding("empty_rows", empty, "rows without any feature", warning))
     return findings
 
 
@@ -177,10 +175,9 @@ def _of_training(detector: Any) -> list[Finding]:
 
 def _of_subsamples(detector: Any) -> list[Finding]:
     """How much a score depends on which rows were drawn as references."""
-    member, sample = detector.model_.learned[0], detector.samples_[0]
-    if not isinstance(member.detection, References) or len(sample) == 0:
+    references, sample = detector.model_.learned[0].detection, detector.samples_[0]
+    if not isinstance(references, References) or len(sample) == 0:
         return []
-    references = member.detection
     n = len(references.rows) // references.size
     each = np.stack(
         [
@@ -198,7 +195,7 @@ def _of_subsamples(detector: Any) -> list[Finding]:
         warning = ""
         if agreement < _UNSTEADY:
             warning = (
-                f"two halves of the subsamples agree by {agreement:.2f} only: raise n_subsamples, or n_estimators "
+                f"two halves of the subsamples agree by only {agreement:.2f}: raise n_subsamples, or n_estimators "
                 "(--models)."
             )
         findings.append(Finding("subsample_agreement", agreement, "rank correlation of two halves of them", warning))
@@ -211,32 +208,32 @@ def _of_agreement(detector: Any, scores: Scores) -> Finding:
 
 
 def _correlation(a: npt.NDArray[Any], b: npt.NDArray[Any]) -> float:
-    """Spearman's; 0 where one of them does not vary."""
+    """Spearman's rank correlation; 0 if one of them does not vary."""
     if np.ptp(a) == 0 or np.ptp(b) == 0:
         return 0.0
     return float(spearmanr(a, b).statistic)
 
 
 def compare_normalizations(detector: Any, X: Any, known: Any, labeled_outliers: Any) -> dict[str, float]:
-    """Mean share of unlabelled rows that known outliers outrank, by detectors that were not told of them."""
+    """Mean share of unlabelled rows that known outliers outrank, by detectors fitted without labels."""
     n_rows = open_rows(X)[0].n_rows
     labels = read_labels(known, n_rows)
     if not (labels == 1).any() and labeled_outliers is None:
         raise OptionError(
-            "no known outliers were given; allowed: X with labels that hold a 1, or labeled_outliers, to "
-            "compare normalisations on."
+            "no known outliers were given, and normalisations are compared on those; allowed: X with labels that hold "
+            "a 1, or labeled_outliers."
         )
     if (labels == 1).all():
         raise OptionError(
-            "labels say that every row of X is a known outlier (1); allowed: others, for them to outrank."
+            "labels mark every row of X as a known outlier (1); allowed: labels that leave other rows to outrank."
         )
     ranks = {}
     for how in (None, "l2", "max"):
-        told_nothing = clone(detector).set_params(normalize=how, warm_start=False).fit(X)
-        ranked = [told_nothing.outlier_scores_[labels == 1]]
+        unlabeled = clone(detector).set_params(normalize=how, warm_start=False).fit(X)
+        ranked = [unlabeled.outlier_scores_[labels == 1]]
         if labeled_outliers is not None:
-            ranked.append(told_nothing.outlier_score(labeled_outliers))
-        others = np.sort(told_nothing.outlier_scores_[labels != 1])
+            ranked.append(unlabeled.outlier_score(labeled_outliers))
+        others = np.sort(unlabeled.outlier_scores_[labels != 1])
         outranked = np.searchsorted(others, np.concatenate(ranked)) / len(others)
         ranks[str(how)] = float(outranked.mean())
     return ranks

@@ -20,13 +20,13 @@ Integers = npt.NDArray[np.int64]
 
 _MOST_BARS, _FEWEST_BARS = 60, 10
 _STRETCH = 10.0
-"""Bars reach this many times as far as the cut-off or 99 % of the rows; what lies beyond counts in the last one."""
+"""Bars reach this many times as far as the threshold or 99 % of the rows; the last bar also counts rows beyond."""
 
 SAMPLED, FLAGGED = 4000, 1000
-"""Rows on a map: so many at random, and so many of the highest flagged ones."""
+"""Rows on a map: at most this many at random, and this many of the highest flagged ones."""
 
 _DRAW = 20180819
-"""Seed of the sample: none that data are likely to be made or shuffled with, which could single out some of them."""
+"""Seed of the sample: one that data are unlikely to be generated or shuffled with, which could bias the sample."""
 
 _FAR = 5.0
 """A direction whose farthest point lies this many times as far out as 95 % of them is drawn on a compressed scale."""
@@ -36,7 +36,7 @@ _POINTS = 500
 
 @dataclass(frozen=True)
 class Histogram:
-    """Rows per interval of scores. The cut-off is one of the edges, so no bar lies on both sides of it."""
+    """Rows per interval of scores. The threshold is one of the edges, so no bar lies on both sides of it."""
 
     edges: Doubles
     counts: Integers
@@ -53,12 +53,12 @@ class FlatMap:
     shares: tuple[float, float]
     """Share of the rows' spread that each axis shows."""
     compressed: bool
-    """Whether far points were drawn nearer: arcsinh in place of the plain coordinate."""
+    """Whether far points were drawn nearer, with arcsinh of the coordinates."""
 
 
 @dataclass(frozen=True)
 class Curves:
-    """How scores agree with labels, at every cut-off there is; at most 500 points each."""
+    """How scores agree with labels at every possible threshold; at most 500 points each."""
 
     false_positives: Doubles
     true_positives: Doubles
@@ -80,7 +80,7 @@ def score_histogram(scores: Doubles, threshold: float) -> Histogram:
     high = min(highest, low + _STRETCH * (usual - low)) if usual > low else highest
     n_bars = int(np.clip(3 * np.sqrt(len(scores)), _FEWEST_BARS, _MOST_BARS))
     width = min(high - low, max(3 * (usual - low), (high - low) / 3)) / n_bars
-    if width <= 1e-12 * max(abs(low), abs(high)):  # all alike: a single bar, beside the line
+    if width <= 1e-12 * max(abs(low), abs(high)):  # all scores equal: a single bar, next to the threshold
         width = max(abs(low), 1.0) / n_bars
     below = int(np.ceil((threshold - low) / width))
     above = max(1, int(np.ceil((high - threshold) / width)))
@@ -127,7 +127,7 @@ def flat_map(representation: npt.NDArray[np.floating]) -> FlatMap:
 
 
 def truth_of(y: Any, n_rows: int) -> npt.NDArray[np.bool_]:
-    """Which rows the labels call outliers (1; all others are 0 or -1): there must be some, and others."""
+    """Which rows are labelled as outliers (1; all others are 0 or -1): some, but not all, must be."""
     truth = read_labels(y, n_rows, "y") == 1
     if truth.all() or not truth.any():
         raise OptionError(f"y has {int(truth.sum())} outliers (1) in {n_rows} rows; allowed: some, and not all.")
@@ -135,7 +135,7 @@ def truth_of(y: Any, n_rows: int) -> npt.NDArray[np.bool_]:
 
 
 def curves(truth: npt.NDArray[np.bool_], scores: Doubles) -> Curves:
-    """ROC and precision-recall curve, thinned; the numbers are those of all points."""
+    """ROC and precision-recall curves, thinned; the areas are those of the full curves."""
     from sklearn.metrics import average_precision_score, precision_recall_curve, roc_auc_score, roc_curve
 
     false_positives, true_positives, _ = roc_curve(truth, scores)
@@ -149,7 +149,7 @@ def curves(truth: npt.NDArray[np.bool_], scores: Doubles) -> Curves:
 
 
 def _thinned(x: Doubles, y: Doubles) -> tuple[Doubles, Doubles]:
-    """Points about equally far from each other along the curve: nothing that an eye can see is lost."""
+    """Points about evenly spaced along the curve: nothing visible is lost."""
     if len(x) <= _POINTS:
         return x, y
     along = np.concatenate([[0.0], np.cumsum(np.abs(np.diff(x)) + np.abs(np.diff(y)))])

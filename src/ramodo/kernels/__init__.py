@@ -1,4 +1,4 @@
-"""The native kernels, as Python calls them. No other module touches `_native`.
+"""The native kernels, as Python calls them. No other module uses `_native` directly.
 
 Scan               is the data usable, and which features occur            native/scan.hpp
 squared_norms, ... lengths of rows, for normalisation                      native/norms.hpp
@@ -54,7 +54,7 @@ def _as_dense(rows: Block) -> DenseRows:
 
 
 class Found(NamedTuple):
-    """What a scan of a block found; -1 for "nothing"."""
+    """What a scan of a block found; -1 for a row or column means that there is none."""
 
     bad_row: int
     bad_column: int
@@ -115,7 +115,7 @@ def text_tokens(
 
 
 class Phi(NamedTuple):
-    """Which distances to a set count: that to the k-th nearest, or the average over the k nearest."""
+    """Which distances to a set count: the one to the k-th nearest, or the average over the k nearest."""
 
     k: int = 1
     average: bool = False
@@ -189,7 +189,7 @@ class DenseSp:
 
 
 def references(rows: Block, subsample_size: int, phi: Phi) -> Callable[[Any, int], Doubles]:
-    """What scores blocks of rows of the same kind, on a number of threads."""
+    """A function that scores blocks of rows of the same kind on a given number of threads."""
     if _is_sparse(rows):
         return SparseSp(rows, subsample_size, phi).score
     return DenseSp(_as_dense(rows), subsample_size, phi).score
@@ -216,12 +216,12 @@ class FeatureSums:
         self._native = _native.FeatureSums()
 
     def add(self, columns: Any, sums: Doubles) -> None:
-        """A number to each of some features."""
+        """Add a number to each of some features."""
         with Room("the sums of each feature", _FEWER_AT_A_TIME):
             self._native.add(columns, sums)
 
     def top(self, n: int) -> tuple[Integers, Doubles]:
-        """The features of the largest sums by absolute value, and those."""
+        """The features with the largest sums by absolute value, and those sums."""
         with Room("the sums of each feature", _FEWER_AT_A_TIME):
             found: Any = self._native.top(n)
         return found[0], found[1]
@@ -248,7 +248,7 @@ class Explainer:
     def add_part(self, projection: Projection | None, references: Block, slots: Any) -> None:
         """A linear piece of the score, or without a projection a sum of squares.
 
-        `slots` are the places of the references' entries among `columns`; None where each has all of them.
+        `slots` are the positions of the references' entries among `columns`; None if each has all of them.
         """
         if _is_sparse(references):
             given = references.indptr, slots, references.data.astype(np.float64)
@@ -262,7 +262,7 @@ class Explainer:
                 self._native.add_part(projection.native, *given)
 
     def explain(self, rows: SparseRows, views: Any, top: int) -> Strongest:
-        """The largest contributions to each sparse row; a view for each part."""
+        """The largest contributions to each sparse row, given one view for each part."""
         p, factors = [view.p for view in views], [view.factors for view in views]
         near, q = [view.near for view in views], [view.q for view in views]
         with Room(self._what, _FEWER_AT_A_TIME):
@@ -328,20 +328,20 @@ class Trainer:
         return losses
 
     def begin(self, triplets: Integers) -> tuple[Floats, npt.NDArray[np.int32]]:
-        """x W of the distinct rows of one batch, without activation, and the triplets as places in it."""
+        """x W of the distinct rows of one batch, without activation, and the triplets as positions in it."""
         with self._room():
             hidden, places = self._trainer.begin(triplets)
         return hidden, places
 
     def end(self, gradient: Floats) -> None:
-        """The step of the batch that `begin` started, from the gradient with respect to what it gave."""
+        """Finish the batch that `begin` started, given the gradient with respect to what it returned."""
         with self._room():
             self._trainer.end(np.ascontiguousarray(gradient, dtype=np.float32))
 
     def finish(self) -> tuple[Integers, Floats]:
-        """The features whose weights training changed (or all, where that is most), in order, and those weights.
+        """The features whose weights training changed (or all, if it changed most), in order, and those weights.
 
-        Ends the training: the memory of the weights becomes the result.
+        Ends training: the memory of the weights is handed over to the result.
         """
         if isinstance(self._trainer, _native.DenseTrainer):
             weights = np.empty((self._n_features, self._width), dtype=np.float32)

@@ -1,4 +1,4 @@
-"""What there was no memory for: native code only knows that there was none."""
+"""Says what ran out of memory: native code only reports that something did."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ _NATIVE = ("std::bad_alloc",)
 
 
 class Room:
-    """Native code that takes memory: where there is none, an error that says what for, and what needs less.
+    """A context for native code that allocates: the error for exhausted memory says what it was for and what helps.
 
-    Arrays that NumPy cannot make have a message of their own, with their size, and keep it.
+    Arrays that NumPy cannot allocate have their own message, with their size, and keep it.
     """
 
     def __init__(self, what: str, instead: str) -> None:

@@ -1,7 +1,7 @@
-"""One HTML file that says what a detector found: open it from disk, send it, print it.
+"""A single HTML file that shows what a detector found: open it from disk, send it, print it.
 
-content.py gathers what there is to say, page.py puts it into the page; page.html, page.css and the scripts beside them
-are what a browser sees. All data travel as one block of JSON, and the scripts write them as text only.
+content.py gathers what to report and page.py renders it; page.html, page.css and the scripts are what a browser loads.
+All data are in one block of JSON, and the scripts insert them only as text.
 """
 
 from __future__ import annotations
@@ -39,13 +39,13 @@ def write_report(
 
     Parameters
     ----------
-    y : truth of each row, for ROC and precision-recall curves: 1 outlier, 0 or -1 not
-    ids : name of each row; by default the index of a pandas frame where that is more than its numbers, else its number
+    y : truth of each row, for ROC and precision-recall curves: 1 for outliers, 0 or -1 for others
+    ids : name of each row; by default the index of a pandas frame if it has one of its own, else the row number
     names : name of each feature: a sequence, or a function of a feature's index
     texts : document behind each row
-    title : what the data are called
-    scores : of the rows, where they are known already
-    explain : gives the reasons of rows by their numbers, where naming features takes more than an index
+    title : title of the report
+    scores : scores of the rows, if they are known already
+    explain : explains rows given by number, if naming features takes more than their index
     """
     target, script = Path(path), plotly_script()
     if target.suffix.lower() not in SUFFIXES:

@@ -1,4 +1,4 @@
-"""All that a report says, computed from a fitted detector and rows; no HTML, and texts in full length."""
+"""Everything a report says, computed from a fitted detector and rows, before any HTML and with texts in full."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from ..options import OptionError
 from .reproduction import Reproduction, reproduction
 
 SHOWN, EXPLAINED, FEWEST = 500, 200, 20
-"""Rows of the table: at most, with reasons, and at least, where fewer are flagged."""
+"""Rows of the table: at most; with reasons; and at least, even if fewer are flagged."""
 
 REASONS = 10
 
@@ -52,18 +52,18 @@ class Content:
     table: Integers
     explanation: Explanation | None
     unexplained: str
-    """Why there are no explanations, where there are none."""
+    """Why there are no explanations, or empty."""
     curves: Curves | None
     reproduction: Reproduction
 
     @property
     def threshold(self) -> float:
-        """The cut-off."""
+        """Score at or above which rows are flagged."""
         return float(self.detector.threshold_)
 
     @property
     def n_flagged(self) -> int:
-        """Rows at or above it."""
+        """Rows at or above the threshold."""
         return int((self.scores >= self.threshold).sum())
 
     def id_of(self, row: int) -> str:
@@ -97,7 +97,7 @@ def gather(
     for name, given in (("ids", ids), ("texts", texts)):
         if given is not None and len(given) != n_rows:
             raise OptionError(f"{len(given)} {name} were given; allowed: one for each of the {n_rows} rows.")
-    detector._name_of(names)  # refuses what it cannot use before the work begins
+    detector._name_of(names)  # refuses unusable names before the work begins
     truth = None if y is None else truth_of(y, n_rows)
     scores = detector.model_.score(rows, n_threads) if scores is None else np.asarray(scores, dtype=np.float64)
     table, map_rows = rows_of_table(scores, detector.threshold_), rows_of_map(scores, detector.threshold_)
@@ -125,7 +125,7 @@ def gather(
 
 
 def _by_place(given: Any) -> Any:
-    """A column of a data frame finds its values by label; here they are wanted by place."""
+    """Values indexed by position; a column of a data frame is indexed by label."""
     return given.to_numpy() if hasattr(given, "to_numpy") else given
 
 
@@ -144,7 +144,7 @@ def rows_of_table(scores: Doubles, threshold: float) -> Integers:
 
 
 def _explainer(detector: Any, rows: Rows, names: Any) -> Callable[[list[int]], Explanation]:
-    """The detector's own way to explain."""
+    """Explains rows by `detector.explain`."""
 
     def explain(numbers: list[int]) -> Explanation:
         with warnings.catch_warnings():
@@ -155,7 +155,7 @@ def _explainer(detector: Any, rows: Rows, names: Any) -> Callable[[list[int]], E
 
 
 def _explained(explain: Callable[[list[int]], Explanation], rows: list[int]) -> tuple[Explanation | None, str]:
-    """Reasons of rows, or why there are none."""
+    """The explanation of rows, or why there is none."""
     try:
         return explain(rows), ""
     except OptionError as error:

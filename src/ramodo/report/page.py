@@ -1,4 +1,4 @@
-"""From content to one HTML file. Data are JSON in which no character can end the block they stand in."""
+"""Renders content as one HTML file. Data are JSON in which no character can close the enclosing script element."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from .content import Content
 from .payload import Lengths, payload, shortened
 
 LARGEST = 5_900_000
-"""Bytes of a report, whatever the data are."""
+"""Largest size of a report in bytes, for any data."""
 
 SCRIPTS = ("elements.js", "charts.js", "table.js", "page.js")
 
@@ -31,7 +31,7 @@ def plotly_script() -> str:
 
 
 def render(content: Content, plotly: str) -> bytes:
-    """The page. Ids, names and documents are shortened further where it would become too large."""
+    """The page. Ids, names and documents are shortened further if it would become too large."""
     ours = "\n".join(_part(name) for name in SCRIPTS)
     ours = f'(() => {{\n"use strict";\n{ours}\n}})();'
     for lengths in Lengths.ever_shorter():
@@ -63,7 +63,7 @@ def _page(content: Content, plotly: str, ours: str, data: str) -> bytes:
 
 
 def as_json(value: Any) -> str:
-    """JSON that may stand inside a script element."""
+    """JSON that is safe inside a script element."""
     return json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":")).translate(_ESCAPED)
 
 
@@ -72,6 +72,6 @@ def _part(name: str) -> str:
 
 
 def _hash(script: str) -> str:
-    """What the page's policy knows a script by: no other one runs."""
+    """The hash by which the page's policy allows a script: no other script runs."""
     digest = hashlib.sha256(script.encode("utf-8", "replace")).digest()
     return f"sha256-{base64.b64encode(digest).decode()}"

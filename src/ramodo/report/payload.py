@@ -1,4 +1,4 @@
-"""Content as plain lists, texts and rounded numbers: what the page's scripts read."""
+"""Content as lists, texts and rounded numbers, which the page's scripts read."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ import numpy as np
 
 from ..explain.explanation import Driver, RowExplanation
 from ..insight.figures import percentiles
-from ..terminal.visible import visible
+from ..terminal.escaping import escape_controls
 from . import words
 from .content import Content
 
 _LOGARITHMIC = 100
-"""Bars are counted on a logarithmic scale where the highest is above this."""
+"""The axis of counts is logarithmic if the highest bar is above this."""
 
 _GROUPS, _DRIVERS, _IN_GROUP = 30, 15, 5
 
@@ -42,13 +42,13 @@ class Lengths:
 
 
 def shortened(text: str, most: int) -> str:
-    """The beginning of a text from data, with its controls to be seen; every such text of a page comes through here."""
-    seen = visible(text[: most + 1])
-    return seen if len(seen) <= most else seen[: most - 1] + "…"
+    """The beginning of a text from data, control characters escaped; every such text on a page comes through here."""
+    shown = escape_controls(text[: most + 1])
+    return shown if len(shown) <= most else shown[: most - 1] + "…"
 
 
 class _Names:
-    """Each name once; reasons hold its place."""
+    """Each name once; reasons refer to it by position."""
 
     def __init__(self, lengths: Lengths) -> None:
         self._lengths, self._places = lengths, dict[str, int]()
@@ -61,7 +61,7 @@ class _Names:
 
 
 def payload(content: Content, lengths: Lengths) -> dict[str, Any]:
-    """All of it, for `json`."""
+    """The whole payload, ready for `json`."""
     names = _Names(lengths)
     diagnosis = content.detector.diagnose()
     return {
@@ -155,7 +155,7 @@ def _explained(content: Content, row: RowExplanation, lengths: Lengths, names: _
 
 
 def _groups(content: Content, names: _Names) -> list[dict[str, Any]]:
-    """Groups of rows, which are places in the table: the explained rows are its first."""
+    """Groups of rows, as positions in the table, which begins with the explained rows."""
     groups = () if content.explanation is None else content.explanation.groups()
     return [
         {"rows": list(group.rows), "drivers": [_driver(driver, names) for driver in group.drivers[:_IN_GROUP]]}
@@ -207,7 +207,7 @@ def _rounded(value: float, digits: int = 4) -> float:
 
 
 def _below_all(percentile: float) -> float:
-    """Rounded, but not to 100 where some training rows score as high."""
+    """Rounded, but not to 100 if some training rows score as high."""
     return next((r for r in (round(percentile, d) for d in range(3, 12)) if r < 100), percentile)
 
 

@@ -31,14 +31,14 @@ _MISSING = {
 
 @dataclass(frozen=True)
 class Reproduction:
-    """Names and values, all of them text; and a call and a command that make the same detector."""
+    """Names and values, all as text, and a call and a command that make the same detector."""
 
     call: str
     command: str
     """The command line that fitted the model, or nothing."""
     options: dict[str, str]
     changed: tuple[str, ...]
-    """Options that are not as by default."""
+    """Options that differ from their defaults."""
     versions: dict[str, str]
     data: dict[str, str]
     seconds: dict[str, float]
@@ -47,7 +47,7 @@ class Reproduction:
 
 
 def reproduction(detector: Any, print_of_rows: str, is_training: bool) -> Reproduction:
-    """Of a detector and the rows that it was shown."""
+    """How to reproduce a detector and its scores of the given rows."""
     options = detector.get_params(deep=False)
     defaults = type(detector)().get_params(deep=False)
     changed = tuple(name for name in options if repr(options[name]) != repr(defaults[name]))
@@ -78,20 +78,20 @@ def reproduction(detector: Any, print_of_rows: str, is_training: bool) -> Reprod
 
 
 def _reading(source: dict[str, Any]) -> dict[str, str]:
-    """How a file was read, where that is not as by default."""
-    told = {text: source.get(name) for name, text in _COLUMNS.items()}
-    told["missing values"] = _MISSING.get(source.get("missing", ""))
+    """How a file was read, where that differs from the defaults."""
+    read = {text: source.get(name) for name, text in _COLUMNS.items()}
+    read["missing values"] = _MISSING.get(source.get("missing", ""))
     if source.get("zero_based") is not None:
-        told["first feature"] = "number 0" if source["zero_based"] else "number 1"
+        read["first feature"] = "number 0" if source["zero_based"] else "number 1"
     if "words" in source:
-        told["runs of words, from-to"] = source["words"]
-        told["runs of characters, from-to"] = source.get("characters")
-        told["features of documents"] = (
+        read["runs of words, from-to"] = source["words"]
+        read["runs of characters, from-to"] = source.get("characters")
+        read["features of documents"] = (
             "each has a column" if source.get("vocabulary") else f"hashed to 2^{source.get('bits')} columns"
         )
     return {
         text: ", ".join(map(str, value)) if isinstance(value, list) else str(value)
-        for text, value in told.items()
+        for text, value in read.items()
         if value not in (None, [])
     }
 

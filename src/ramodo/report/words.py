@@ -1,4 +1,4 @@
-"""What a report says in sentences."""
+"""The sentences of a report."""
 
 from __future__ import annotations
 
@@ -25,18 +25,18 @@ def percent(share: float) -> str:
 
 
 def number(value: float) -> str:
-    """Four digits are enough to tell scores apart by eye; a cut-off can be the number next to 0."""
+    """Four digits are enough to tell scores apart by eye; a threshold can be the number next to 0."""
     return "0" if abs(value) < 1e-300 else f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.4g}"
 
 
 def cut_off(content: Content) -> str:
-    """The cut-off, told from a highest score that has the same digits and is not flagged."""
+    """The threshold, distinguished from a highest score that rounds to the same digits and is not flagged."""
     shown, highest = number(content.threshold), float(content.scores.max())
     return f"just above {shown}" if highest < content.threshold and number(highest) == shown else shown
 
 
 def rows(n: int) -> str:
-    """So many rows."""
+    """The number of rows in words: 1 row, 2 rows."""
     return "1 row" if n == 1 else f"{n:,} rows"
 
 
@@ -74,7 +74,7 @@ def summary(content: Content, name: Shorten) -> list[str]:
     if not content.is_training:
         found.append(
             "These are not the rows that the model was fitted to: percentiles compare with the training rows, and "
-            "the cut-off was drawn on those."
+            "the cut-off was computed on those."
         )
     return found
 
@@ -89,22 +89,22 @@ def _of_highest(content: Content, name: Shorten) -> str:
 
 
 def lacked(driver: Driver) -> bool:
-    """Whether rows are high by the absence of a feature."""
+    """Whether rows have high scores because they lack a feature."""
     return driver.lacking > 0.5
 
 
 def quoted(name: str) -> str:
-    """In quotes, unless it stands in some already, as runs of characters do."""
+    """In quotes, unless it has some already, as runs of characters do."""
     return name if is_run(name) else f"“{name}”"
 
 
 def is_run(name: str) -> bool:
-    """Whether a feature is a run of characters: those of documents stand in single quotes."""
+    """Whether a feature is a run of characters of a document: those are in single quotes."""
     return len(name) > 2 and name[0] == name[-1] == "'"
 
 
 def _by(causes: Sequence[tuple[str, bool]], lack: str) -> str:
-    """What scores are high by: names that rows have, and names that they lack."""
+    """Why scores are high: names of features that rows have, and of those that they lack."""
     there = [quoted(name) for name, lacking in causes if not lacking]
     absent = [quoted(name) for name, lacking in causes if lacking]
     text = f", most of all by {listed(there)}" if there else ""
@@ -112,7 +112,7 @@ def _by(causes: Sequence[tuple[str, bool]], lack: str) -> str:
 
 
 def of_histogram(content: Content) -> str:
-    """The distribution of scores, for those who do not see it."""
+    """The distribution of scores, for readers who cannot see the figure."""
     scores, n = content.scores, len(content.scores)
     low, middle, high = (number(float(v)) for v in np.quantile(scores, [0, 0.5, 1]))
     beyond = content.histogram.n_beyond
@@ -125,7 +125,7 @@ def of_histogram(content: Content) -> str:
 
 
 def of_map(content: Content) -> str:
-    """The map: what is on it, and what near and far mean there."""
+    """The map: what it shows, and what near and far mean on it."""
     n, shown = len(content.scores), len(content.map_rows)
     flagged = int((content.scores[content.map_rows] >= content.threshold).sum())
     which = f"All {rows(n)}"
@@ -163,8 +163,8 @@ def of_notation(content: Content, names: Iterable[str]) -> str:
     if content.texts is None or not any(map(is_run, names)):
         return ""
     return (
-        "Reasons are words, which stand plain, and runs of characters, which stand in single quotes with the spaces "
-        "that belong to them."
+        "Reasons are words, shown without quotes, and runs of characters, shown in single quotes with the spaces that "
+        "belong to them."
     )
 
 
@@ -174,7 +174,7 @@ def of_training(content: Content) -> str:
     epochs = "1 epoch" if len(loss) == 1 else f"{len(loss)} epochs"
     return (
         f"The ranking loss went from {number(float(loss[0]))} to {number(float(loss[-1]))} in {epochs}. Training "
-        f"took {rows(candidates)} as candidate outliers."
+        f"used {rows(candidates)} as outlier candidates."
     )
 
 
@@ -189,5 +189,5 @@ def of_curves(content: Content) -> str:
         f"{content.curves.average_precision:.4f} (at random: {share:.4f})."
     )
     if content.is_training and content.detector.model_.has_labels:
-        text += " The detector was told labels of some rows when it was fitted: for those the curves are flattering."
+        text += " The detector was fitted with labels of some rows, for which the curves are flattering."
     return text

@@ -9,7 +9,7 @@
     cutoff          cutoff(scores) -> the threshold of `predict`                          thresholding.py, conformal.py
 
 A stage imports no other stage. `protocols.py` says what each must do and what they hand to one another; `assembling.py`
-puts them together for a fit; `adapting.py` gives stages of one's own the plain answers to what a fit asks of ours, and
-`checking.py` looks at what they give. A scorer or ranker of one's own needs `fit(X)` and `score_samples(X)`, lower
+puts them together for a fit; `adapting.py` answers for user-defined stages what a fit asks of ours, and
+`checking.py` looks at what they give. A user-defined scorer or ranker needs `fit(X)` and `score_samples(X)`, lower
 being more outlying, as in scikit-learn.
 """

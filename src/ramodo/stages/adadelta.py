@@ -1,4 +1,4 @@
-"""ADADELTA, the rule by which weights learn (Zeiler 2012; section 4.4 of the paper)."""
+"""ADADELTA, the update rule for weights (Zeiler 2012; section 4.4 of the paper)."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ Floats = npt.NDArray[np.float32]
 
 @dataclass(frozen=True)
 class Adadelta:
-    """Zeiler 2012. The rate of 1.0 is part of the method: at 0.001 it hardly trains."""
+    """Zeiler 2012. The learning rate of 1.0 is part of the method: at 0.001 it hardly trains."""
 
     learning_rate: float = 1.0
     rho: float = 0.95
     epsilon: float = 1e-7
 
     def dense(self, shape: tuple[int, ...]) -> Callable[[Floats, Floats], Floats]:
-        """Its rule for one small matrix: weights and gradient to new weights."""
+        """The rule for one small dense matrix, as a function of weights and gradient that returns new weights."""
         squares, steps = np.zeros(shape, dtype=np.float32), np.zeros(shape, dtype=np.float32)
 
         def step(weights: Floats, gradient: Floats) -> Floats:

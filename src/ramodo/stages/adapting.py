@@ -1,4 +1,4 @@
-"""Stages of one's own, with the plain answers to what a fit asks of ours, and with their results checked."""
+"""Adapters for user-defined stages: defaults for everything a fit asks of built-in stages, and checks of results."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from .protocols import COUNTED, OF_OTHERS, Candidates, Floats, Integers, Promise
 
 
 class AdaptedThresholder:
-    """A thresholder that is told only what it asks for, and whose candidates are looked at."""
+    """A thresholder that receives only the arguments it takes, and whose candidates are checked."""
 
     def __init__(self, stage: Any) -> None:
         self.adapted = stage
         self._asks = "n_elsewhere" in inspect.signature(stage.split).parameters
 
     def split(self, scores: Scores, labels: Labels, n_elsewhere: int) -> Candidates:
-        """Candidates; none need be found among the rows where outliers are known, or all rows are known inliers."""
+        """Candidates; there may be none among the rows if some outliers are known, or if all rows are known inliers."""
         asked = {"n_elsewhere": n_elsewhere} if self._asks else {}
         found = self.adapted.split(scores, labels, **asked)
         enough = n_elsewhere > 0 or bool((labels == 1).any()) or bool((labels == -1).all())
@@ -30,17 +30,17 @@ class AdaptedThresholder:
 
 
 class AdaptedCutoff:
-    """A cut-off with all the methods of `Cutoff`, whose threshold is looked at."""
+    """A cut-off with all methods of `Cutoff`, whose threshold is checked."""
 
     def __init__(self, stage: Any) -> None:
         self.adapted = stage
 
     def bound(self) -> float:
-        """The largest share of scores above it, where that is known; else NaN."""
+        """The largest possible share of scores at or above the threshold, or NaN if that is not known."""
         return float(getattr(self.adapted, "bound", lambda: np.nan)())
 
     def hold_out(self, candidates: Integers, rng: np.random.Generator) -> Integers:
-        """Rows that training must do without."""
+        """Rows that training must not use."""
         return self._ask("hold_out", candidates, rng)
 
     def cutoff_from(self, scores: Scores, held_out: Scores) -> float:
@@ -52,10 +52,10 @@ class AdaptedCutoff:
         return float(checked_scores("cutoff", self.adapted, [found], 1)[0])
 
     def promise(self, is_training: bool, finds_nothing: bool) -> Promise:
-        """What may be said of the rows that it flags."""
+        """What can be said about the rows that it flags."""
         if hasattr(self.adapted, "promise"):
             return Promise(*self.adapted.promise(is_training, finds_nothing))
-        rule = f"a rule of your own, {type(self.adapted).__name__}"
+        rule = f"a custom rule, {type(self.adapted).__name__}"
         return Promise(rule, COUNTED if is_training else OF_OTHERS)
 
     def _ask(self, method: str, *given: Any) -> Any:
@@ -63,7 +63,7 @@ class AdaptedCutoff:
 
 
 class AdaptedLoss:
-    """A loss whose results are looked at; it has no native form."""
+    """A loss whose results are checked; it has no native form."""
 
     native = None
 
@@ -88,7 +88,7 @@ class AdaptedLoss:
 
 
 class AdaptedRepresentation:
-    """A representation whose head is looked at; nothing of it is native but the sums of the first layer."""
+    """A representation whose head is checked; only the sums of its first layer are native."""
 
     is_native = False
     slope = 1.0
@@ -98,13 +98,13 @@ class AdaptedRepresentation:
         self.first_width: int = stage.first_width
 
     def shape(self) -> str:
-        """What must be the same for weights to be of use again."""
+        """What must be equal for a warm start to reuse weights."""
         stage = self.adapted
         described = getattr(stage, "widths", None), getattr(stage, "slope", None)
         return repr((type(stage).__name__, int(self.first_width), *described))
 
     def training_head(self, rng: np.random.Generator, optimizer: Any, previous: Representation | None) -> CheckedHead:
-        """The head; how it learns is its own matter."""
+        """The head, which updates its own parameters."""
         return CheckedHead(self.adapted, self.adapted.head(rng))
 
     def fitted(self, first: SparseLayer, head: Any) -> Representation:
@@ -113,7 +113,7 @@ class AdaptedRepresentation:
 
 
 class CheckedHead:
-    """A head of one's own, whose results are looked at."""
+    """A user-defined head, whose results are checked."""
 
     def __init__(self, stage: Any, head: Any) -> None:
         if not (hasattr(head, "forward") and hasattr(head, "backward")):

@@ -1,4 +1,4 @@
-"""All stages of a fit, ours where the user gives none, checked before any work."""
+"""Puts the stages of a fit together: defaults where none is given, checks, and adapters for user-defined stages."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def assemble(
     cutoff: Any = None,
     labels_in_score: bool = True,
 ) -> Stages:
-    """Stages with REPEN's where none is given; raises `OptionError` for an object that lacks a stage's methods."""
+    """The stages, REPEN's where none is given; raises `OptionError` for an object that lacks a stage's methods."""
     scorer = as_scorer(Sp() if scorer is None else scorer, "scorer")
     ranker = scorer if ranker is None else as_scorer(ranker, "ranker")
     thresholder = _checked_stage("thresholder", Cantelli() if thresholder is None else thresholder)
@@ -74,9 +74,9 @@ def assemble(
 
 
 def copied(stages: Stages, n_estimators: int) -> Stages:
-    """The stages for one of several models, which threads may train side by side: each may keep state of its own.
+    """A copy of the stages for one of several models, which may train in parallel threads: each keeps its own state.
 
-    One object in two places is one object in the copy. Functions are shared: they have no state that could be copied.
+    An object used as two stages stays one object in the copy. Functions are shared: they have no state to copy.
     """
     memo: dict[int, Any] = {}
     parts = {part.name: getattr(stages, part.name) for part in fields(stages)}
@@ -86,7 +86,7 @@ def copied(stages: Stages, n_estimators: int) -> Stages:
 def _copied(name: str, stage: Any, memo: dict[int, Any], n_estimators: int) -> Any:
     try:
         return copy.deepcopy(stage, memo)
-    except Exception as error:  # of whatever the stage holds
+    except Exception as error:  # raised by whatever the stage holds
         raise OptionError(
             f"the {name} {name_of(stage)} cannot be copied ({type(error).__name__}: {error}), and n_estimators="
             f"{n_estimators} was given; allowed: stages that can, since each model has its own. Give it a __deepcopy__ "
@@ -105,7 +105,7 @@ _WIDTH = Integer(1, 4096)
 
 
 def _checked_stage(name: str, stage: Any) -> Any:
-    """The stage, where it has what it needs; the options of ramodo's own ones are looked at before any work."""
+    """The stage, once it is known to have what it needs; options of built-in stages are checked before any work."""
     needed = _NEEDED[name]
     if isinstance(stage, type | str) or not all(hasattr(stage, method) for method in needed):
         raise OptionError(
@@ -117,10 +117,10 @@ def _checked_stage(name: str, stage: Any) -> Any:
 
 
 def phi_of(scorer: Any) -> Phi:
-    """The scorer's φ; the nearest, where it has none of its own."""
+    """The scorer's φ; the distance to the nearest reference if it has none of its own."""
     return getattr(scorer, "phi", Phi())
 
 
 def _default_sampler(scorer: Any) -> TripletSampler:
-    """One query where the nearest counts; where more count, as many as the scorer has references to choose from."""
+    """One query if φ is the nearest distance, else as many as a subsample has references."""
     return TripletSampler(1 if phi_of(scorer).k == 1 else scorer.subsample_size)

@@ -1,4 +1,4 @@
-"""What a stage gave, checked: a stage of one's own that gives what the next one cannot use is named in the error."""
+"""Checks of what a stage returned: the error names a stage whose result the next one cannot use."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from .protocols import Candidates, Pools
 
 
 class StageError(ValueError):
-    """A stage gave something that the next one cannot use; the message names the stage."""
+    """A stage returned something that the next one cannot use; the message names the stage."""
 
 
 def checked_scores(name: str, stage: Any, scores: Any, n_rows: int) -> npt.NDArray[np.float64]:
@@ -27,7 +27,7 @@ def checked_scores(name: str, stage: Any, scores: Any, n_rows: int) -> npt.NDArr
 
 
 def checked_candidates(stage: Any, candidates: Any, n_rows: int, labeled: bool) -> Candidates:
-    """Two sets of rows, neither of them empty, none in both. `labeled`: labelled outliers stand in for candidates."""
+    """Two disjoint sets of rows, neither empty. `labeled`: labelled outliers may stand in for outlier candidates."""
     if not isinstance(candidates, Candidates):
         raise stage_error("thresholder", stage, f"a {type(candidates).__name__}", "ramodo.Candidates")
     sets = {"outliers": np.asarray(candidates.outliers), "inliers": np.asarray(candidates.inliers)}
@@ -62,7 +62,7 @@ def checked_triplets(stage: Any, triplets: Any, shape: tuple[int, int, int], n_r
 
 
 def checked_pools(pools: Pools, n_queries: int) -> Pools:
-    """Enough inliers for the queries and a positive that is none of them."""
+    """The pools, if they have enough inliers for the queries and a positive that is not one of them."""
     if len(pools.inliers) < n_queries + 1:
         raise OptionError(
             f"{len(pools.inliers)} inlier candidates are left, n_queries={n_queries} needs at least {n_queries + 1}: "
@@ -78,11 +78,11 @@ def are_finite(values: npt.NDArray[Any]) -> bool:
 
 
 def stage_error(name: str, stage: Any, given: str, allowed: str) -> StageError:
-    """That `stage`, the `name` of the fit, gave something else than is allowed."""
+    """The error that `stage`, the `name` of the fit, returned something that is not allowed."""
     return StageError(f"the {name} {name_of(stage)} gave {given}; allowed: {allowed}.")
 
 
 def name_of(stage: Any) -> str:
-    """The class that the user knows, or the name of a function."""
+    """The name of the class or function that the user passed in."""
     stage = getattr(stage, "adapted", stage)
     return str(getattr(stage, "__name__", type(stage).__name__))

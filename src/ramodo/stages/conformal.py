@@ -1,10 +1,11 @@
-"""A cut-off with a promise: conformal p-values from held-out rows, and the false-discovery rate of those below it.
+"""A cut-off with a guarantee: conformal p-values from held-out rows, which control the false-discovery rate.
 
-A share of the rows is held out: they are neither references nor in any triplet, so they are to the fitted detector what
-new rows are. A row's p-value is the share of held-out rows that score at least as high. Benjamini and Hochberg's rule
+A share of the rows is held out: they are neither references nor in any triplet, so to the fitted detector they are like
+new rows. A row's p-value is the share of held-out rows that score at least as high. Benjamini and Hochberg's rule
 on the p-values of a batch then keeps the expected share of false discoveries at or below the rate that was asked for
 (Bates, Candès, Lei, Romano, Sesia 2023), where the rows of the batch are new. Outliers among the held-out rows make it
-more cautious, not less. Of the rows that were trained on nothing is promised: their scores are not those of new rows.
+more cautious, not less. Nothing is guaranteed for the rows that were trained on: their scores differ from those of
+new rows.
 """
 
 from __future__ import annotations
@@ -33,10 +34,10 @@ def benjamini_hochberg(p: Scores, fdr: float) -> npt.NDArray[np.bool_]:
 
 
 class Conformal(Cutoff):
-    """The cut-off that Benjamini and Hochberg's rule at `fdr` draws on the training rows.
+    """The cut-off by Benjamini and Hochberg's rule at `fdr`, applied to the training rows.
 
     The false-discovery rate itself holds for new rows only, by `discoveries` of the fitted detector.
-    `held_out` is the share of unlabelled rows that training does without.
+    `held_out` is the share of unlabelled rows that is kept out of training.
     """
 
     def __init__(self, fdr: float = 0.1, held_out: float = 0.2) -> None:
@@ -44,19 +45,21 @@ class Conformal(Cutoff):
         self.held_out = held_out
 
     def hold_out(self, candidates: npt.NDArray[np.int64], rng: np.random.Generator) -> npt.NDArray[np.int64]:
-        """The rows that are kept from training."""
+        """The rows that are kept out of training."""
         check(self.get_params(deep=False))
         if len(candidates) == 0:
-            raise OptionError("Conformal was given without unlabelled rows (0 in labels); allowed: some, to hold out.")
+            raise OptionError(
+                "Conformal was given, but no row is unlabelled (0 in labels); allowed: data with some, to hold out."
+            )
         count = max(1, round(self.held_out * len(candidates)))
         return np.sort(rng.choice(candidates, count, replace=False))
 
     def cutoff(self, scores: Scores) -> float:
-        """Not from scores alone."""
+        """Raises: scores alone are not enough."""
         return self.cutoff_from(scores, np.empty(0))
 
     def cutoff_from(self, scores: Scores, held_out: Scores) -> float:
-        """The lowest score that is a discovery among `scores`; above all of them where there is none."""
+        """The lowest score that is a discovery among `scores`; above all scores if there is none."""
         if len(held_out) == 0:
             raise ValueError("Conformal needs the scores of held-out rows; it is a cut-off for final scores only.")
         found = benjamini_hochberg(p_values(scores, held_out), self.fdr)
@@ -77,16 +80,16 @@ class Conformal(Cutoff):
         )
 
     def _caveat(self, is_training: bool, finds_nothing: bool) -> str:
-        """P-values of rows that were trained on are not those of new ones, nor does a fixed threshold know a batch."""
+        """P-values of training rows differ from those of new rows, and a fixed threshold ignores the batch."""
         if not is_training:
             return (
-                "Of other rows than those of the training, such as these, it can flag any share: many flagged rows say "
-                "that these data differ from the training data. The detector's `discoveries` applies the rule to rows "
-                "such as these."
+                "It can flag any share of rows outside the training data, such as these: many flagged rows mean that "
+                "these data differ from the training data. The detector's `discoveries` applies the rule to rows such "
+                "as these."
             )
         if finds_nothing:
-            return "A higher rate, or more rows, may find some. The ranking says which to look at first all the same."
+            return "A higher rate, or more rows, may find some. The ranking still says which rows to look at first."
         return (
-            "How many of the flagged rows are flagged falsely is not known: the detector was fitted to these rows. The "
+            "It is not known how many of the flagged rows are false alarms: the detector was fitted to these rows. The "
             "ranking says which to look at first."
         )

@@ -20,13 +20,13 @@ Integers = npt.NDArray[np.int64]
 
 
 class Ensemble(RankingDetector):
-    """The mean of several detectors' views of a row.
+    """The mean of several detectors' scores of a row, made comparable.
 
     Parameters
     ----------
     detectors : list of `Sp`, `KthNN`, `AverageNN` or anything with `fit` and `score_samples`
     combine : "rank", the share of training rows that score lower; or "score", in standard deviations from the mean
-        Both are relative to the training rows, so a row's score does not depend on the rows beside it.
+        Both are relative to the training rows, so a row's score does not depend on the rows it is scored with.
     """
 
     def __init__(
@@ -37,15 +37,15 @@ class Ensemble(RankingDetector):
         self.random_state = random_state
         self.n_jobs = n_jobs
 
-    def ranking(self, rows: Rows, eligible: Integers, rng: np.random.Generator, n_threads: int) -> _Views:
+    def ranking(self, rows: Rows, eligible: Integers, rng: np.random.Generator, n_threads: int) -> _Together:
         """What scores blocks of rows by all detectors together."""
         self.check_stage()
-        members = [as_scorer(d, "detectors").ranking(rows, eligible, rng, n_threads) for d in self.detectors]
+        fitted = [as_scorer(d, "detectors").ranking(rows, eligible, rng, n_threads) for d in self.detectors]
         names = [type(d).__name__ for d in self.detectors]
-        return _Views(members, names, self.combine, rows)
+        return _Together(fitted, names, self.combine, rows)
 
     def check_stage(self) -> None:
-        """Raise where an option is not allowed."""
+        """Raise `OptionError` for an option that is not allowed."""
         check(self.get_params(deep=False))
         if self.combine not in ("rank", "score"):
             raise OptionError(f"combine={self.combine!r} was given; allowed: 'rank' or 'score'.")
@@ -57,19 +57,19 @@ class Ensemble(RankingDetector):
         return super().fit(X, labels=labels)
 
 
-class _Views:
-    """Fitted detectors, and how each scored the training rows."""
+class _Together:
+    """Fitted detectors, and the scores of the training rows by each."""
 
-    def __init__(self, members: list[Callable[[Block], Scores]], names: list[str], combine: str, rows: Rows) -> None:
-        self._members, self._names, self._combine = members, names, combine
-        self._known = [np.sort(rows.gather(partial(self._scores, i))) for i in range(len(members))]
+    def __init__(self, fitted: list[Callable[[Block], Scores]], names: list[str], combine: str, rows: Rows) -> None:
+        self._fitted, self._names, self._combine = fitted, names, combine
+        self._known = [np.sort(rows.gather(partial(self._scores, i))) for i in range(len(fitted))]
 
     def __call__(self, block: Block) -> Scores:
-        views = [self._view(i, self._scores(i, block)) for i in range(len(self._members))]
-        return np.mean(views, axis=0)
+        comparable = [self._comparable(i, self._scores(i, block)) for i in range(len(self._fitted))]
+        return np.mean(comparable, axis=0)
 
     def _scores(self, i: int, block: Block) -> Scores:
-        scores = self._members[i](block)
+        scores = self._fitted[i](block)
         if scores.shape != (block.n_rows,) or not np.isfinite(scores).all():
             raise OptionError(
                 f"the detector {self._names[i]} of an Ensemble gave scores of shape {scores.shape}, or with NaN or "
@@ -77,7 +77,7 @@ class _Views:
             )
         return scores
 
-    def _view(self, i: int, scores: Scores) -> Scores:
+    def _comparable(self, i: int, scores: Scores) -> Scores:
         known = self._known[i]
         if self._combine == "rank":
             below, up_to = np.searchsorted(known, scores, "left"), np.searchsorted(known, scores, "right")

@@ -1,6 +1,6 @@
 """Detectors of other libraries as scorers: anything with `fit(X)` and `score_samples(X)`.
 
-Each is cloned before it is fitted, gets a seed where it takes one, and sees a scipy or numpy matrix.
+Each is cloned before it is fitted, gets a seed if it takes one, and is given a scipy or numpy matrix.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ Integers = npt.NDArray[np.int64]
 
 
 class Foreign(BaseEstimator):
-    """Another library's detector in the place of a scorer."""
+    """Another library's detector, used as a scorer."""
 
     def __init__(self, detector: Any) -> None:
         self.detector = detector
 
     @property
     def adapted(self) -> Any:
-        """What the user gave."""
+        """The object that the user passed in."""
         return self.detector
 
     def ranking(self, rows: Rows, eligible: Integers, rng: np.random.Generator, n_threads: int) -> FittedForeign:
@@ -53,7 +53,7 @@ class FittedForeign:
 
 
 def as_scorer(given: Any, name: str) -> Any:
-    """`given` itself where it is a scorer, wrapped where it is a detector; raises `OptionError` for anything else."""
+    """`given` if it is a scorer, wrapped if it is a detector; raises `OptionError` for anything else."""
     if hasattr(given, "check_stage") and not isinstance(given, type):
         given.check_stage()
     is_object = not isinstance(given, type)

@@ -1,6 +1,7 @@
 """The layers of a representation as a stage of RAMODO: how many, how wide, and how they train.
 
-A representation of one's own has a `first_width` (columns of x W) and a method `head(rng)`, which gives an object with
+A user-defined representation has a `first_width` (columns of x W) and a method `head(rng)`, which returns an object
+with
 
     forward(hidden) -> rows of the representation           hidden is x W, one row per row
     backward(gradient) -> gradient with respect to hidden   of the last forward; may take a step of its own parameters
@@ -64,7 +65,7 @@ class Layers(BaseEstimator):
             weights.append(rng.uniform(-limit, limit, (n_inputs, n_outputs)).astype(np.float32))
         return UpperLayers(weights, self.slope)
 
-    # ---- what a fit asks of ours ---------------------------------------------------------------------------------
+    # ---- what a fit asks of built-in ones ------------------------------------------------------------------------
 
     @property
     def is_native(self) -> bool:
@@ -72,11 +73,11 @@ class Layers(BaseEstimator):
         return len(self.checked_widths()) == 1
 
     def shape(self) -> str:
-        """What must be the same for weights to be of use again."""
+        """What must be equal for a warm start to reuse weights."""
         return repr((type(self).__name__, self.first_width, self.checked_widths(), self.slope))
 
     def training_head(self, rng: np.random.Generator, optimizer: Any, previous: Representation | None) -> UpperLayers:
-        """The head, learning by `optimizer`, from the weights of a previous fit where there was one."""
+        """The head, updated by `optimizer`, starting from the weights of a previous fit if there was one."""
         head = self.head(rng)
         if previous is not None:
             head.weights = [layer.weights.copy() for layer in previous.upper]
@@ -100,7 +101,7 @@ class UpperLayers:
         self._steps: list[Any] = []
 
     def optimize_with(self, adadelta: Any) -> None:
-        """Learn the weights by this rule."""
+        """Update the weights by this rule."""
         self._steps = [adadelta.dense(w.shape) for w in self.weights]
 
     def forward(self, hidden: Floats) -> Floats:

@@ -1,8 +1,8 @@
-"""What each stage must do, and what stages hand to one another.
+"""What each stage must provide, and what stages pass to one another.
 
-A stage of one's own needs the methods of its protocol and nothing else. Ours offer more, which the fit asks for by name
-and never by type: a native form, rows to hold out, what a cut-off promises. `adapting.py` gives stages of one's own the
-plain answers to those questions.
+A user-defined stage needs the methods of its protocol and nothing else. Built-in stages offer more, which the fit asks
+for by name and never by type: a native form, rows to hold out, what a cut-off guarantees. `adapting.py` supplies the
+defaults for user-defined stages.
 """
 
 from __future__ import annotations
@@ -36,13 +36,13 @@ class Scorer(Protocol):
     def ranking(
         self, rows: Rows, eligible: Integers, rng: np.random.Generator, n_threads: int
     ) -> Callable[[Block], Scores]:
-        """What scores blocks of rows, higher being more outlying, having looked at the eligible ones."""
+        """A function that scores blocks of rows, higher being more outlying, fitted to the eligible rows."""
 
 
 class Thresholder(Protocol):
     """Tells outlier candidates from inlier candidates.
 
-    Where `split` takes `n_elsewhere`, it is told how many outliers are known that are not rows of X.
+    If `split` takes `n_elsewhere`, it is passed the number of known outliers outside X.
     """
 
     def split(self, scores: Scores, labels: Labels) -> Candidates:
@@ -81,12 +81,12 @@ class Loss(Protocol):
     """What training minimises."""
 
     def __call__(self, rows: Floats, triplets: npt.NDArray[np.int32]) -> tuple[float, npt.NDArray[Any]]:
-        """The mean loss of triplets, as places among `rows`, and its gradient with respect to the rows."""
+        """The mean loss of triplets, given as positions in `rows`, and its gradient with respect to the rows."""
 
 
 @dataclass(frozen=True)
 class Candidates:
-    """Row numbers of the outlier and the inlier candidates; `fallback` where too few scores reached the cut-off."""
+    """Row numbers of the outlier and the inlier candidates; `fallback` if too few scores reached the threshold."""
 
     outliers: Integers
     inliers: Integers
@@ -94,7 +94,7 @@ class Candidates:
 
     @classmethod
     def of(cls, chosen: npt.NDArray[np.bool_], labels: Labels, fallback: bool = False) -> Candidates:
-        """The chosen rows and the others, except that known outliers (1) and known inliers (-1) go by their labels."""
+        """The chosen rows and the others; known outliers (1) and known inliers (-1) go by their labels."""
         outliers = (chosen & (labels == 0)) | (labels == 1)
         return cls(np.flatnonzero(outliers), np.flatnonzero(~outliers), fallback)
 
@@ -111,7 +111,7 @@ class Pools:
 
 
 class Promise(NamedTuple):
-    """What may be said of the rows at or above a cut-off, and what may not."""
+    """What can be said about the rows at or above a threshold, and what cannot."""
 
     text: str
     caveat: str
@@ -125,39 +125,39 @@ class Cutoff(ABC, BaseEstimator):
         """The threshold for these scores."""
 
     def bound(self) -> float:
-        """The largest share of scores that can be at or above the threshold, where that is known; else NaN."""
+        """The largest possible share of scores at or above the threshold, or NaN if that is not known."""
         return math.nan
 
     def split(self, scores: Scores, labels: Labels) -> Candidates:
         """Candidates by score, known outliers (1) and known inliers (-1) by label.
 
-        The threshold is that of all scores.
+        The threshold is taken over all scores.
         """
         return Candidates.of(scores >= self.cutoff(scores), labels)
 
     def hold_out(self, candidates: Integers, rng: np.random.Generator) -> Integers:
-        """Rows that training must do without, for `cutoff_from` to use; none."""
+        """Rows to keep out of training, for `cutoff_from` to use; none by default."""
         return np.empty(0, dtype=np.int64)
 
     def cutoff_from(self, scores: Scores, held_out: Scores) -> float:
-        """The threshold for the final scores, given those of the rows that were held out."""
+        """The threshold for the final scores, given those of the held-out rows."""
         return self.cutoff(scores)
 
     def promise(self, is_training: bool, finds_nothing: bool) -> Promise:
-        """What holds for flagged rows, of the training data or of others.
+        """What holds for flagged rows, of the training data or of other data.
 
-        `finds_nothing` where no training row is flagged.
+        `finds_nothing`: no training row is flagged.
         """
         return Promise(self.meaning(is_training), COUNTED if is_training else OF_OTHERS)
 
     def meaning(self, is_training: bool) -> str:
         """The rule in words."""
-        return f"a rule of your own, {type(self).__name__}"
+        return f"a custom rule, {type(self).__name__}"
 
 
 COUNTED = "It says how many rows are flagged, not how many of them are outliers: the ranking says which come first."
 
 OF_OTHERS = (
-    "That holds for the training rows only. Of other rows, such as these, any share can be flagged: many flagged rows "
-    "say that these data differ from the training data."
+    "That holds for the training rows only. Any share of other rows, such as these, can be flagged: many flagged rows "
+    "mean that these data differ from the training data."
 )

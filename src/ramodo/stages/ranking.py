@@ -7,8 +7,8 @@ For a triplet with queries Q, positive p and negative n,
 φ on squared distances: to the nearest query, to the k-th nearest, or the mean of those to the k nearest, as the scorer
 has it. The gradient reaches p, n and the queries that φ names. The arithmetic is in native/hinge.hpp.
 
-A loss of one's own is a function of the rows of the representation and the triplets, as places in them, that gives the
-mean loss and its gradient with respect to the rows.
+A user-defined loss is a function of the rows of the representation and the triplets, as positions among them, that
+returns the mean loss and its gradient with respect to the rows.
 """
 
 from __future__ import annotations

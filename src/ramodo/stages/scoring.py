@@ -1,11 +1,11 @@
 """φ: how far a row is from randomly drawn references (equation 1).
 
-A scorer draws subsamples of the rows and averages, over them, a row's distance to the nearest member (`Sp`: Sugiyama
+A scorer draws subsamples of the rows and averages, over them, a row's distance to the nearest reference (`Sp`: Sugiyama
 and Borgwardt 2013, bagged as in the paper's section 4.1), to the k-th nearest (`KthNN`) or to the k nearest
 (`AverageNN`). References are drawn once and kept: a row's score depends on them and on nothing else.
 
 Each scorer is a stage of RAMODO (it ranks rows, and detects in the representation; the loss uses its `phi`) and a
-detector of its own.
+detector in its own right.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ class RandomDistance(RankingDetector):
         return Phi()
 
     def phi_among(self, size: int) -> Phi:
-        """The same for subsamples of `size`, which may be fewer than k: then all of them count."""
+        """The same for subsamples of `size` rows; if those are fewer than k, all of them count."""
         return self.phi._replace(k=min(self.phi.k, size))
 
     # ---- a stage -------------------------------------------------------------------------------------------------
@@ -47,19 +47,19 @@ class RandomDistance(RankingDetector):
     def draw(self, eligible: Integers, rng: np.random.Generator) -> Integers:
         """Row numbers of the references, one subsample a row; without repeats within a subsample.
 
-        Subsamples of all rows would give every row the distance 0 to itself, so where there are no more eligible rows
-        than `subsample_size`, half of them form each subsample.
+        A subsample of all rows would put every row at distance 0 from itself, so if there are no more eligible rows
+        than `subsample_size`, each subsample is half of them.
         """
         self.check_stage()
         size = self.subsample_size if len(eligible) > self.subsample_size else max(1, len(eligible) // 2)
         return np.stack([eligible[rng.choice(len(eligible), size, replace=False)] for _ in range(self.n_subsamples)])
 
     def against(self, references: Block, subsample_size: int, n_threads: int) -> FixedReferences:
-        """What scores blocks of rows against `references`, consecutive rows of which form the subsamples."""
+        """A function that scores blocks of rows against `references`, whose consecutive rows form the subsamples."""
         return FixedReferences(references, subsample_size, self.phi_among(subsample_size), n_threads)
 
     def ranking(self, rows: Rows, eligible: Integers, rng: np.random.Generator, n_threads: int) -> FixedReferences:
-        """What scores blocks of rows, against references drawn from the eligible ones."""
+        """A function that scores blocks of rows against references drawn from the eligible ones."""
         drawn = self.draw(eligible, rng)
         size, k = drawn.shape[1], self.phi.k
         if size < self.subsample_size:
@@ -72,7 +72,7 @@ class RandomDistance(RankingDetector):
         return self.against(rows.take(drawn.ravel()), size, n_threads)
 
     def check_stage(self) -> None:
-        """Raise where an option is not allowed, or `k` has too few references to choose from."""
+        """Raise `OptionError` for an option that is not allowed, or if a subsample has fewer than `k` references."""
         check(self.get_params(deep=False))
         if self.phi.k > self.subsample_size:
             raise OptionError(

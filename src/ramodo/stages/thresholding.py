@@ -1,9 +1,10 @@
-"""Scores (and labels) to candidate sets: equation 2. The same lines cut the final scores.
+"""Scores (and labels) to candidate sets: equation 2. The same cut-offs apply to the final scores.
 
 Cantelli's inequality bounds, for any distribution of scores, the share of them that lies α standard deviations above
-the mean: at most 1/(1+α²). Rows at or above that line are the outlier candidates O, all others the inlier candidates I.
+the mean: at most 1/(1+α²). Rows at or above that threshold are the outlier candidates O, all others the inlier
+candidates I.
 
-A thresholder of one's own needs `split(scores, labels)`, which gives `Candidates`; a subclass of `Cutoff` needs only
+A user-defined thresholder needs `split(scores, labels)`, which returns `Candidates`; a subclass of `Cutoff` needs only
 `cutoff(scores)`, and can then also be the `cutoff` of the final scores.
 """
 
@@ -24,21 +25,21 @@ from .protocols import OF_OTHERS, Candidates, Cutoff, Promise
 Scores = npt.NDArray[np.float64]
 
 FALLBACK = 10
-"""Candidates where no score reaches the line."""
+"""Number of candidates if no score reaches the threshold."""
 
 SMALLEST_SHARE = 0.005
-"""Where fewer rows than this reach the line, the highest of this share are the candidates.
+"""If a smaller share of the rows reaches the threshold, this share of the rows, the highest, are the candidates.
 
-Scores with an upper bound (distances between rows of length 1, say) can have a line that only one or two of many
-thousand rows reach by chance; a handful of negatives teaches the layer those rows and nothing else.
+Scores with an upper bound (distances between rows of length 1, say) can have a threshold that only one or two of many
+thousand rows reach by chance; with so few negatives the layer learns those rows and nothing else.
 """
 
 
 class Cantelli(Cutoff):
-    """Mean plus `alpha` standard deviations, or what a bound on the share above the line asks for.
+    """Mean plus `alpha` standard deviations, with `alpha` given or derived from a bound on the share above.
 
-    `false_positives=0.25` is `alpha=√3`. Where too few scores reach the line, the highest are the candidates: half a
-    percent of the rows, or ten.
+    `false_positives=0.25` is `alpha=√3`. If too few scores reach the threshold, the highest are the candidates: half
+    a percent of the rows, or ten.
     """
 
     def __init__(self, alpha: float = math.sqrt(3), *, false_positives: float | None = None) -> None:
@@ -50,17 +51,17 @@ class Cantelli(Cutoff):
         return self.alpha if self.false_positives is None else bounds.cantelli_alpha(self.false_positives)
 
     def bound(self) -> float:
-        """The largest share of scores at or above the line, whatever their distribution (section 5.2)."""
+        """The largest possible share of scores at or above the threshold, for any distribution (section 5.2)."""
         return bounds.cantelli_bound(self._alpha())
 
     def cutoff(self, scores: Scores) -> float:
-        """The threshold; above every score where they do not differ, since then none stands out."""
+        """The threshold; above every score if all are equal, since then none stands out."""
         return bounds.cantelli_cutoff(scores, self._alpha())
 
     def promise(self, is_training: bool, finds_nothing: bool) -> Promise:
         caveat = (
-            "This holds whatever the distribution of the scores is. It bounds how many rows can be flagged and does "
-            "not say that all flagged rows are outliers: the ranking says which to look at first."
+            "This holds for any distribution of scores. It bounds how many rows can be flagged and does not say that "
+            "all flagged rows are outliers: the ranking says which to look at first."
         )
         return Promise(self.meaning(is_training), caveat if is_training else OF_OTHERS)
 
@@ -68,11 +69,11 @@ class Cantelli(Cutoff):
         alpha, most = self._alpha(), f"at most {100 * self.bound():.0f} %"
         rule = f"mean + {'√3' if math.isclose(alpha, math.sqrt(3)) else f'{alpha:.3g}'} deviations"
         if is_training:
-            return f"{rule}; {most} of any scores lie above such a line"
-        return f"{rule} of the training rows' scores, of which {most} lie above such a line"
+            return f"{rule}; {most} of any scores can lie at or above it"
+        return f"{rule} of the training rows' scores, of which {most} can lie at or above it"
 
     def split(self, scores: Scores, labels: Labels, n_elsewhere: int = 0) -> Candidates:
-        """Candidates by score, or the highest where too few reach the line; known rows by label.
+        """Candidates by score, or the highest if too few reach the threshold; known rows by label.
 
         `n_elsewhere` outliers are known outside X; that many fewer candidates are needed.
         """

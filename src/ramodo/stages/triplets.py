@@ -2,11 +2,11 @@
 
 - queries come from the inlier candidates, with probability proportional to Z - r, Z the sum of their scores: the lower
   the score, the likelier;
-- the positive comes from the inlier candidates uniformly, and is none of the queries;
+- the positive comes from the inlier candidates uniformly, and is not one of the queries;
 - the negative comes from the outlier candidates with probability proportional to r, or, for `labeled_fraction` of a
   batch, uniformly from the labelled outliers.
 
-All draws are with replacement. A sampler of one's own needs `n_queries` and `draw`.
+All draws are with replacement. A user-defined sampler needs `n_queries` and `draw`.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ Integers = npt.NDArray[np.int64]
 
 
 ENOUGH_LABELS = 20
-"""With this many labelled outliers half of the negatives are labelled ones; with more, more."""
+"""With this many labelled outliers, half of the negatives are labelled; with more labels, a larger share."""
 
 
 class TripletSampler(BaseEstimator):
@@ -43,7 +43,7 @@ class TripletSampler(BaseEstimator):
         return max(0.5, n_labeled / (n_labeled + ENOUGH_LABELS))
 
     def check(self, pools: Pools) -> None:
-        """Raise where the pools cannot fill a triplet."""
+        """Raise `OptionError` if the pools cannot fill a triplet."""
         check(self.get_params(deep=False))
         needed = self.n_queries + 1
         if len(pools.inliers) < needed:
@@ -104,7 +104,7 @@ class TripletSampler(BaseEstimator):
 
 
 def _weighted(weights: npt.NDArray[np.float64], shape: tuple[int, ...], rng: np.random.Generator) -> Integers:
-    """Positions drawn with probability proportional to `weights`; uniformly where all of them are zero."""
+    """Positions drawn with probability proportional to `weights`; uniformly if all of them are zero."""
     highest = weights.max()
     if not highest > 0:
         return rng.integers(len(weights), size=shape)

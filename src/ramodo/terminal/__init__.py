@@ -1,1 +1,1 @@
-"""What is shown in a terminal: progress, and text without control characters."""
+"""Output on a terminal: progress, and text with control characters escaped."""

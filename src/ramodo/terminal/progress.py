@@ -17,7 +17,7 @@ class Progress:
 
     @contextmanager
     def stage(self, name: str, unit: str = "") -> Iterator[Bar]:
-        """Time what happens inside; its `Bar` takes the share that is done."""
+        """Time what happens inside; the `Bar` shows how much of it is done."""
         started = time.perf_counter()
         bar = Bar(name, self._verbose > 0 and sys.stderr is not None and sys.stderr.isatty(), unit)
         try:
@@ -52,6 +52,6 @@ class Bar:
         print(f"\r{self._name:<12}{bar} {share:4.0%}  {left:.0f} s left {rate}", end="", file=sys.stderr, flush=True)
 
     def clear(self) -> None:
-        """Take the line away."""
+        """Erase the line."""
         if self.visible:
             print("\r\033[K", end="", file=sys.stderr, flush=True)

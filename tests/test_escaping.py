@@ -5,7 +5,7 @@ import unicodedata
 
 import pytest
 
-from ramodo.terminal.visible import visible
+from ramodo.terminal.escaping import escape_controls
 
 ESCAPES = {
     "colour": ("\x1b[31mRED\x1b[0m", r"\x1b[31mRED\x1b[0m"),
@@ -21,18 +21,18 @@ ESCAPES = {
 
 @pytest.mark.parametrize(("text", "shown"), ESCAPES.values(), ids=ESCAPES.keys())
 def test_escapes(text, shown):
-    assert visible(text) == shown
-    assert visible(shown) == shown
+    assert escape_controls(text) == shown
+    assert escape_controls(shown) == shown
 
 
 def test_plain_text_stays():
     text = "a\tb, naïve 日本語 עברית 👩\u200d🔬 C:\\new <b>&amp;"
-    assert visible(text) == text
+    assert escape_controls(text) == text
 
 
 def test_no_control_character_is_left():
     everything = "".join(map(chr, range(sys.maxunicode + 1)))
-    left = {c for c in visible(everything) if unicodedata.category(c) in ("Cc", "Cs", "Zl", "Zp")}
+    left = {c for c in escape_controls(everything) if unicodedata.category(c) in ("Cc", "Cs", "Zl", "Zp")}
     assert left == {"\t"}
     bidi = {"LRE", "RLE", "LRO", "RLO", "PDF", "LRI", "RLI", "FSI", "PDI"}
-    assert not {c for c in visible(everything) if unicodedata.bidirectional(c) in bidi}
+    assert not {c for c in escape_controls(everything) if unicodedata.bidirectional(c) in bidi}

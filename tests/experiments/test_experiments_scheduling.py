@@ -7,7 +7,7 @@ import pytest
 
 from ramodo.experiments.cells import FAILED, OUT_OF_TIME, Cell, Limits, Outcome, Results, in_turn, repen
 from ramodo.experiments.paper import CONSTRAINT, OUT_OF_MEMORY
-from ramodo.experiments.runner import Runner
+from ramodo.experiments.scheduling import Scheduler
 from ramodo.experiments.store import Store
 from ramodo.experiments.worker import Worker
 from ramodo.terminal.progress import Bar
@@ -25,7 +25,7 @@ def run(tmp_path):
 
     def go(cells, limits=LIMITS):
         with Store(tmp_path / "results.sqlite", {}) as store:
-            return Runner(store, 1, limits, Bar("", False)).run(cells)
+            return Scheduler(store, 1, limits, Bar("", False)).run(cells)
 
     return go
 

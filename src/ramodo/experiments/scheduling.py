@@ -1,4 +1,4 @@
-"""Computes the cells that are not finished, side by side in processes; those that measure time by themselves."""
+"""Computes the cells that are not finished, in parallel processes; those that measure time run alone."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from .store import Store
 from .worker import Worker
 
 _GUESS = 3.0
-"""Seconds of a cell of which nothing is known yet, for the bar."""
+"""Seconds assumed for a cell of which nothing is known yet, for the progress bar."""
 
 
 _UNTRIED = "not tried, since a cheaper one has this mark:"
 
 
-class Runner:
-    """Runs cells on `n_threads` cores within the limits, and keeps what comes of each in the store."""
+class Scheduler:
+    """Runs cells on `n_threads` cores within the limits, and stores the outcome of each."""
 
     def __init__(self, store: Store, n_threads: int, limits: Limits, bar: Bar) -> None:
         self._store, self._n_threads, self._limits, self._bar = store, n_threads, limits, bar
@@ -38,8 +38,8 @@ class Runner:
             self._note_seconds(cell, outcome)
         self._left = [cell for cell in cells if cell not in self._outcomes]
         self._spent = 0.0
-        side_by_side = [cell for cell in self._left if not cell.alone]
-        self._work(side_by_side, min(self._n_threads, _fitting(self._limits), len(side_by_side)), 1)
+        parallel = [cell for cell in self._left if not cell.alone]
+        self._work(parallel, min(self._n_threads, _fitting(self._limits), len(parallel)), 1)
         self._work([cell for cell in self._left if cell.alone], 1, self._n_threads)
         self._bar.clear()
         return Results({cell: self._outcomes[cell] for cell in cells})
@@ -75,7 +75,7 @@ class Runner:
             worker.give(cell)
 
     def _await(self, workers: list[Worker]) -> None:
-        """Until a worker is done or out of time; the bar is drawn once a second."""
+        """Wait until a worker is done or out of time; the bar is drawn once a second."""
         busy = [worker for worker in workers if worker.cell]
         if not busy:
             return
@@ -103,13 +103,13 @@ class Runner:
         """Cells left are expected to take what those of the same set and method took."""
         left = 0.0
         for cell in self._left:
-            alike = self._seconds.get((cell.measure, cell.dataset, cell.method))
-            left += fmean(alike) if alike else _GUESS
+            known = self._seconds.get((cell.measure, cell.dataset, cell.method))
+            left += fmean(known) if known else _GUESS
         self._bar.show(round(100 * self._spent), round(100 * (self._spent + left)))
 
 
 def _fitting(limits: Limits) -> int:
-    """Workers that have room in the memory that is free now; one at least."""
+    """Number of workers that fit into the memory that is free now; at least one."""
     try:
         with open("/proc/meminfo") as file:
             free = next(int(line.split()[1]) * 1024 for line in file if line.startswith("MemAvailable"))
