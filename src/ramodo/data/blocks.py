@@ -189,8 +189,10 @@ class SparseRows(Block):
     def multiplied(self) -> Self:
         if self.factors is None:
             return self
+        start, stop = int(self.indptr[0]), int(self.indptr[-1])
         factors = np.repeat(self.factors, self.indptr[1:] - self.indptr[:-1])
-        return replace(self, data=(self.data * factors).astype(self.data.dtype), factors=None)
+        data = (self.data[start:stop] * factors).astype(self.data.dtype)
+        return replace(self, indptr=self.indptr - start, indices=self.indices[start:stop], data=data, factors=None)
 
     def in_doubles(self) -> Self:
         return replace(self, data=self.data.astype(np.float64, copy=False))
