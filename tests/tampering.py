@@ -19,20 +19,32 @@ def read(path):
         return file.metadata(), {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
 
 
-def rewrite(path, header=None, tensors=None, facts=None, options=None, member=None):
+def rewrite(path, header=None, tensors=None, facts=None, options=None, term=None, kind="learned distance"):
     """The file again with some parts replaced, or left out where the new value is None.
 
-    `facts`, `options` and `member` (the first model's numbers) replace single values, or leave them out for Ellipsis.
+    `facts`, `options` and `term` (the facts of the first term of a kind) replace single values, or leave them out for
+    Ellipsis.
     """
     old_header, old_tensors = read(path)
     for name, changes in (("facts", facts), ("options", options)):
         if changes is not None:
             old_header[name] = json.dumps(_merged(json.loads(old_header[name]), changes))
-    if member is not None:
-        first, *others = json.loads(old_header["members"])
-        old_header["members"] = json.dumps([_merged(first, member), *others])
+    if term is not None:
+        tree = json.loads(old_header["terms"])
+        found = next(table for table in tables(tree) if table.get("kind") == kind)
+        changed = _merged(found, term)
+        found.clear()
+        found.update(changed)
+        old_header["terms"] = json.dumps(tree)
     new_header = {**old_header, **(header or {})}
     write(path, new_header, {**old_tensors, **(tensors or {})})
+
+
+def tables(tree):
+    """The tree of terms, and all that are in it."""
+    yield tree
+    for inner in tree.get("terms", ()):
+        yield from tables(inner)
 
 
 def write(path, header, tensors):

@@ -3,12 +3,14 @@
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from sklearn.base import clone
 from sklearn.metrics import roc_auc_score
 
 from ramodo import RAMODO, REPEN, TripletSampler, load
 from ramodo.data.opening import open_rows
 from ramodo.fitting import flow as fitting
 from ramodo.fitting import label_direction as direction
+from ramodo.options import OptionError
 
 OPTIONS = {"n_components": 6, "n_epochs": 4, "batch_size": 64, "n_subsamples": 20, "random_state": 0}
 
@@ -193,7 +195,7 @@ def test_a_row_alone_scores_as_it_does_among_others(make, beside):
     X = make(FAINT[0])
     given = {"labeled_outliers": X[390:], "labeled_inliers": X[:4]} if beside else {"labels": _known(10)}
     detector = REPEN(**OPTIONS).fit(X, **given)
-    assert detector.model_.direction is not None
+    assert detector.model_.has_labels
     assert np.array_equal(detector.outlier_score(X), detector.outlier_scores_)
     alone = np.concatenate([detector.outlier_score(X[i : i + 1]) for i in range(0, 400, 9)])
     assert np.array_equal(alone, detector.outlier_scores_[::9])
@@ -262,33 +264,45 @@ def test_many_rows_are_sampled_for_the_background(monkeypatch, record):
 
 
 @either
-@pytest.mark.parametrize("fraction", [0.0, 0.5, 1.0])
-def test_a_numeric_fraction_leaves_scores_free_of_a_direction(make, fraction):
+@pytest.mark.parametrize("fraction", ["auto", 0.0, 0.5, 1.0])
+def test_the_option_decides_and_not_the_share_of_labels_in_training(make, fraction):
     X = make(FAINT[0])
     for detector in (
         REPEN(labeled_fraction=fraction, **OPTIONS),
         RAMODO(sampler=TripletSampler(1, fraction), n_epochs=2, random_state=0),
     ):
-        detector.fit(X, labels=_known(10))
-        assert detector.model_.direction is None
+        told = clone(detector).fit(X, labels=_known(10))
+        assert told.model_.names() == ("learned distance", "label direction")
+        trained = clone(detector).set_params(labels_in_score=False).fit(X, labels=_known(10))
+        assert trained.model_.names() == ("learned distance",)
+        assert not trained.model_.has_labels
         rows, _ = open_rows(X)
-        assert np.array_equal(detector.outlier_scores_, detector.model_.learned[0].score(rows, 1))
+        learned = told.model_.terms[0].score(rows, 1)
+        assert np.array_equal(trained.outlier_scores_, learned)  # training is the same
+        assert not np.array_equal(told.outlier_scores_, learned)
+        assert np.array_equal(told.outlier_scores_, told.model_.total([learned, told.model_.terms[1].score(rows, 1)]))
+
+
+@pytest.mark.parametrize("value", [1, 0, "auto", None, "yes"])
+def test_the_option_is_yes_or_no(value):
+    with pytest.raises(OptionError, match=r"labels_in_score=.* was given; allowed: True or False"):
+        REPEN(labels_in_score=value).fit(FAINT[0])
 
 
 def test_without_known_outliers_there_is_no_direction():
     y = np.zeros(400)
     y[:50] = -1
-    detector = REPEN(**OPTIONS).fit(FAINT[0], labels=y)
-    assert detector.model_.direction is None
-    assert REPEN(**OPTIONS).fit(FAINT[0], labeled_inliers=FAINT[0][:3]).model_.direction is None
+    assert not REPEN(**OPTIONS).fit(FAINT[0], labels=y).model_.has_labels
+    assert not REPEN(**OPTIONS).fit(FAINT[0], labeled_inliers=FAINT[0][:3]).model_.has_labels
 
 
-def test_an_own_sampler_leaves_labels_in_the_score():
+@pytest.mark.parametrize("in_score", [False, True])
+def test_an_own_sampler_has_no_say_in_it(in_score):
     class Own(TripletSampler):
-        labeled_fraction = "auto"
+        labeled_fraction = 0.5
 
         def __init__(self):
             self.n_queries = 1
 
-    detector = RAMODO(sampler=Own(), n_epochs=2, random_state=0).fit(FAINT[0], labels=_known(5))
-    assert detector.model_.direction is not None
+    detector = RAMODO(sampler=Own(), n_epochs=2, random_state=0, labels_in_score=in_score)
+    assert detector.fit(FAINT[0], labels=_known(5)).model_.has_labels == in_score

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from ramodo.explain import contributions as reasons
 from ramodo.in_order import in_order
+from ramodo.model import learned, parts
 
 
 @pytest.fixture
@@ -17,7 +17,7 @@ def alive(monkeypatch):
     """The most views of blocks that were alive at a time."""
     live, most = weakref.WeakSet(), [0]
 
-    class Counted(reasons._View):
+    class Counted(parts.View):
         def __init__(self, *arguments):
             super().__init__(*arguments)
             live.add(self)
@@ -26,7 +26,7 @@ def alive(monkeypatch):
         __hash__ = object.__hash__
         __eq__ = object.__eq__
 
-    monkeypatch.setattr(reasons, "_View", Counted)
+    monkeypatch.setattr(learned, "View", Counted)
     return most
 
 

@@ -61,6 +61,7 @@ DETECTORS = {
         loss=RankingHinge(50.0),
         cutoff=TopFraction(0.1),
         n_estimators=2,
+        labels_in_score=False,
         **QUICK,
     ),
     "no activation": RAMODO(representation=Layers([4], "linear"), cutoff=Cantelli(false_positives=0.1), **QUICK),
@@ -103,10 +104,9 @@ def labels(request):
 
 @pytest.fixture(scope="module", params=DETECTORS)
 def any_detector(request, labels):
-    """One of every kind, with the direction of labelled outliers where there are any and the share is automatic."""
+    """One of every kind, with the direction of labelled outliers where there are any, unless told otherwise."""
     fitted = clone(DETECTORS[request.param]).fit(X, labels=labels)
-    paper = request.param == "every stage"
-    assert (fitted.model_.direction is None) == (labels is None or paper)
+    assert fitted.model_.has_labels == (labels is not None and fitted.labels_in_score)
     return fitted
 
 

@@ -153,8 +153,8 @@ def changed(place, value):
         ("calibration_scores_", lambda a: np.full(3, np.nan), "calibration_scores_ is not finite"),
         ("candidate_outliers_", changed(0, -1), "candidate_outliers_ has numbers"),
         ("candidate_outliers_", changed(0, 120), "candidate_outliers_ has numbers"),
-        ("model.0.origin.numbers", changed(0, 120), "origin.numbers has numbers"),
-        ("model.0.origin.numbers", changed(0, -1), "origin.numbers has numbers"),
+        ("term.0.origin.numbers", changed(0, 120), "origin.numbers has numbers"),
+        ("term.0.origin.numbers", changed(0, -1), "origin.numbers has numbers"),
     ],
 )
 def test_vectors_that_no_fit_leaves(path, name, change, message):
@@ -253,8 +253,8 @@ def test_neighbours_that_the_queries_or_references_do_not_have(data, tmp_path, k
 
 def test_scores_that_are_not_finite_are_the_same_error_everywhere(fitted, path, data):
     _, tensors = read(path)
-    huge = np.full_like(tensors["model.0.weights"], 3e38)
-    rewrite(path, tensors={"model.0.weights": huge})
+    huge = np.full_like(tensors["term.0.weights"], 3e38)
+    rewrite(path, tensors={"term.0.weights": huge})
     for call in (load(path).outlier_score, open_model(path).outlier_score, load(path).explain):
         with pytest.raises(DataError, match="scores are not finite"):
             call(data[0])

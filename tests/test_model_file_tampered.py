@@ -10,9 +10,9 @@ from safetensors.numpy import save_file
 
 from examples import with_outliers
 from ramodo import RAMODO, REPEN, Cutoff, Layers, Sp, TopFraction, load
-from ramodo.model.saved import ModelFileError
+from ramodo.model.saved import DEEPEST, MOST_TERMS, ModelFileError
 from ramodo.options import OptionError
-from tampering import assert_refused, read, rewrite
+from tampering import assert_refused, read, rewrite, tables, write
 
 HUGE = 10**400
 """Valid JSON, and no float."""
@@ -54,7 +54,7 @@ def path(tmp_path, fitted):
 def labeled(tmp_path, quick, data):
     """A file with the direction of labelled outliers."""
     fitted = quick().fit(data[0], labels=data[1])
-    assert fitted.model_.direction is not None
+    assert fitted.model_.names() == ("learned distance", "label direction")
     return fitted.save(tmp_path / "labeled.ramodo")
 
 
@@ -63,7 +63,13 @@ def deep(tmp_path, data):
     """A file of two models with two upper layers each, normalised."""
     representation = Layers((6, 5, 4), "leaky_relu")
     detector = RAMODO(representation=representation, n_estimators=2, normalize="max", n_epochs=1, random_state=0)
-    return detector.fit(data[0]).save(tmp_path / "deep.ramodo")
+    detector.fit(data[0])
+    assert [term.kind for term, _ in detector.model_.terms[0].all()] == [
+        "normalized",
+        "mean",
+        *["learned distance"] * 2,
+    ]
+    return detector.save(tmp_path / "deep.ramodo")
 
 
 @pytest.mark.parametrize("name", ["path", "labeled", "deep"])
@@ -71,7 +77,7 @@ def test_an_untouched_rewrite_is_a_model(request, name, data):
     """Otherwise the refusals below could have other reasons."""
     path = request.getfixturevalue(name)
     before = load(path).outlier_score(data[0])
-    rewrite(path, facts={}, options={}, member={}, header={}, tensors={})
+    rewrite(path, facts={}, options={}, term={}, header={}, tensors={})
     assert np.array_equal(load(path).outlier_score(data[0]), before)
 
 
@@ -88,12 +94,13 @@ def test_a_known_stage_in_the_options_is_a_model(path):
     [
         ({"format": "other"}, "does not say so"),
         ({"format": None}, "does not say so"),
-        ({"version": "4"}, "version 4 is not 1 to 3"),
-        ({"version": "0"}, "version 0"),
-        ({"version": "2.0"}, "version 2.0"),
-        ({"version": "1"}, ""),
+        ({"version": "4"}, "version '4' is not 2 or 3"),
+        ({"version": "0"}, "version '0'"),
+        ({"version": "2.0"}, "version '2.0'"),
+        ({"version": "1"}, "version '1' is not 2 or 3"),
+        ({"version": "2"}, "members"),
         ({"version": None}, "version None"),
-        ({"class": "Popen"}, "it holds a Popen, known are REPEN"),
+        ({"class": "Popen"}, "it holds a 'Popen', known are REPEN"),
         ({"class": None}, "it holds a None"),
         ({"options": None}, "options"),
         ({"options": "[]"}, "options are not a table"),
@@ -105,30 +112,44 @@ def test_a_known_stage_in_the_options_is_a_model(path):
         ({"facts": "null"}, "facts are incomplete"),
         ({"facts": "nonsense"}, ""),
         ({"facts": "[]"}, "facts are incomplete"),
-        ({"members": None}, "members"),
-        ({"members": "{}"}, "it holds no model"),
-        ({"members": "[]"}, "it holds no model"),
-        ({"members": "null"}, "it holds no model"),
-        ({"members": "1"}, "it holds no model"),
-        ({"members": '"model"'}, "it holds no model"),
-        ({"members": "[null]"}, "facts are incomplete"),
-        ({"members": "[[]]"}, "facts are incomplete"),
-        ({"members": "[{}]"}, "facts are incomplete"),
-        ({"members": "nonsense"}, ""),
-        ({"members": ""}, ""),
-        ({"members": "[" * 100_000}, ""),
-        ({"normalize": None}, "normalize"),
-        ({"normalize": '"l1"'}, "normalize='l1' was given"),
-        ({"normalize": '"L2"'}, "normalize='L2' was given"),
-        ({"normalize": "2"}, "normalize=2 was given"),
-        ({"normalize": "true"}, "normalize=True was given"),
-        ({"normalize": "{}"}, "normalize={} was given"),
-        ({"normalize": "l2"}, ""),
-        ({"direction": None}, "direction"),
-        ({"direction": "[1.0, 1.0]"}, "direction.columns"),
-        ({"direction": "{}"}, "direction has no factors"),
-        ({"direction": "[]"}, "direction has no factors"),
-        ({"direction": "nonsense"}, ""),
+        ({"terms": None}, "terms"),
+        ({"terms": "{}"}, "term.weights is missing"),
+        ({"terms": "[]"}, "term is not a table"),
+        ({"terms": "null"}, "term is not a table"),
+        ({"terms": "1"}, "term is not a table"),
+        ({"terms": '"learned distance"'}, "term is not a table"),
+        ({"terms": "nonsense"}, ""),
+        ({"terms": ""}, ""),
+        ({"terms": "[" * 100_000}, ""),
+        ({"terms": '{"weights": [], "terms": []}'}, "not one weight for each of its terms"),
+        ({"terms": '{"weights": [1.0]}'}, "not one weight for each of its terms"),
+        ({"terms": '{"weights": [1.0], "terms": []}'}, "not one weight for each of its terms"),
+        ({"terms": '{"weights": [1.0], "terms": {}}'}, "term.terms is not a list"),
+        ({"terms": '{"weights": [1.0], "terms": null}'}, "term.terms is not a list"),
+        ({"terms": '{"weights": [1.0], "terms": "learned distance"}'}, "term.terms is not a list"),
+        ({"terms": '{"weights": [1.0], "terms": [null]}'}, "term.0 is not a table"),
+        ({"terms": '{"weights": [1.0], "terms": [[]]}'}, "term.0 is not a table"),
+        ({"terms": '{"weights": [1.0], "terms": [{}]}'}, "term.0 is of no kind"),
+        ({"terms": '{"weights": [1.0], "terms": [{"kind": 1}]}'}, "term.0 is of no kind"),
+        ({"terms": '{"weights": [1.0], "terms": [{"kind": ["mean"]}]}'}, "term.0 is of no kind"),
+        ({"terms": '{"weights": [1.0], "terms": [{"kind": "os.system"}]}'}, "the term 'os.system', known are learned"),
+        ({"terms": '{"weights": [1.0], "terms": [{"kind": "learned distance"}]}'}, "term.0.slope is missing"),
+        ({"terms": '{"weights": [1.0], "terms": [{"kind": "original distance"}]}'}, "term.0.size is missing"),
+        ({"terms": '{"weights": [1.0], "terms": [{"kind": "mean"}]}'}, "term.0.units is missing"),
+        ({"terms": '{"weights": [1.0], "terms": [{"kind": "mean", "units": []}]}'}, "not one unit for each"),
+        ({"terms": '{"weights": [1.0], "terms": [{"kind": "normalized", "how": "l2"}]}'}, "not one term is normalised"),
+        ({"alive": None}, "alive"),
+        ({"alive": "null"}, "its units do not fit"),
+        ({"alive": "{}"}, "its units do not fit"),
+        ({"alive": "[]"}, "its units do not fit"),
+        ({"alive": "[6, 6]"}, "its units do not fit"),
+        ({"alive": "[-1]"}, "its units do not fit"),
+        ({"alive": "[7]"}, "its units do not fit"),
+        ({"alive": "[6.0]"}, "its units do not fit"),
+        ({"alive": "[true]"}, "its units do not fit"),
+        ({"alive": f"[{HUGE}]"}, "its units do not fit"),
+        ({"alive": "6"}, "its units do not fit"),
+        ({"alive": "nonsense"}, ""),
         ({"stage_seconds": None}, "stage_seconds"),
         ({"stage_seconds": "{"}, ""),
     ],
@@ -240,7 +261,7 @@ def test_facts(path, facts):
 
 
 @pytest.mark.parametrize(
-    "member",
+    "term",
     [
         {"seed": -1},
         {"seed": 2**64},
@@ -271,32 +292,177 @@ def test_facts(path, facts):
         {"slope": 0.5},
         {"slope": float("nan")},
         {"slope": True},
-        {"deviation": -1.0},
-        {"deviation": float("nan")},
-        {"deviation": float("inf")},
-        {"n_alive": -1},
-        {"n_alive": 7},
-        {"n_alive": HUGE},
         {"n_upper": -1},
         {"n_upper": 1},
         {"n_upper": 65},
         {"n_upper": HUGE},
         {"seed": ...},
-        {"deviation": ...},
+        {"limit": ...},
+        {"slope": ...},
+        {"size": ...},
+        {"k": ...},
+        {"average": ...},
+        {"n_upper": ...},
+        {"kind": "original distance"},
+        {"kind": "label direction"},
+        {"kind": "mean"},
+        {"kind": ...},
+        {"terms": None},
+        {"terms": {}},
+        {"terms": [{"kind": "label direction"}]},
         {"extra": 1},
     ],
     ids=lambda value: str(value)[:40],
 )
-def test_numbers_of_a_model(path, member):
-    rewrite(path, member=member)
+def test_numbers_of_a_learned_distance(path, term):
+    rewrite(path, term=term)
     assert_refused(path)
 
 
-@pytest.mark.parametrize("members", [lambda m: m[:1], lambda m: [*m, m[0]], lambda m: [m[0], None]])
-def test_more_or_fewer_models_than_arrays(deep, members):
-    header, _ = read(deep)
-    rewrite(deep, header={"members": json.dumps(members(json.loads(header["members"])))})
+@pytest.mark.parametrize(
+    "units",
+    [
+        ...,
+        None,
+        [],
+        [1.0],
+        [1.0, 1.0, 1.0],
+        [1.0, 0.0],
+        [-1.0, 1.0],
+        [1.0, 1e-320],
+        [float("nan"), 1.0],
+        [1.0, float("inf")],
+        [1.0, HUGE],
+        [True, 1.0],
+        ["1", "1"],
+        {"0": 1.0, "1": 1.0},
+        1.0,
+    ],
+    ids=lambda value: str(value)[:40],
+)
+def test_units_of_a_mean(deep, units):
+    rewrite(deep, term={"units": units}, kind="mean")
     assert_refused(deep)
+
+
+@pytest.mark.parametrize(
+    ("how", "message"),
+    [
+        (..., "term.0.how is missing"),
+        (None, "term.0.how is None"),
+        ("l1", "term.0.how is 'l1'"),
+        ("L2", "term.0.how is 'L2'"),
+        (2, "term.0.how is 2"),
+        (True, "term.0.how is True"),
+        ({}, "term.0.how is {}"),
+        (["l2"], "term.0.how is"),
+        ("l2" * 1000, "term.0.how is '(l2)+l?…"),
+    ],
+    ids=lambda value: str(value)[:40],
+)
+def test_ways_to_normalise(deep, how, message):
+    rewrite(deep, term={"how": how}, kind="normalized")
+    assert_refused(deep, message)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda terms: terms[:1],
+        lambda terms: [*terms, terms[0]],
+        lambda terms: [terms[0], None],
+        lambda terms: [],
+        lambda terms: None,
+    ],
+    ids=["fewer", "more", "null", "none", "no list"],
+)
+@pytest.mark.parametrize("with_units", [False, True])
+def test_more_or_fewer_models_than_arrays(deep, change, with_units):
+    terms = json.loads(read(deep)[0]["terms"])
+    mean = next(table for table in tables(terms) if table.get("kind") == "mean")
+    mean["terms"] = change(mean["terms"])
+    if with_units and mean["terms"]:
+        mean["units"] = [1.0] * len(mean["terms"])
+    rewrite(deep, header={"terms": json.dumps(terms)})
+    assert_refused(deep)
+
+
+# ---- trees -----------------------------------------------------------------------------------------------------------
+
+
+def _nested(tree, depth):
+    """The first term, which is at depth 1, that deep within others that change nothing."""
+    term = tree["terms"][0]
+    for _ in range(depth - 1):
+        term = {"kind": "mean", "units": [1.0], "terms": [term]}
+    return json.dumps({**tree, "terms": [term]})
+
+
+@pytest.mark.parametrize("depth", [1, 2, DEEPEST])
+def test_terms_within_terms_are_a_model(path, data, depth):
+    """Otherwise deeper ones could be refused for other reasons."""
+    scores = load(path).outlier_score(data[0])
+    (header, tensors), own = read(path), "term.0."
+    moved = {f"term.{'0.' * depth}{name.removeprefix(own)}": tensors[name] for name in tensors if name.startswith(own)}
+    write(
+        path,
+        {**header, "terms": _nested(json.loads(header["terms"]), depth)},
+        {**{name: tensors[name] for name in tensors if not name.startswith(own)}, **moved},
+    )
+    assert np.array_equal(load(path).outlier_score(data[0]), scores)
+
+
+@pytest.mark.parametrize("depth", [DEEPEST + 1, 100, 300, 20_000])
+def test_terms_that_are_nested_too_deep(path, depth):
+    header, _ = read(path)
+    tree, inner = json.loads(header["terms"]), '{"kind": "mean", "units": [1.0], "terms": ['
+    text = f"{inner * (depth - 1)}{json.dumps(tree['terms'][0])}{']}' * (depth - 1)}"
+    rewrite(path, header={"terms": f'{{"weights": [1.0], "terms": [{text}]}}'})
+    assert_refused(path, "deeper than 8 terms" if depth <= 300 else "recursion")
+
+
+def test_terms_that_are_too_many(path):
+    tree = {"weights": [1.0] * (MOST_TERMS + 1), "terms": [{"kind": "label direction"}] * (MOST_TERMS + 1)}
+    rewrite(path, header={"terms": json.dumps(tree)})
+    assert_refused(path, "term.terms are 10,001; allowed: 10,000")
+
+
+def test_arrays_are_not_shared(deep):
+    """The same term twice would need its arrays twice."""
+    terms = json.loads(read(deep)[0]["terms"])
+    rewrite(deep, header={"terms": json.dumps({"weights": [1.0, 1.0], "terms": terms["terms"] * 2})})
+    assert_refused(deep, "term.1.0.0.columns is missing")
+
+
+def test_a_model_without_a_representation(labeled):
+    header, tensors = read(labeled)
+    direction = json.loads(header["terms"])["terms"][1]
+    kept = {name: array for name, array in tensors.items() if not name.startswith("term.0.")}
+    kept |= {name.replace("term.1.", "term.0."): kept.pop(name) for name in list(kept) if name.startswith("term.1.")}
+    write(labeled, {**header, "terms": json.dumps({"weights": [1.0], "terms": [direction]})}, kept)
+    assert_refused(labeled, "it has no representation")
+
+
+def test_terms_within_a_term_that_has_none(path):
+    """Their arrays would be taken and never used."""
+    given = {"term.0.0.columns": np.arange(2), "term.0.0.weights": np.ones((2, 1), dtype=np.float32)}
+    rewrite(path, tensors=given, term={"terms": [{"kind": "label direction"}]})
+    assert_refused(path, "it holds terms within a learned distance, which has none")
+
+
+@pytest.mark.parametrize(
+    "term", [{"slope": "x" * 10**6}, {"k": list(range(10**5))}, {"average": [[]] * 10**5}, {"x" * 10**6: 1}]
+)
+def test_messages_stay_short(path, term):
+    rewrite(path, term=term)
+    with pytest.raises(ModelFileError, match="…") as found:
+        load(path)
+    assert len(str(found.value)) < 300 + len(str(path))
+
+
+def test_unknown_facts_are_shown_without_control_characters(path):
+    rewrite(path, term={"\x1b[2J": 1})
+    assert_refused(path, r"term.0 has '\\x1b\[2J', which is not known")
 
 
 @pytest.mark.parametrize(
@@ -330,38 +496,40 @@ def test_layers_and_their_summary_that_agree_but_for_the_weights(deep, widths, a
 @pytest.mark.parametrize(
     ("name", "change"),
     [
-        ("model.0.columns", lambda a: a[::-1]),
-        ("model.0.columns", lambda a: np.r_[a[:-1], a[-2]]),
-        ("model.0.columns", lambda a: a - 1),
-        ("model.0.columns", lambda a: a + 1),
-        ("model.0.columns", lambda a: np.r_[a[:-1], np.int64(2**62)]),
-        ("model.0.columns", lambda a: a[:-1]),
-        ("model.0.columns", lambda a: a.astype(np.int32)),
-        ("model.0.columns", lambda a: a.astype(np.float64)),
-        ("model.0.columns", lambda a: a[:, None]),
-        ("model.0.columns", lambda a: None),
-        ("model.0.weights", lambda a: a[:-1]),
-        ("model.0.weights", lambda a: a[:, :-1]),
-        ("model.0.weights", lambda a: a.T),
-        ("model.0.weights", lambda a: a.ravel()),
-        ("model.0.weights", lambda a: a.astype(np.float64)),
-        ("model.0.weights", lambda a: a * np.float32("nan")),
-        ("model.0.weights", lambda a: a + np.float32("inf")),
-        ("model.0.references", lambda a: a[:-1]),
-        ("model.0.references", lambda a: a[:0]),
-        ("model.0.references", lambda a: a[:, :-1]),
-        ("model.0.references", lambda a: a.astype(np.float64)),
-        ("model.0.references", lambda a: a * np.float32("nan")),
-        ("model.0.references", lambda a: None),
-        ("model.0.weights", lambda a: None),
-        ("model.0.sample", lambda a: None),
-        ("model.0.sample", lambda a: a[:, :-1]),
-        ("model.0.sample", lambda a: a.ravel()),
-        ("model.0.sample", lambda a: a.astype(np.float64)),
-        ("model.0.sample", lambda a: a * np.float32("nan")),
-        ("model.0.upper.0", lambda a: np.ones((6, 6), dtype=np.float32)),
-        ("model.1.weights", lambda a: np.ones((40, 6), dtype=np.float32)),
-        ("direction.columns", lambda a: np.arange(3)),
+        ("term.0.columns", lambda a: a[::-1]),
+        ("term.0.columns", lambda a: np.r_[a[:-1], a[-2]]),
+        ("term.0.columns", lambda a: a - 1),
+        ("term.0.columns", lambda a: a + 1),
+        ("term.0.columns", lambda a: np.r_[a[:-1], np.int64(2**62)]),
+        ("term.0.columns", lambda a: a[:-1]),
+        ("term.0.columns", lambda a: a.astype(np.int32)),
+        ("term.0.columns", lambda a: a.astype(np.float64)),
+        ("term.0.columns", lambda a: a[:, None]),
+        ("term.0.columns", lambda a: None),
+        ("term.0.weights", lambda a: a[:-1]),
+        ("term.0.weights", lambda a: a[:, :-1]),
+        ("term.0.weights", lambda a: a.T),
+        ("term.0.weights", lambda a: a.ravel()),
+        ("term.0.weights", lambda a: a.astype(np.float64)),
+        ("term.0.weights", lambda a: a * np.float32("nan")),
+        ("term.0.weights", lambda a: a + np.float32("inf")),
+        ("term.0.references", lambda a: a[:-1]),
+        ("term.0.references", lambda a: a[:0]),
+        ("term.0.references", lambda a: a[:, :-1]),
+        ("term.0.references", lambda a: a.astype(np.float64)),
+        ("term.0.references", lambda a: a * np.float32("nan")),
+        ("term.0.references", lambda a: None),
+        ("term.0.weights", lambda a: None),
+        ("sample.0", lambda a: None),
+        ("sample.0", lambda a: a[:, :-1]),
+        ("sample.0", lambda a: a.ravel()),
+        ("sample.0", lambda a: a.astype(np.float64)),
+        ("sample.0", lambda a: a * np.float32("nan")),
+        ("term.0.upper.0", lambda a: np.ones((6, 6), dtype=np.float32)),
+        ("term.1.weights", lambda a: np.ones((40, 6), dtype=np.float32)),
+        ("sample.1", lambda a: np.ones((3, 6), dtype=np.float32)),
+        ("term.1.columns", lambda a: np.arange(3)),
+        ("term.0.0.columns", lambda a: np.arange(3)),
         ("feature_indices_", lambda a: np.arange(3)),
         ("calibration_scores_", lambda a: None),
         ("calibration_scores_", lambda a: a.astype(np.float32)),
@@ -390,20 +558,20 @@ def test_arrays(path, name, change):
 @pytest.mark.parametrize(
     ("name", "change"),
     [
-        ("model.0.upper.0", lambda a: None),
-        ("model.0.upper.0", lambda a: a.T),
-        ("model.0.upper.0", lambda a: a[:, :-1]),
-        ("model.0.upper.0", lambda a: a[:, :0]),
-        ("model.0.upper.1", lambda a: a[:-1]),
-        ("model.0.upper.1", lambda a: a.astype(np.float64)),
-        ("model.0.upper.1", lambda a: a.ravel()),
-        ("model.0.upper.1", lambda a: a * np.float32("inf")),
-        ("model.0.upper.2", lambda a: np.ones((4, 4), dtype=np.float32)),
-        ("model.1.upper.1", lambda a: None),
-        ("model.1.columns", lambda a: a[::-1]),
-        ("model.1.weights", lambda a: a * np.float32("nan")),
-        ("model.1.references", lambda a: a[:-1]),
-        ("model.1.sample", lambda a: a[:, :-1]),
+        ("term.0.0.0.upper.0", lambda a: None),
+        ("term.0.0.0.upper.0", lambda a: a.T),
+        ("term.0.0.0.upper.0", lambda a: a[:, :-1]),
+        ("term.0.0.0.upper.0", lambda a: a[:, :0]),
+        ("term.0.0.0.upper.1", lambda a: a[:-1]),
+        ("term.0.0.0.upper.1", lambda a: a.astype(np.float64)),
+        ("term.0.0.0.upper.1", lambda a: a.ravel()),
+        ("term.0.0.0.upper.1", lambda a: a * np.float32("inf")),
+        ("term.0.0.0.upper.2", lambda a: np.ones((4, 4), dtype=np.float32)),
+        ("term.0.0.1.upper.1", lambda a: None),
+        ("term.0.0.1.columns", lambda a: a[::-1]),
+        ("term.0.0.1.weights", lambda a: a * np.float32("nan")),
+        ("term.0.0.1.references", lambda a: a[:-1]),
+        ("sample.1", lambda a: a[:, :-1]),
     ],
 )
 def test_arrays_of_several_models_with_several_layers(deep, name, change):
@@ -413,7 +581,7 @@ def test_arrays_of_several_models_with_several_layers(deep, name, change):
 
 
 @pytest.mark.parametrize(
-    "factors",
+    "weights",
     [
         None,
         [],
@@ -425,42 +593,115 @@ def test_arrays_of_several_models_with_several_layers(deep, name, change):
         [float("nan"), 1.0],
         [1.0, float("inf")],
         [1.0, HUGE],
+        [1.0, -1.0],
         {},
         1.0,
         "nonsense",
     ],
     ids=lambda value: str(value)[:40],
 )
-def test_factors_of_the_direction(labeled, factors):
-    """Null too: the arrays of a direction are then of no use."""
-    rewrite(labeled, header={"direction": json.dumps(factors)})
+def test_weights_of_the_terms(labeled, weights):
+    terms = json.loads(read(labeled)[0]["terms"])
+    assert len(terms["weights"]) == 2
+    rewrite(labeled, header={"terms": json.dumps({**terms, "weights": weights})})
+    assert_refused(labeled)
+
+
+def test_a_direction_that_only_its_arrays_speak_of(labeled):
+    terms = json.loads(read(labeled)[0]["terms"])
+    rewrite(labeled, header={"terms": json.dumps({"weights": [1.0], "terms": terms["terms"][:1]})})
+    assert_refused(labeled, "its arrays are not those of a model")
+
+
+@pytest.mark.parametrize("term", [{"extra": 1}, {"kind": "mean"}, {"kind": None}, {"terms": [{}]}], ids=str)
+def test_facts_of_the_direction(labeled, term):
+    rewrite(labeled, term=term, kind="label direction")
     assert_refused(labeled)
 
 
 @pytest.mark.parametrize(
     ("name", "change"),
     [
-        ("direction.columns", lambda a: a[::-1]),
-        ("direction.columns", lambda a: a[:-1]),
-        ("direction.columns", lambda a: a - 1),
-        ("direction.columns", lambda a: a + 1),
-        ("direction.columns", lambda a: a.astype(np.int32)),
-        ("direction.columns", lambda a: a[:, None]),
-        ("direction.columns", lambda a: None),
-        ("direction.weights", lambda a: a[:-1]),
-        ("direction.weights", lambda a: a.ravel()),
-        ("direction.weights", lambda a: np.hstack([a, a])),
-        ("direction.weights", lambda a: a[:, :0]),
-        ("direction.weights", lambda a: a.astype(np.float64)),
-        ("direction.weights", lambda a: a * np.float32("nan")),
-        ("direction.weights", lambda a: None),
+        ("term.1.columns", lambda a: a[::-1]),
+        ("term.1.columns", lambda a: a[:-1]),
+        ("term.1.columns", lambda a: a - 1),
+        ("term.1.columns", lambda a: a + 1),
+        ("term.1.columns", lambda a: a.astype(np.int32)),
+        ("term.1.columns", lambda a: a[:, None]),
+        ("term.1.columns", lambda a: None),
+        ("term.1.weights", lambda a: a[:-1]),
+        ("term.1.weights", lambda a: a.ravel()),
+        ("term.1.weights", lambda a: np.hstack([a, a])),
+        ("term.1.weights", lambda a: a[:, :0]),
+        ("term.1.weights", lambda a: a.astype(np.float64)),
+        ("term.1.weights", lambda a: a * np.float32("nan")),
+        ("term.1.weights", lambda a: None),
     ],
 )
 def test_arrays_of_the_direction(labeled, name, change):
     _, tensors = read(labeled)
-    assert tensors["direction.columns"].tolist() == list(range(40))
+    assert tensors["term.1.columns"].tolist() == list(range(40))
     rewrite(labeled, tensors={name: change(tensors.get(name))})
     assert_refused(labeled)
+
+
+@pytest.mark.parametrize(
+    ("name", "change"),
+    [
+        ("origin.numbers", lambda a: a[:-1]),
+        ("origin.numbers", lambda a: a - 120),
+        ("origin.numbers", lambda a: a + 120),
+        ("origin.numbers", lambda a: a.astype(np.float64)),
+        ("origin.numbers", lambda a: a[:, None]),
+        ("origin.numbers", lambda a: None),
+        ("origin.indptr", lambda a: a[:-1]),
+        ("origin.indptr", lambda a: a[::-1]),
+        ("origin.indptr", lambda a: a + 1),
+        ("origin.indptr", lambda a: a * 2),
+        ("origin.indptr", lambda a: a.astype(np.float64)),
+        ("origin.indptr", lambda a: a[:, None]),
+        ("origin.indptr", lambda a: None),
+        ("origin.indices", lambda a: a + 40),
+        ("origin.indices", lambda a: a - 40),
+        ("origin.indices", lambda a: a[:-1]),
+        ("origin.indices", lambda a: a.astype(np.float64)),
+        ("origin.indices", lambda a: a[:, None]),
+        ("origin.indices", lambda a: None),
+        ("origin.data", lambda a: a[:-1]),
+        ("origin.data", lambda a: a * np.nan),
+        ("origin.data", lambda a: a * 1e40),
+        ("origin.data", lambda a: a.astype(np.int64)),
+        ("origin.data", lambda a: a.astype(np.uint8)),
+        ("origin.data", lambda a: a[:, None]),
+        ("origin.data", lambda a: None),
+        ("origin.values", lambda a: np.ones((80, 40))),
+        ("origin.surprise", lambda a: np.ones(3)),
+    ],
+)
+def test_arrays_of_the_references(path, name, change):
+    _, tensors = read(path)
+    assert len(tensors["term.0.origin.numbers"]) == 80
+    rewrite(path, tensors={f"term.0.{name}": change(tensors.get(f"term.0.{name}"))})
+    assert_refused(path)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda a: a[:-1],
+        lambda a: a[:, :-1],
+        lambda a: a.ravel(),
+        lambda a: a * np.nan,
+        lambda a: a * 1e40,
+        lambda a: a.astype(np.int64),
+        lambda a: None,
+    ],
+)
+def test_dense_references(quick, data, tmp_path, change):
+    path = quick().fit(data[0].toarray()).save(tmp_path / "dense.ramodo")
+    _, tensors = read(path)
+    rewrite(path, tensors={"term.0.origin.values": change(tensors["term.0.origin.values"])})
+    assert_refused(path)
 
 
 # ---- any JSON ------------------------------------------------------------------------------------------------------
@@ -503,7 +744,7 @@ def _places(value, path=()):
 @given(data=st.data())
 def test_any_json_in_a_header_gives_a_model_or_a_refusal(tmp_path_factory, parts, data):
     header, tensors = parts
-    name = data.draw(st.sampled_from(["options", "facts", "members", "normalize", "direction"]))
+    name = data.draw(st.sampled_from(["options", "facts", "terms", "alive"]))
     values = {"": json.loads(header[name])}
     *way, last = data.draw(st.sampled_from([place for place in _places(values) if place]))
     inner = values

@@ -9,23 +9,37 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from ramodo import REPEN
+from ramodo import RAMODO, REPEN, Layers
 from ramodo.model.file import tensors as tensor_file
+from ramodo.model.file.terms import KINDS
 
 ROOT = Path(__file__).parent.parent
 PAGE = (ROOT / "docs" / "security.md").read_text(encoding="utf-8")
 
 SAID = {
-    "origin.indices origin.indptr origin.data origin.values": "training rows, as they were given: up to 400",
-    "origin.numbers references": "their row numbers, and their places in the representation",
     "sample": "up to 1,000 rows in the representation",
     "outlier_scores_ initial_scores_ calibration_scores_ row_lengths_ row_norms_ candidate_outliers_": (
         "score, length and norm of every training row"
     ),
-    "columns weights upper loss_curve_": "indices of the features that occurred in training, and their weights",
-    "direction.columns direction.weights": "what labelled outliers have in common",
+    "loss_curve_": "losses of each epoch",
     "feature_names_in_": "names of columns",
 }
+
+OF_TERMS = {
+    "learned distance": {
+        "origin.indices origin.indptr origin.data origin.values": "training rows, as they were given: up to 400",
+        "origin.numbers references": "their row numbers, and their places in the representation",
+        "columns weights upper": "indices of the features that occurred in training, and their weights",
+    },
+    "original distance": {
+        "origin.indices origin.indptr origin.data origin.values": "training rows, as they were given: up to 400",
+        "origin.numbers": "their row numbers, and their places in the representation",
+    },
+    "label direction": {"columns weights": "what labelled outliers have in common"},
+    "mean": {},
+    "normalized": {},
+}
+"""Of each kind of term its arrays, and what the page says of them."""
 
 SOURCE = {
     "reference_ids": "ids of those training rows",
@@ -36,25 +50,50 @@ SOURCE = {
 }
 
 
-def test_each_array_of_a_model_is_named_there(fitted, tmp_path):
+def _said(names):
+    return {name: text for group, text in names.items() for name in group.split()}
+
+
+def test_the_page_is_asked_of_every_kind_of_term():
+    assert set(OF_TERMS) == set(KINDS)
+
+
+@pytest.mark.parametrize("dense", [False, True])
+def test_each_array_of_a_model_is_named_there(data, tmp_path, dense):
     """An array that a later version adds must be described before it is written."""
+    stages = {"representation": Layers((6, 5)), "n_estimators": 2, "normalize": "l2"}
+    fitted = RAMODO(**stages, n_epochs=1, random_state=0)
+    fitted.fit(data[0].toarray() if dense else data[0], labels=data[1])
     fitted.feature_names_in_ = np.array([f"c{i}" for i in range(fitted.n_features_in_)], dtype=object)
-    _, tensors = tensor_file.read(fitted.save(tmp_path / "model"))
-    known = {name: text for names, text in SAID.items() for name in names.split()}
-    for name in tensors:
-        plain = re.sub(r"^model\.\d+\.", "", name)
-        assert known[re.sub(r"^(upper)\.\d+$", r"\1", plain)] in PAGE, name
+    header, tensors = tensor_file.read(fitted.save(tmp_path / "model"))
+    own = {re.sub(r"^sample\.\d+$", "sample", name) for name in tensors if not name.startswith("term.")}
+    assert own == set(_said(SAID))
+    assert all(text in PAGE for text in SAID.values())
+    seen = set()
+    for place, kind in _places(json.loads(header["terms"])["terms"], "term."):
+        for name in [name for name in tensors if re.match(rf"{place}[a-z]", name)]:
+            plain = re.sub(r"^upper\.\d+$", "upper", name.removeprefix(place))
+            assert _said(OF_TERMS[kind])[plain] in PAGE, name
+            seen.add(name)
+    assert seen == {name for name in tensors if name.startswith("term.")}
+
+
+def _places(terms, prefix):
+    """Where each term's arrays are, and its kind."""
+    for i, term in enumerate(terms):
+        yield f"{prefix}{i}.", term["kind"]
+        yield from _places(term.get("terms", ()), f"{prefix}{i}.")
 
 
 def test_rows_and_numbers_are_as_many_as_it_says(quick, data, tmp_path):
     X = sp.csr_array(sp.vstack([sp.csr_array(data[0])] * 10))
     header, tensors = tensor_file.read(quick(n_subsamples=50).fit(X).save(tmp_path / "model"))
-    rows = tensors["model.0.origin.numbers"]
+    rows = tensors["term.0.origin.numbers"]
     assert len(rows) == 400
-    parts = [tensors[f"model.0.origin.{name}"] for name in ("data", "indices", "indptr")]
+    parts = [tensors[f"term.0.origin.{name}"] for name in ("data", "indices", "indptr")]
     kept = sp.csr_array(tuple(parts), shape=(400, X.shape[1]))
     assert np.array_equal(kept.toarray(), X[rows].toarray())  # in plain form
-    assert len(tensors["model.0.sample"]) == 1000
+    assert len(tensors["sample.0"]) == 1000
     assert json.loads(header["source"]) is None
 
 

@@ -10,6 +10,7 @@ import scipy.sparse as sp
 from ramodo import RAMODO, REPEN, Cantelli, Layers, load
 from ramodo.data.opening import open_rows
 from ramodo.fitting import flow as fitting
+from ramodo.model.combining import Mean
 from ramodo.options import OptionError
 
 OPTIONS = {"n_components": 5, "n_epochs": 3, "batch_size": 64, "n_subsamples": 10, "random_state": 0}
@@ -29,8 +30,9 @@ def test_scores_are_the_mean_of_the_members_in_their_deviations(data, make):
     members = detector.model_.learned
     assert len(members) == 3
     each = [member.score(rows, 1) for member in members]
-    for member, scores in zip(members, each, strict=True):
-        assert member.deviation == pytest.approx(np.std(scores), rel=1e-12)
+    (mean,) = detector.model_.terms
+    assert type(mean) is Mean
+    assert mean.units == pytest.approx([np.std(scores) for scores in each], rel=1e-12)
     expected = sum(scores / np.std(scores) for scores in each) / 3
     np.testing.assert_allclose(detector.outlier_scores_, expected, rtol=1e-12)
     assert np.array_equal(detector.outlier_score(X), detector.outlier_scores_)
@@ -41,7 +43,8 @@ def test_new_rows_are_scored_in_the_training_rows_deviations(data):
     X = data[0]
     detector = _three().fit(X[:100])
     rows, _ = open_rows(X[100:])
-    expected = np.mean([m.score(rows, 1) / m.deviation for m in detector.model_.learned], axis=0)
+    (mean,) = detector.model_.terms
+    expected = np.mean([one.score(rows, 1) / unit for one, unit in zip(mean.terms, mean.units, strict=True)], axis=0)
     np.testing.assert_allclose(detector.outlier_score(X[100:]), expected, rtol=1e-12)
 
 
@@ -113,7 +116,7 @@ def test_what_several_models_leave_behind(data):
 
 def test_means_of_what_members_found(data, record):
     """Initial scores and losses are averaged; candidates are those of any member."""
-    fits = record(fitting, "_fit_member")
+    fits = record(fitting, "_fit_one")
     detector = _three(n_jobs=1, alpha=0.5).fit(data[0])
     assert len(fits) == 3
     assert len({tuple(f.candidates.outliers) for f in fits}) == 3

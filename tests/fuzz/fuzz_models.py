@@ -149,7 +149,9 @@ def _change_entry(rng, header):
         case 4:
             del header[name]
         case 5:
-            header[rng.choice(("model.1.weights", "more", "feature_names_in_"))] = copy.deepcopy(header[name])
+            header[rng.choice(("term.1.weights", "term.0.0.weights", "more", "feature_names_in_"))] = copy.deepcopy(
+                header[name]
+            )
 
 
 def _change_array(rng, header, values):

@@ -104,6 +104,10 @@ class Block(Rows):
         """The same rows with their factors multiplied in."""
 
     @abstractmethod
+    def in_doubles(self) -> Self:
+        """The same rows in double precision."""
+
+    @abstractmethod
     def to_matrix(self) -> Any:
         """The rows as a scipy or numpy matrix, each times its factor, for code outside this package."""
 
@@ -185,8 +189,13 @@ class SparseRows(Block):
     def multiplied(self) -> Self:
         if self.factors is None:
             return self
+        start, stop = int(self.indptr[0]), int(self.indptr[-1])
         factors = np.repeat(self.factors, self.indptr[1:] - self.indptr[:-1])
-        return replace(self, data=(self.data * factors).astype(self.data.dtype), factors=None)
+        data = (self.data[start:stop] * factors).astype(self.data.dtype)
+        return replace(self, indptr=self.indptr - start, indices=self.indices[start:stop], data=data, factors=None)
+
+    def in_doubles(self) -> Self:
+        return replace(self, data=self.data.astype(np.float64, copy=False))
 
     def to_csr(self) -> sp.csr_array:
         """The rows as a scipy array, without their factors; shares memory if indptr starts at 0."""
@@ -297,6 +306,9 @@ class DenseRows(Block):
         if self.factors is None:
             return self
         return replace(self, values=(self.values * self.factors[:, None]).astype(self.values.dtype), factors=None)
+
+    def in_doubles(self) -> Self:
+        return replace(self, values=self.values.astype(np.float64, copy=False))
 
     def to_matrix(self) -> Any:
         return self.multiplied().values

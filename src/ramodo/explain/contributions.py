@@ -42,10 +42,12 @@ def explain(
 ) -> Explanation:
     """Reasons for the score of each row. `scores` are those of the rows, `known` those of the training rows."""
     parts = model.parts()
+    compared = [number for number, part in enumerate(parts) if part.as_given is not None]
     typical = _Typical([part.as_given for part in parts if part.as_given is not None])
     explainer = kernels.Explainer(typical.columns, rows.n_features)
     for number, part in enumerate(parts):
-        explainer.add_part(part.projection, part.references, typical.slots(number))
+        slots = typical.slots(compared.index(number)) if number in compared else np.empty(0, dtype=np.int32)
+        explainer.add_part(part.projection, part.references, slots)
     percentiles = 100 * np.searchsorted(np.sort(known), scores) / max(1, len(known))
 
     def of_block(start: int) -> _Block:
@@ -61,7 +63,7 @@ def explain(
                 float(percentiles[start + i]),
                 reasons[i],
                 float(scores[start + i] - strongest[i].contributions[:top].sum()),
-                parts[0].nearest(views[0], i),
+                parts[compared[0]].nearest(views[compared[0]], i),
             )
             for i in range(block.n_rows)
         ]
@@ -140,7 +142,7 @@ class _Typical:
 
     def slots(self, part: int) -> Any:
         """The position among `columns` of each entry of a part's references; None if each has all columns."""
-        return self._slots[part] if part < len(self._slots) else np.empty(0, dtype=np.int32)
+        return self._slots[part]
 
     def reasons(self, rows: list[Strongest], name_of: Callable[[int], str]) -> list[tuple[Reason, ...]]:
         """Contributions as named reasons, row by row."""

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
+from itertools import starmap
 from typing import Any, ClassVar
 
 import numpy as np
@@ -14,6 +16,9 @@ from .terms import Scores, Term
 
 _SMALLEST_UNIT = 1e-300
 
+_MADE_ONE = {"l2": "length", "max": "largest absolute value"}
+"""Ways to normalise rows, and what of a row they make 1."""
+
 
 @dataclass(frozen=True)
 class Mean(Term):
@@ -23,8 +28,8 @@ class Mean(Term):
     units: tuple[float, ...]
     kind: ClassVar[str] = "mean"
 
-    def score(self, block: Block, n_threads: int) -> Scores:
-        return self.of([term.score(block, n_threads) for term in self.terms])
+    def score(self, block: Block, n_threads: int, normalize: str | None = None) -> Scores:
+        return self.of([term.score(block, n_threads, normalize) for term in self.terms])
 
     def of(self, scores: list[Scores]) -> Scores:
         """The terms' scores as one."""
@@ -46,6 +51,15 @@ class Mean(Term):
     def inner(self) -> tuple[Term, ...]:
         return self.terms
 
+    def __str__(self) -> str:
+        return f"mean of {' and '.join(starmap(_counted, Counter(map(str, self.terms)).items()))}"
+
+
+def _counted(name: str, n: int) -> str:
+    """So many of a term."""
+    kind, comma, rows = name.partition(",")
+    return f"{n} {kind}{'s' * (n > 1)}{comma}{rows}"
+
 
 @dataclass(frozen=True)
 class Normalized(Term):
@@ -55,8 +69,8 @@ class Normalized(Term):
     how: str
     kind: ClassVar[str] = "normalized"
 
-    def score(self, block: Block, n_threads: int) -> Scores:
-        return self.term.score(block.normalized(self.how, n_threads), n_threads)
+    def score(self, block: Block, n_threads: int, normalize: str | None = None) -> Scores:
+        return self.term.score(block.normalized(self.how, n_threads), n_threads, self.how)
 
     def parts(self, weight: float, normalize: str | None) -> list[Part]:
         return self.term.parts(weight, self.how)
@@ -67,7 +81,13 @@ class Normalized(Term):
     @classmethod
     def read(cls, saved: Saved, inner: tuple[Term, ...]) -> Normalized:
         require(len(inner) == 1, "not one term is normalised")
-        return cls(inner[0], saved.text("how", ("l2", "max")))
+        return cls(inner[0], saved.text("how", tuple(_MADE_ONE)))
 
     def inner(self) -> tuple[Term, ...]:
         return (self.term,)
+
+    def inner_normalize(self, normalize: str | None) -> str | None:
+        return self.how
+
+    def __str__(self) -> str:
+        return f"{self.term}, of rows whose {_MADE_ONE[self.how]} is 1"

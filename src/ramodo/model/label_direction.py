@@ -49,7 +49,7 @@ class LabelDirection(Term):
     axis: Axes
     kind: ClassVar[str] = "label direction"
 
-    def score(self, block: Block, n_threads: int) -> Scores:
+    def score(self, block: Block, n_threads: int, normalize: str | None = None) -> Scores:
         return self.axis.along_block(block, n_threads)[:, 0]
 
     def parts(self, weight: float, normalize: str | None) -> list[Part]:

@@ -27,7 +27,7 @@ class LearnedDistance(Term):
     """For explanations; None for detectors of the user's."""
     kind: ClassVar[str] = "learned distance"
 
-    def score(self, block: Block, n_threads: int) -> Scores:
+    def score(self, block: Block, n_threads: int, normalize: str | None = None) -> Scores:
         return self.detection.score(self.representation.transform(block, n_threads), n_threads)
 
     def parts(self, weight: float, normalize: str | None) -> list[Part]:

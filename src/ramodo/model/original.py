@@ -16,8 +16,11 @@ from ..data.blocks import Block
 from ..kernels import Phi
 from .parts import Doubles, Part, View
 from .references import Origin, nearest
-from .saved import Saved, require
+from .saved import ModelFileError, Saved
 from .terms import Scores, Tensors, Term
+
+_CANCELLED = 1e-6
+"""Below this share of |x|² + |s|² a squared distance has lost too many digits: it is summed again, directly."""
 
 
 @dataclass(frozen=True)
@@ -30,14 +33,18 @@ class OriginalDistance(Term):
     kind: ClassVar[str] = "original distance"
 
     @cached_property
-    def _kernel(self) -> Any:
-        return kernels.references(self.references.rows, self.size, self.phi)
+    def _kernels(self) -> dict[str | None, Any]:
+        """What scores rows, by how they are normalised; made when first used."""
+        return {}
 
     def __reduce__(self) -> Any:
         return OriginalDistance, (self.references, self.size, self.phi)
 
-    def score(self, block: Block, n_threads: int) -> Scores:
-        return np.asarray(self._kernel(block, n_threads))
+    def score(self, block: Block, n_threads: int, normalize: str | None = None) -> Scores:
+        references = self.references.rows
+        if normalize not in self._kernels:
+            self._kernels[normalize] = kernels.references(references.normalized(normalize), self.size, self.phi)
+        return np.asarray(self._kernels[normalize](references.matching(block), n_threads))
 
     def parts(self, weight: float, normalize: str | None) -> list[Part]:
         return [OriginalPart(self, weight, normalize)]
@@ -54,8 +61,8 @@ class OriginalDistance(Term):
         size = saved.integer("size", 1, 2**31)
         phi = Phi(saved.integer("k", 1, size), saved.flag("average"))
         origin = saved.origin(None)
-        require(origin is not None and len(origin.numbers) % size == 0, "its references are not subsamples")
-        assert origin is not None
+        if origin is None or len(origin.numbers) == 0 or len(origin.numbers) % size:
+            raise ModelFileError(f"the references of an original distance are not subsamples of {size} rows")
         return cls(origin, size, phi)
 
 
@@ -67,17 +74,26 @@ class OriginalPart(Part):
     def __init__(self, term: OriginalDistance, weight: float, normalize: str | None) -> None:
         self._size, self._phi, self._weight, self._normalize = term.size, term.phi, weight, normalize
         self.as_given, self.numbers = term.references.rows, term.references.numbers
-        self.references = self.as_given.normalized(normalize).multiplied()
-        self._matrix = self.references.as_sparse().to_csr().astype(np.float64)
+        self.references = self.as_given.normalized(normalize).in_doubles().multiplied()
+        self._matrix = self.references.as_sparse().to_csr()
         self._squares = self.references.squared_norms()
 
     def view(self, block: Block) -> View:
         seen = block.normalized(self._normalize)
         factors = np.ones(block.n_rows) if seen.factors is None else seen.factors
-        products: Doubles = (seen.as_sparse().to_csr().astype(np.float64) @ self._matrix.T).toarray() * factors[:, None]
-        own = seen.without_factors().squared_norms() * factors**2
-        squared = np.maximum(own[:, None] - 2 * products + self._squares[None], 0.0)
+        squared = self._squared(seen.in_doubles().multiplied())
         near = nearest(squared, self._size, self._phi)
         distances = np.sqrt(np.take_along_axis(squared, near, axis=1))
         q = np.where(distances > 0, self._weight / near.shape[1] / np.where(distances > 0, distances, 1.0), 0.0)
         return View(q.sum(axis=1, keepdims=True), factors, near, q, distances)
+
+    def _squared(self, rows: Block) -> Doubles:
+        """Squared distances of rows to all references."""
+        matrix, sizes = rows.as_sparse().to_csr(), rows.squared_norms()[:, None] + self._squares[None]
+        squared: Doubles = np.maximum(sizes - 2 * (matrix @ self._matrix.T).toarray(), 0.0)
+        lost = squared < _CANCELLED * sizes
+        for i in np.flatnonzero(lost.any(axis=1)):
+            near = np.flatnonzero(lost[i])
+            difference = self._matrix[near] - matrix[np.full(len(near), i)]
+            squared[i, near] = difference.multiply(difference).sum(axis=1)
+        return squared

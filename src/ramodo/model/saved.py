@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -17,6 +18,16 @@ CHECKED_AT_ONCE = 1 << 26
 """Bytes up to which values are looked at when a file is opened; those of larger arrays when they are used."""
 
 
+DEEPEST = 8
+"""Terms within terms; a fit gives three at most, and each level is a call within a call wherever terms are used."""
+
+MOST_TERMS = 10_000
+"""Terms side by side; a fit gives a thousand at most."""
+
+
+_LONGEST_SHOWN = 50
+
+
 class ModelFileError(ValueError):
     """The file is not a model that this version can read."""
 
@@ -27,6 +38,12 @@ def require(condition: bool, message: str) -> None:
         raise ModelFileError(message)
 
 
+def shown(value: Any) -> str:
+    """As much of a value as a message has room for."""
+    text = repr(value)
+    return text if len(text) <= _LONGEST_SHOWN else f"{text[:_LONGEST_SHOWN]}…"
+
+
 def check_array(name: str, array: npt.NDArray[Any], dtype: str, ndim: int) -> None:
     """Type, dimensions, and that all values are finite, where they are not too many."""
     require(array.dtype == dtype and array.ndim == ndim, f"{name} is {array.dtype} with {array.ndim} dimensions")
@@ -34,58 +51,78 @@ def check_array(name: str, array: npt.NDArray[Any], dtype: str, ndim: int) -> No
         require(bool(np.isfinite(array).all()), f"{name} is not finite")
 
 
+def check_range(name: str, values: npt.NDArray[np.int64], end: int) -> None:
+    """Integers from 0 to before `end`, where they are not too many."""
+    if len(values) and values.nbytes <= CHECKED_AT_ONCE:
+        fine = bool(values.min() >= 0) and int(values.max()) < end
+        require(fine, f"{name} has numbers that are not from 0 to {end - 1}")
+
+
 class Saved:
     """Facts and arrays of one term. What is taken out is gone; `finish` refuses what is left."""
 
-    def __init__(self, facts: Any, tensors: dict[str, npt.NDArray[Any]], prefix: str, n_features: int) -> None:
-        require(isinstance(facts, dict), "a term is not a table")
-        self._facts, self._tensors, self._prefix = dict(facts), tensors, prefix
+    def __init__(
+        self,
+        facts: Any,
+        tensors: dict[str, npt.NDArray[Any]],
+        n_features: int,
+        n_rows: int,
+        prefix: str = "term.",
+        depth: int = 0,
+    ) -> None:
+        require(isinstance(facts, dict), f"{prefix.removesuffix('.')} is not a table")
+        require(depth <= DEEPEST, f"{prefix.removesuffix('.')} is nested deeper than {DEEPEST} terms")
+        self._facts, self._tensors, self._prefix, self._depth = dict(facts), tensors, prefix, depth
         self.n_features = n_features
+        self._n_rows = n_rows
 
     def kind(self) -> str:
         """Which term it is."""
         kind = self._facts.pop("kind", None)
-        require(isinstance(kind, str), f"{self._prefix} is of no kind")
+        require(isinstance(kind, str), f"{self._place} is of no kind")
         return str(kind)
 
     def integer(self, name: str, low: int, high: int) -> int:
         """A whole number within bounds, both included."""
         value = self._take(name)
-        require(type(value) is int and low <= value <= high, f"{self._prefix}{name} is {value!r}")
+        require(type(value) is int and low <= value <= high, f"{self._prefix}{name} is {shown(value)}")
         return int(value)
 
     def real(self, name: str, low: float = -math.inf, high: float = math.inf) -> float:
         """A finite number within bounds, both included."""
         value = self._take(name)
-        require(_is_finite(value) and low <= value <= high, f"{self._prefix}{name} is {value!r}")
+        require(_is_finite(value) and low <= value <= high, f"{self._prefix}{name} is {shown(value)}")
         return float(value)
 
     def reals(self, name: str, low: float = -math.inf) -> list[float]:
         """A list of finite numbers."""
         values = self._take(name)
         fine = isinstance(values, list) and all(_is_finite(value) and value >= low for value in values)
-        require(fine, f"{self._prefix}{name} is {str(values)[:50]}")
+        require(fine, f"{self._prefix}{name} is {shown(values)}")
         return [float(value) for value in values]
 
     def flag(self, name: str) -> bool:
         """True or false."""
         value = self._take(name)
-        require(isinstance(value, bool), f"{self._prefix}{name} is {value!r}")
+        require(isinstance(value, bool), f"{self._prefix}{name} is {shown(value)}")
         return bool(value)
 
     def text(self, name: str, allowed: tuple[str, ...]) -> str:
         """One of some words."""
         value = self._take(name)
-        require(isinstance(value, str) and value in allowed, f"{self._prefix}{name} is {str(value)[:50]!r}")
+        require(isinstance(value, str) and value in allowed, f"{self._prefix}{name} is {shown(value)}")
         return str(value)
 
     def terms(self, read: Callable[[Saved], Any]) -> tuple[Any, ...]:
         """The terms that it is made of."""
         given = self._facts.pop("terms", [])
-        require(isinstance(given, list) and len(given) <= 10_000, f"{self._prefix}terms is not a list")
-        return tuple(
-            read(Saved(facts, self._tensors, f"{self._prefix}{i}.", self.n_features)) for i, facts in enumerate(given)
-        )
+        require(isinstance(given, list), f"{self._prefix}terms is not a list")
+        require(len(given) <= MOST_TERMS, f"{self._prefix}terms are {len(given):,}; allowed: {MOST_TERMS:,}")
+        return tuple(read(self._inner(i, facts)) for i, facts in enumerate(given))
+
+    def _inner(self, number: int, facts: Any) -> Saved:
+        place, depth = f"{self._prefix}{number}.", self._depth + 1
+        return Saved(facts, self._tensors, self.n_features, self._n_rows, place, depth)
 
     def array(self, name: str, dtype: str, ndim: int) -> npt.NDArray[Any]:
         """An array of finite numbers."""
@@ -100,7 +137,8 @@ class Saved:
         columns = self.array(name, "int64", 1)
         if len(columns):
             increasing = columns.nbytes > CHECKED_AT_ONCE or bool((columns[1:] > columns[:-1]).all())
-            require(increasing and columns[0] >= 0 and columns[-1] < self.n_features, "features are out of range")
+            fine = increasing and columns[0] >= 0 and columns[-1] < self.n_features
+            require(fine, f"{self._prefix}{name} are not increasing numbers from 0 to {self.n_features - 1}")
         return columns
 
     def origin(self, n_references: int | None) -> Origin | None:
@@ -109,20 +147,31 @@ class Saved:
         if f"{prefix}numbers" not in self._tensors:
             return None
         numbers = self.array("origin.numbers", "int64", 1)
+        check_range(f"{prefix}numbers", numbers, self._n_rows)
         if f"{prefix}values" in self._tensors:
-            given: Any = self._tensors.pop(f"{prefix}values")
+            given: Any = self._values("origin.values", 2)
         else:
             given = sp.csr_array((len(numbers), self.n_features))
-            given.indptr = np.array(self._tensors.pop(f"{prefix}indptr"))
-            given.indices, given.data = self._tensors.pop(f"{prefix}indices"), self._tensors.pop(f"{prefix}data")
+            given.indptr = np.array(self.array("origin.indptr", "int64", 1))
+            given.indices, given.data = self.array("origin.indices", "int64", 1), self._values("origin.data", 1)
         rows, _ = open_block(given, name=prefix.removesuffix("."))
         fine = rows.n_rows == len(numbers) == (len(numbers) if n_references is None else n_references)
-        require(fine and rows.n_features == self.n_features, "its references do not fit")
+        require(fine and rows.n_features == self.n_features, f"{self._place} has references that do not fit")
         return Origin(rows, numbers)
 
     def finish(self) -> None:
         """Raise where something is left that nobody asked for."""
-        require(not self._facts, f"{self._prefix} has {', '.join(map(str, self._facts))}, which is not known")
+        require(not self._facts, f"{self._place} has {shown(', '.join(self._facts))}, which is not known")
+
+    @property
+    def _place(self) -> str:
+        """Where it is in the tree."""
+        return self._prefix.removesuffix(".")
+
+    def _values(self, name: str, ndim: int) -> npt.NDArray[Any]:
+        """Values of rows, in single or double precision."""
+        there = self._tensors.get(f"{self._prefix}{name}")
+        return self.array(name, "float32" if there is not None and there.dtype == np.float32 else "float64", ndim)
 
     def _take(self, name: str) -> Any:
         require(name in self._facts, f"{self._prefix}{name} is missing")
@@ -130,4 +179,4 @@ class Saved:
 
 
 def _is_finite(value: Any) -> bool:
-    return type(value) in (int, float) and abs(value) <= 1.7e308
+    return type(value) in (int, float) and abs(value) <= sys.float_info.max

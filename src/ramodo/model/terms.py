@@ -43,8 +43,11 @@ class Term(ABC):
     """Its name, in files and in words."""
 
     @abstractmethod
-    def score(self, block: Block, n_threads: int) -> Scores:
-        """One number per row, which depends on that row alone; higher is more outlying."""
+    def score(self, block: Block, n_threads: int, normalize: str | None = None) -> Scores:
+        """One number per row, which depends on that row alone; higher is more outlying.
+
+        `normalize` says how the rows of the block are normalised: what they are compared with has to be, too.
+        """
 
     @abstractmethod
     def parts(self, weight: float, normalize: str | None) -> list[Part]:
@@ -67,11 +70,19 @@ class Term(ABC):
         """The terms that it is made of."""
         return ()
 
-    def all(self) -> Iterator[Term]:
-        """This term and all that it is made of."""
-        yield self
+    def inner_normalize(self, normalize: str | None) -> str | None:
+        """How rows are normalised that those see, where this term's are normalised so."""
+        return normalize
+
+    def all(self, normalize: str | None = None) -> Iterator[tuple[Term, str | None]]:
+        """This term and all that it is made of, each with how the rows that it sees are normalised."""
+        yield self, normalize
         for term in self.inner():
-            yield from term.all()
+            yield from term.all(self.inner_normalize(normalize))
+
+    def __str__(self) -> str:
+        """In words."""
+        return self.kind
 
 
 @dataclass(frozen=True)
@@ -104,24 +115,28 @@ class Model:
         pairs = zip(self.terms, self.weights, strict=True)
         return [part for term, weight in pairs for part in term.parts(weight, None)]
 
+    def _of_kind(self, kind: str) -> Iterator[tuple[Any, str | None]]:
+        """All terms of a kind, wherever they are, each with how the rows that it sees are normalised."""
+        return (pair for top in self.terms for pair in top.all() if pair[0].kind == kind)
+
     @property
     def learned(self) -> tuple[LearnedDistance, ...]:
         """The representations, with the detector in each."""
-        return tuple(term for top in self.terms for term in top.all() if term.kind == "learned distance")  # type: ignore[misc]
+        return tuple(term for term, _ in self._of_kind("learned distance"))
 
     @property
     def normalize(self) -> str | None:
-        """How rows are normalised before the representations see them."""
-        return next((term.how for top in self.terms for term in top.all() if term.kind == "normalized"), None)  # type: ignore[attr-defined]
+        """How rows are normalised before the first representation sees them."""
+        return next((how for _, how in self._of_kind("learned distance")), None)
 
     def names(self) -> tuple[str, ...]:
         """What the score is a sum of, in words."""
-        return tuple(", ".join(term.kind for term in top.all()) for top in self.terms)
+        return tuple(map(str, self.terms))
 
     @property
     def has_labels(self) -> bool:
         """Whether labelled outliers enter the score."""
-        return any(term.kind == "label direction" for top in self.terms for term in top.all())
+        return any(True for _ in self._of_kind("label direction"))
 
     def transform(self, rows: Rows, n_threads: int) -> Floats:
         """All representations of each row, side by side."""
@@ -129,8 +144,9 @@ class Model:
 
     def transform_block(self, block: Block, n_threads: int) -> Floats:
         """The same for rows in memory."""
-        seen = block.normalized(self.normalize, n_threads)
-        parts = [term.representation.transform(seen, n_threads) for term in self.learned]
+        learned = list(self._of_kind("learned distance"))
+        seen = {how: block.normalized(how, n_threads) for how in {how for _, how in learned}}
+        parts = [term.representation.transform(seen[how], n_threads) for term, how in learned]
         return parts[0] if len(parts) == 1 else np.hstack(parts)
 
 

@@ -8,10 +8,9 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
-import numpy as np
 import numpy.typing as npt
 
-from ..saved import CHECKED_AT_ONCE, check_array, require
+from ..saved import CHECKED_AT_ONCE, check_array, check_range, require
 
 ARRAYS: dict[str, str] = {
     "outlier_scores_": "float64",
@@ -33,7 +32,6 @@ def check_vectors(tensors: dict[str, npt.NDArray[Any]], n_features: int) -> None
     for name, dtype in ARRAYS.items():
         check_array(name, tensors[name], dtype, 1)
     n_rows = len(tensors["outlier_scores_"])
-    require(n_rows > 0, "it has no scores of training rows")
     for name in ("initial_scores_", "row_lengths_", "row_norms_"):
         require(len(tensors[name]) == n_rows, f"{name} has {len(tensors[name])} values for {n_rows} training rows")
     require(len(tensors["calibration_scores_"]) <= n_rows, "it has more held-out rows than training rows")
@@ -42,13 +40,6 @@ def check_vectors(tensors: dict[str, npt.NDArray[Any]], n_features: int) -> None
     check_range("row_lengths_", tensors["row_lengths_"], n_features + 1)
     norms = tensors["row_norms_"]
     require(norms.nbytes > CHECKED_AT_ONCE or bool((norms >= 0).all()), "row_norms_ are negative")
-
-
-def check_range(name: str, values: npt.NDArray[np.int64], end: int) -> None:
-    """Integers from 0 to before `end`."""
-    if len(values) and values.nbytes <= CHECKED_AT_ONCE:
-        fine = bool(values.min() >= 0) and int(values.max()) < end
-        require(fine, f"{name} has numbers that are not from 0 to {end - 1}")
 
 
 def read_stage_seconds(given: str) -> dict[str, float]:

@@ -12,10 +12,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ..saved import check_array, require
+from ..saved import check_array, require, shown
 from ..terms import Model, offset_of
 from . import terms
-from .facts import check_range, check_vectors, read_label, read_source, read_stage_seconds
+from .facts import check_vectors, read_label, read_source, read_stage_seconds
 from .tensors import CHECKSUM
 from .version_2 import from_version_2
 
@@ -40,9 +40,9 @@ def read_fitted(header: dict[str, str], tensors: dict[str, npt.NDArray[Any]]) ->
     """Options as JSON, and the attributes of a fitted detector."""
     require(header.get("format") == FORMAT, "its header does not say so")
     version = header.get("version")
-    require(version in ("2", str(VERSION)), f"version {version} is not 2 or {VERSION}, which are read here")
+    require(version in ("2", str(VERSION)), f"version {shown(version)} is not 2 or {VERSION}, which are read here")
     require(version != str(VERSION) or CHECKSUM in header, "it has no checksum")
-    require(header.get("class") in CLASSES, f"it holds a {header.get('class')}, known are {', '.join(CLASSES)}")
+    require(header.get("class") in CLASSES, f"it holds a {shown(header.get('class'))}, known are {', '.join(CLASSES)}")
     if version == "2":
         header, tensors = from_version_2(header, tensors)
     options = json.loads(header["options"])
@@ -50,11 +50,12 @@ def read_fitted(header: dict[str, str], tensors: dict[str, npt.NDArray[Any]]) ->
     facts = _read(json.loads(header["facts"]), FACTS)
     _check_facts(facts)
     names = tensors.pop("feature_names_in_", None)
-    model = terms.read(header["terms"], tensors, facts["n_features_in_"])
+    n_rows = len(tensors["outlier_scores_"])
+    require(n_rows > 0, "it has no scores of training rows")
+    model = terms.read(header["terms"], tensors, facts["n_features_in_"], n_rows)
     require(len(model.learned) > 0, "it has no representation")
     samples, alive = _read_samples(header, tensors, model)
     check_vectors(tensors, facts["n_features_in_"])
-    _check_origins(model, len(tensors["outlier_scores_"]))
     fitted = {**facts, **tensors, "model_": model, "samples_": samples, "n_alive_": alive}
     if names is not None:
         fitted["feature_names_in_"] = _read_names(names, facts["n_features_in_"])
@@ -71,7 +72,7 @@ def _read(values: Any, kinds: dict[str, type]) -> dict[str, Any]:
         allowed = (int, float) if kind is float else (kind,)
         require(
             isinstance(values[name], allowed) and (kind is bool or not isinstance(values[name], bool)),
-            f"{name} is {values[name]!r}",
+            f"{name} is {shown(values[name])}",
         )
         values[name] = kind(values[name])
     return dict(values)
@@ -107,10 +108,3 @@ def _read_names(encoded: npt.NDArray[Any], n_features: int) -> npt.NDArray[np.ob
     require(isinstance(names, list) and len(names) == n_features, "feature names do not fit the features")
     require(all(isinstance(name, str) for name in names), "feature names are not text")
     return np.array(names, dtype=object)
-
-
-def _check_origins(model: Model, n_rows: int) -> None:
-    """References are training rows."""
-    for i, origin in enumerate(term.origin for term in model.learned):
-        if origin is not None:
-            check_range(f"numbers of the references of model {i}", origin.numbers, n_rows)

@@ -11,7 +11,7 @@ from ..combining import Mean, Normalized
 from ..label_direction import LabelDirection
 from ..learned import LearnedDistance
 from ..original import OriginalDistance
-from ..saved import Saved, require
+from ..saved import Saved, require, shown
 from ..terms import Model, Tensors, Term
 
 KINDS: dict[str, type[Term]] = {
@@ -33,10 +33,10 @@ def _describe(term: Term, prefix: str, tensors: Tensors) -> dict[str, Any]:
     return {"kind": term.kind, **term.facts(), **({"terms": inner} if inner else {})}
 
 
-def read(text: str, tensors: Tensors, n_features: int) -> Model:
-    """The model, whose arrays are taken out of `tensors`."""
-    saved = Saved(json.loads(text), tensors, "term.", n_features)
-    weights = saved.reals("weights")
+def read(text: str, tensors: Tensors, n_features: int, n_rows: int) -> Model:
+    """The model, whose arrays are taken out of `tensors`; `n_rows` training rows may be references."""
+    saved = Saved(json.loads(text), tensors, n_features, n_rows)
+    weights = saved.reals("weights", low=0.0)
     terms = saved.terms(_read)
     saved.finish()
     require(len(weights) == len(terms) > 0, "it has not one weight for each of its terms")
@@ -45,7 +45,9 @@ def read(text: str, tensors: Tensors, n_features: int) -> Model:
 
 def _read(saved: Saved) -> Term:
     kind = saved.kind()
-    require(kind in KINDS, f"it holds the term {kind[:50]!r}, known are {', '.join(KINDS)}")
-    term = KINDS[kind].read(saved, saved.terms(_read))
+    require(kind in KINDS, f"it holds the term {shown(kind)}, known are {', '.join(KINDS)}")
+    inner = saved.terms(_read)
+    term = KINDS[kind].read(saved, inner)
     saved.finish()
+    require(term.inner() == inner, f"it holds terms within a {kind}, which has none")
     return term
