@@ -10,7 +10,7 @@ import numpy.typing as npt
 from ..formats import FormatError, Table
 from ..formats.classes import Classes, is_text, shown
 from ..model.file.saving import open_model
-from .allowed import refuse_number
+from ..options import option_named
 from .console import print_facts
 from .reading import read_for, source_of, threads_of
 from .score import scores_of
@@ -31,7 +31,7 @@ def run_evaluate(
     as_json: bool,
 ) -> None:
     """Print AUC-ROC, average precision and precision at n."""
-    refuse_number("--seed", seed)
+    option_named("random_state").of_flag(seed)
     detector = open_model(model)
     detector.n_jobs = threads_of(threads)
     source = source_of(detector, format, None, label)
