@@ -14,12 +14,13 @@ import scipy.sparse as sp
 
 from ..explain.naming import explained, in_words, reference_tokens
 from ..formats import FormatError, Table
+from ..formats.truth import outliers_in
 from ..insight.figures import percentiles
 from . import output as files
 from .console import note, print_facts, print_rows
 from .flags import Fitting
 from .reading import Source, threads_of
-from .report import outliers_in, refuse_report, write
+from .report import refuse_report, write
 from .training import fit
 
 _REASONS = 3
