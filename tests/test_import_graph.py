@@ -12,6 +12,7 @@ ROOT = Path(ramodo.__file__).parent
 STAGES = ("scoring", "ensembles", "thresholding", "conformal", "triplets", "layers", "ranking", "adadelta")
 
 FLOORS = [
+    ("allowed",),
     ("options", "bounds", "threads", "in_order", "files", "terminal"),
     ("kernels",),
     ("data",),
@@ -24,6 +25,7 @@ FLOORS = [
     ("model.file",),
     ("framework",),
     ("repen",),
+    ("neighbors",),
     ("plots", "report", "datasets", "baselines", "demo"),
     ("experiments",),
     ("cli",),

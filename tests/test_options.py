@@ -1,10 +1,12 @@
 """The table of options: the detector's signature, its documentation and its refusals all follow it."""
 
+import ast
 import inspect
 import math
 import re
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from ramodo import (
@@ -22,9 +24,8 @@ from ramodo import (
     TopK,
     TripletSampler,
 )
-from ramodo.framework import COMMON
+from ramodo.allowed import Having, Integer, Literal, RandomSource, Real
 from ramodo.options import OPTIONS, OptionError, check
-from ramodo.repen import _OPTIONS
 
 TABLE = {option.name: option for option in OPTIONS}
 
@@ -38,6 +39,20 @@ STAGE_OPTIONS = {
     "held_out": lambda value: Conformal(held_out=value),
 }
 """Options of a cut-off alone, and what makes one with such an option."""
+
+RAMODO_STAGES = ["scorer", "ranker", "thresholder", "sampler", "representation", "loss", "cutoff"]
+COMMON = [
+    "n_epochs",
+    "samples_per_epoch",
+    "batch_size",
+    "normalize",
+    "n_estimators",
+    "warm_start",
+    "random_state",
+    "n_jobs",
+    "verbose",
+]
+"""Options that every detector has."""
 
 ALLOWED = {
     "n_components": [1, 20, 4096, np.int64(5)],
@@ -66,7 +81,7 @@ ALLOWED = {
     "held_out": [1e-9, 0.2, 0.5],
 }
 REFUSED = {
-    "n_components": [0, -1, 4097, 2.0, "20", None, True],
+    "n_components": [0, -1, 4097, 2.0, "20", None, True, np.True_],
     "n_epochs": [0, -1, 1.5, None, False, 10**6],
     "samples_per_epoch": [0, -5, "all", None, 10.0, 10**9],
     "batch_size": [0, None, 2.5, 10**9],
@@ -74,7 +89,7 @@ REFUSED = {
     "n_queries": [0, 1.0, None],
     "n_subsamples": [0, -1, None],
     "subsample_size": [0, 2.5, None],
-    "alpha": [-0.1, math.nan, math.inf, "sqrt3", None, 1e7, 1e300],
+    "alpha": [np.True_, -0.1, math.nan, math.inf, "sqrt3", None, 1e7, 1e300],
     "threshold": [0, 0.0, -0.1, 0.6, 1, math.nan, "auto", "Cantelli", None, True, TopK, Sp()],
     "labeled_fraction": [-0.1, 1.1, math.nan, None, "half", True],
     "labels_in_score": [None, 0, 1, "auto"],
@@ -111,11 +126,11 @@ def _defaults(kind):
 
 def test_the_signature_is_the_table():
     """Row by row; what follows in the table are options of siblings and of single stages."""
-    defaults, rows = _defaults(REPEN), OPTIONS[: len(_OPTIONS)]
+    defaults = _defaults(REPEN)
+    rows, others = OPTIONS[: len(defaults)], OPTIONS[len(defaults) :]
     assert list(defaults.items()) == [(option.name, option.default) for option in rows]
-    assert list(defaults) == list(_OPTIONS)
     assert REPEN().get_params() == defaults
-    assert {option.name for option in OPTIONS[len(_OPTIONS) :]} == {"k", *STAGE_OPTIONS}
+    assert {option.name for option in others} == {"k", *STAGE_OPTIONS}
 
 
 @pytest.mark.parametrize("kind", [KthNeighborREPEN, AverageNeighborREPEN])
@@ -127,8 +142,9 @@ def test_the_siblings_of_repen_have_its_options_and_k(kind):
 
 
 def test_ramodo_has_its_stages_and_the_options_that_are_of_none():
-    stages = ["scorer", "ranker", "thresholder", "sampler", "representation", "loss", "cutoff"]
-    expected = [(name, None) for name in stages] + [(name, TABLE[name].default) for name in COMMON]
+    """Labels enter the score after all stages: no stage could have that option."""
+    own = ["labels_in_score", *COMMON]
+    expected = [(name, None) for name in RAMODO_STAGES] + [(name, TABLE[name].default) for name in own]
     assert list(_defaults(RAMODO).items()) == expected
     assert RAMODO().get_params() == dict(expected)
 
@@ -167,14 +183,54 @@ def test_the_defaults_are_the_paper_s():
     assert REPEN().get_params() == expected
 
 
+def _type_of(kind):
+    if isinstance(kind, Literal):
+        return "bool" if isinstance(kind.value, bool) else repr(kind.value)
+    return {Integer: "int", Real: "float", RandomSource: "RandomState or Generator", Having: "object"}[type(kind)]
+
+
+def _as_documented(option, default):
+    """Type and default on the line of the name, then what it means, what is allowed, and where the paper has it."""
+    types = " or ".join(dict.fromkeys(map(_type_of, option.allowed)))
+    paper = "" if option.paper == "-" else f" In the paper: {option.paper}."
+    return f"{types}, default {default!r}", f"{option.meaning} Allowed: {option.in_words}.{paper}"
+
+
+def _section(kind, title):
+    """Names in a section of a numpydoc docstring, with the rest of their lines and their paragraphs in one line."""
+    text = inspect.cleandoc(kind.__doc__)
+    body = re.search(rf"^{title}\n-+\n(.*?)(?=\n\n|\Z)", text, re.MULTILINE | re.DOTALL)[1]
+    entries = re.findall(r"^(\w.*?) : (.*)\n((?:    .*(?:\n|\Z))+)", body, re.MULTILINE)
+    assert sum(1 + paragraph.strip().count("\n") + 1 for _, _, paragraph in entries) == body.count("\n") + 1
+    return {name: (line, " ".join(paragraph.split())) for name, line, paragraph in entries}
+
+
 @pytest.mark.parametrize("kind", DETECTORS)
-def test_every_option_is_documented(kind):
-    """With the default that it has in this class."""
-    options = {name: default for name, default in _defaults(kind).items() if name in TABLE}
-    assert options.keys() >= set(COMMON)
-    for name, default in options.items():
-        assert re.search(rf"^ +{name} : .*default {re.escape(repr(default))}$", kind.__doc__, re.MULTILINE), name
-        assert TABLE[name].meaning in kind.__doc__
+def test_the_docstring_is_the_table(kind):
+    """Row by row, with the defaults of this class; the text itself is static, for tools that do not run it."""
+    found = _section(kind, "Parameters")
+    assert list(found) == list(_defaults(kind))
+    options = {name: default for name, default in _defaults(kind).items() if name not in RAMODO_STAGES}
+    assert {name: found[name] for name in options} == {
+        name: _as_documented(TABLE[name], default) for name, default in options.items()
+    }
+
+
+@pytest.mark.parametrize("kind", DETECTORS)
+def test_the_docstring_is_a_constant(kind):
+    tree = ast.parse(inspect.getsource(kind))
+    assert ast.get_docstring(tree.body[0]) == inspect.cleandoc(kind.__doc__)
+
+
+@pytest.mark.parametrize("kind", [REPEN, KthNeighborREPEN])
+def test_a_fitted_detector_has_the_attributes_that_are_documented(kind, data):
+    """Those of others are said to be the same."""
+    table = pd.DataFrame(data[0].toarray()[:, :5], columns=list("abcde"))
+    fitted = kind(n_epochs=1, random_state=0).fit(table)
+    names = [name for entry in _section(REPEN, "Attributes") for name in entry.split(", ")]
+    assert len(names) > 10
+    for name in names:
+        assert getattr(fitted, name) is not None
 
 
 @pytest.mark.parametrize(("name", "value"), _cases(ALLOWED))
@@ -192,7 +248,7 @@ def test_other_values_are_refused_by_name(name, value):
 
 def _with_refused():
     """Detectors with an option that is not allowed: of their own, or of a stage."""
-    for name in _OPTIONS:
+    for name in _defaults(REPEN):
         yield pytest.param(name, REPEN(**{name: REFUSED[name][0]}), id=name)
     yield pytest.param("k", KthNeighborREPEN(REFUSED["k"][0]), id="k")
     for name in COMMON:

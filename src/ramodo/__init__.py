@@ -34,8 +34,8 @@ __version__ = "0.1.0"
 HOMES = {
     "RAMODO": "framework",
     "REPEN": "repen",
-    "KthNeighborREPEN": "repen",
-    "AverageNeighborREPEN": "repen",
+    "KthNeighborREPEN": "neighbors",
+    "AverageNeighborREPEN": "neighbors",
     "Sp": "stages.scoring",
     "KthNN": "stages.scoring",
     "AverageNN": "stages.scoring",
@@ -80,7 +80,8 @@ __all__ = [
 if TYPE_CHECKING:
     from .framework import RAMODO
     from .model.file.saving import load
-    from .repen import REPEN, AverageNeighborREPEN, KthNeighborREPEN
+    from .neighbors import AverageNeighborREPEN, KthNeighborREPEN
+    from .repen import REPEN
     from .stages.conformal import Conformal
     from .stages.ensembles import Ensemble
     from .stages.layers import Layers

@@ -29,7 +29,7 @@ from .insight.diagnosis import Diagnosis, compare_normalizations, diagnose
 from .model.file import saving as model_file
 from .model.references import References
 from .model.terms import Model, offset_of
-from .options import TOP, OptionError, check, describe
+from .options import TOP, OptionError, check
 from .stages import conformal
 from .stages.assembling import Stages, assemble
 from .terminal.progress import Progress
@@ -39,34 +39,6 @@ FEWEST_ROWS = 3
 
 _WARM = 10
 """A warm start trains this part of the epochs."""
-
-COMMON = (
-    "n_epochs",
-    "samples_per_epoch",
-    "batch_size",
-    "normalize",
-    "n_estimators",
-    "warm_start",
-    "random_state",
-    "n_jobs",
-    "verbose",
-)
-"""Options that every instance has."""
-
-ATTRIBUTES = """    outlier_scores_ : scores of the training rows, higher is more outlying
-    threshold_ : `predict` flags rows with a score at or above it
-    false_positive_bound_ : largest share of scores that Cantelli's inequality allows there; NaN for other cut-offs
-    offset_ : the same line in scikit-learn's sign, see `decision_function`
-    initial_scores_ : the initial ranking, on the original features
-    candidate_outliers_ : rows that training took as outliers
-    fallback_used_ : too few initial scores reached Cantelli's line, so the highest were taken: half a percent, or ten
-    loss_curve_ : mean ranking loss of each epoch
-    components_ : weights of the features that training changed (sparse)
-    feature_indices_, feature_weights_ : the same, as two arrays; of the first model where there are several
-    references_ : rows of the representation that scores are distances to; of the first model
-    model_ : all representations and references
-    stage_seconds_ : seconds spent in each stage
-    n_features_in_, feature_names_in_ : as everywhere in scikit-learn"""
 
 
 class RandomDistanceDetector(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Detector):
@@ -319,26 +291,57 @@ class RandomDistanceDetector(ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
         return tags
 
 
-class RAMODO(RandomDistanceDetector):  # noqa: D101 - its docstring takes the options from their table
-    __doc__ = f"""The framework: an outlier detector composed of stages. Without arguments it is `REPEN`, bit for bit.
+class RAMODO(RandomDistanceDetector):
+    """The framework: an outlier detector composed of stages. Without arguments it is `REPEN`, bit for bit.
 
     Parameters
     ----------
     scorer : `Sp` (default), `KthNN`, `AverageNN`, or a detector with `fit` and `score_samples`
         φ: ranks the rows at first, gives the loss its distances, and detects in the representation.
-    ranker : the initial ranking where it is not the scorer's: an `Ensemble`, or any scorer
+    ranker : an `Ensemble`, or any scorer
+        The initial ranking, where it is not the scorer's.
     thresholder : `Cantelli` (default), `TopFraction`, `TopK`, `GivenSet`, or an object with `split`
+        Splits the initial ranking into candidate outliers and inliers.
     sampler : `TripletSampler` (default), or an object with `n_queries` and `draw`
         By default one query, or for a scorer that looks at k neighbours as many as its subsamples have members.
     representation : `Layers` (default: one of 20 ReLU units), or an object with `first_width` and `head`
+        What is learned.
     loss : `RankingHinge` (default), or a function of rows and triplets
+        What training makes small.
     cutoff : `Cantelli` (default), `TopFraction`, `TopK`, `Conformal`, or an object with `cutoff`
-        The line of `predict`.
-{describe("labels_in_score", *COMMON)}
+        The cut-off of `predict`.
+    labels_in_score : bool, default True
+        Whether labelled outliers also enter the final score, by the direction in which they differ from other
+        rows. In the paper they shape training alone: False. Allowed: True or False.
+    n_epochs : int, default 30
+        Passes of training. Allowed: an integer from 1 to 100,000. In the paper: sec. 6.3.
+    samples_per_epoch : 'auto' or int, default 'auto'
+        Triplets drawn per epoch; 'auto' is 5,000, or the number of rows where that is less. Allowed: 'auto' or
+        an integer from 1 to 100,000,000. In the paper: sec. 6.3.
+    batch_size : int, default 256
+        Triplets per gradient step. Allowed: an integer from 1 to 100,000,000. In the paper: b, sec. 6.3.
+    normalize : None or 'l2' or 'max', default None
+        Divide each row by its length, or by its largest absolute value. `diagnose` helps to choose. Allowed:
+        None or 'l2' or 'max'.
+    n_estimators : int, default 1
+        Independent representations, whose scores are averaged. Allowed: an integer from 1 to 1,000.
+    warm_start : bool, default False
+        `fit` again starts from the weights it has and trains a tenth of the epochs: for a few more labels.
+        Allowed: False or True.
+    random_state : None or int or RandomState or Generator, default None
+        Seed of all random draws; the same seed gives the same bits. Allowed: None or an integer from 0 to
+        18,446,744,073,709,551,615 or a numpy RandomState or Generator.
+    n_jobs : None or int, default None
+        Threads. -1 is all cores, -2 all but one; None is 1, unless a `joblib.parallel_config` says otherwise.
+        Results do not depend on it. Allowed: None or an integer from 1 to 4,096 or an integer from -4,096 to
+        -1.
+    verbose : int or bool, default 0
+        1 reports the stages, with progress where there is a terminal. Allowed: an integer from 0 to 10 or True
+        or False.
 
-    Attributes
-    ----------
-{ATTRIBUTES}
+    See Also
+    --------
+    REPEN : one instance, whose attributes are those of all.
 
     Notes
     -----

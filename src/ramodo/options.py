@@ -1,17 +1,20 @@
-"""Every option of a detector: what is allowed, its default, and where the paper speaks of it.
+"""Every option of a detector: what is allowed, its default, where the paper speaks of it, and its name as a flag.
 
-`check` is the one place where options are refused, with one form of message: what was given, what is allowed.
+A row of the table is all that is said of an option. `check` refuses values in Python, `Option.of_flag` on the command
+line, with one form of message: what was given, what is allowed. The flags of `ramodo detect` and `ramodo fit`,
+docs/options.md and the docstrings of the detectors follow the rows too; tests see to the last two.
+
+Nothing here imports numpy: `ramodo --version` and `--help` need the table, and should not wait.
 """
 
 from __future__ import annotations
 
 import math
-import numbers
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
+from .allowed import Allowed, Having, Integer, Literal, RandomSource, Real
 
 
 class OptionError(ValueError, TypeError):
@@ -19,85 +22,16 @@ class OptionError(ValueError, TypeError):
 
 
 @dataclass(frozen=True)
-class Integer:
-    """A whole number within bounds."""
+class Flag:
+    """How the command spells an option.
 
-    low: int
-    high: int = 2**31 - 1
+    help : where the meaning of the option does not say it; flags take numbers or single words, and no objects
+    default : where the command's is not the option's; None means that nothing was given
+    """
 
-    def accepts(self, value: object) -> bool:
-        return (
-            isinstance(value, numbers.Integral)
-            and not isinstance(value, bool | np.bool_)
-            and (self.low <= int(value) <= self.high)
-        )
-
-    def __str__(self) -> str:
-        return f"an integer from {self.low:,} to {self.high:,}"
-
-
-@dataclass(frozen=True)
-class Real:
-    """A finite number within bounds, both included unless `above` says that the lower one is not."""
-
-    low: float
-    high: float = math.inf
-    above: bool = False
-
-    def accepts(self, value: object) -> bool:
-        if not isinstance(value, numbers.Real) or isinstance(value, bool | np.bool_):
-            return False
-        try:
-            number = float(value)
-        except OverflowError:
-            return False
-        high_enough = number > self.low if self.above else number >= self.low
-        return math.isfinite(number) and high_enough and number <= self.high
-
-    def __str__(self) -> str:
-        text = f"a number {'above' if self.above else 'of at least'} {self.low:g}"
-        return text if math.isinf(self.high) else f"{text} and at most {self.high:g}"
-
-
-@dataclass(frozen=True)
-class Literal:
-    """One fixed value."""
-
-    value: object
-
-    def accepts(self, value: object) -> bool:
-        return type(value) is type(self.value) and value == self.value
-
-    def __str__(self) -> str:
-        return repr(self.value)
-
-
-@dataclass(frozen=True)
-class RandomSource:
-    """A numpy generator, from which one seed is drawn."""
-
-    def accepts(self, value: object) -> bool:
-        return isinstance(value, np.random.RandomState | np.random.Generator)
-
-    def __str__(self) -> str:
-        return "a numpy RandomState or Generator"
-
-
-@dataclass(frozen=True)
-class Having:
-    """An object with a method."""
-
-    method: str
-    examples: str
-
-    def accepts(self, value: object) -> bool:
-        return callable(getattr(value, self.method, None)) and not isinstance(value, type)
-
-    def __str__(self) -> str:
-        return f"an object with a method {self.method} ({self.examples})"
-
-
-Allowed = Integer | Real | Literal | RandomSource | Having
+    name: str
+    help: str | None = None
+    default: object = ...
 
 
 @dataclass(frozen=True)
@@ -109,10 +43,47 @@ class Option:
     allowed: tuple[Allowed, ...]
     paper: str
     meaning: str
+    flag: Flag | None = None
 
     def refuse_unless_allowed(self, value: object) -> None:
         if not any(kind.accepts(value) for kind in self.allowed):
-            raise OptionError(f"{self.name}={value!r} was given; allowed: {' or '.join(map(str, self.allowed))}.")
+            raise OptionError(f"{self.name}={value!r} was given; allowed: {self.in_words}.")
+
+    @property
+    def in_words(self) -> str:
+        """What is allowed."""
+        return " or ".join(map(str, self.allowed))
+
+    @property
+    def flag_type(self) -> type[int] | type[float] | type[bool] | type[str]:
+        """What the command reads: a number where one is allowed, else one of the fixed values as a word."""
+        if any(isinstance(kind, Real) for kind in self.allowed):
+            return float
+        if any(isinstance(kind, Integer) for kind in self.allowed):
+            return int
+        fixed = [kind.value for kind in self.allowed if isinstance(kind, Literal)]
+        return bool if all(isinstance(value, bool) for value in fixed) else str
+
+    @property
+    def flag_default(self) -> object:
+        """What the command assumes; None where the option's own default is no value that a flag can have."""
+        if self.flag is not None and self.flag.default is not ...:
+            return self.flag.default
+        return self.default if isinstance(self.default, self.flag_type) else None
+
+    def of_flag(self, given: Any) -> Any:
+        """The value of the option that the command's user means; raises `OptionError` where there is none."""
+        name = self.name if self.flag is None else self.flag.name
+        if self.flag_type is str:
+            words = {str(k.value).lower(): k.value for k in self.allowed if isinstance(k, Literal)}
+            if given not in words:
+                *most, last = words
+                raise OptionError(f"{name} {given!r} was given; allowed: {', '.join(most)} or {last}.")
+            return words[given]
+        kinds = [k for k in self.allowed if isinstance(k, Integer | Real) or self.flag_type is bool]
+        if not any(kind.accepts(given) for kind in kinds):
+            raise OptionError(f"{name} {given} was given; allowed: {' or '.join(map(str, kinds))}.")
+        return given
 
 
 _LARGEST_ALPHA = 1e6
@@ -124,8 +95,15 @@ _LARGEST_MARGIN = 1e63
 _MOST_TRIPLETS = 100_000_000
 
 OPTIONS: tuple[Option, ...] = (
-    Option("n_components", 20, (Integer(1, 4096),), "M, sec. 6.3", "Columns of the representation."),
-    Option("n_epochs", 30, (Integer(1, 100_000),), "sec. 6.3", "Passes of training."),
+    Option(
+        "n_components",
+        20,
+        (Integer(1, 4096),),
+        "M, sec. 6.3",
+        "Columns of the representation.",
+        Flag("--components"),
+    ),
+    Option("n_epochs", 30, (Integer(1, 100_000),), "sec. 6.3", "Passes of training.", Flag("--epochs")),
     Option(
         "samples_per_epoch",
         "auto",
@@ -157,6 +135,7 @@ OPTIONS: tuple[Option, ...] = (
         (Literal("cantelli"), Real(0, 0.5, above=True), Having("cutoff", "TopK, Conformal, ...")),
         "eq. 2",
         "Cut-off of `predict`: Cantelli's, the share of training rows to flag, or a rule of its own.",
+        Flag("--share", "Flag this share of the rows."),
     ),
     Option(
         "labeled_fraction",
@@ -180,8 +159,16 @@ OPTIONS: tuple[Option, ...] = (
         (Literal(None), Literal("l2"), Literal("max")),
         "-",
         "Divide each row by its length, or by its largest absolute value. `diagnose` helps to choose.",
+        Flag("--normalize", "Rows: none, l2 or max. By default l2 for text, none for all else."),
     ),
-    Option("n_estimators", 1, (Integer(1, 1000),), "-", "Independent representations, whose scores are averaged."),
+    Option(
+        "n_estimators",
+        1,
+        (Integer(1, 1000),),
+        "-",
+        "Independent representations, whose scores are averaged.",
+        Flag("--models", "Representations to train; their scores are averaged."),
+    ),
     Option(
         "warm_start",
         False,
@@ -195,6 +182,7 @@ OPTIONS: tuple[Option, ...] = (
         (Literal(None), Integer(0, 2**64 - 1), RandomSource()),
         "-",
         "Seed of all random draws; the same seed gives the same bits.",
+        Flag("--seed", "The same seed gives the same scores.", default=0),
     ),
     Option(
         "n_jobs",
@@ -203,6 +191,7 @@ OPTIONS: tuple[Option, ...] = (
         "-",
         "Threads. -1 is all cores, -2 all but one; None is 1, unless a `joblib.parallel_config` says otherwise. "
         "Results do not depend on it.",
+        Flag("--threads", "All cores by default."),
     ),
     Option(
         "verbose",
@@ -228,12 +217,18 @@ OPTIONS: tuple[Option, ...] = (
         (Real(0, 1, above=True),),
         "-",
         "Expected share of false discoveries among new rows, by `discoveries`.",
+        Flag("--fdr", "Draw the line at this false-discovery rate, which holds for new rows only.", default=None),
     ),
     Option("held_out", 0.2, (Real(0, 0.5, above=True),), "-", "Share of the rows that only the cut-off sees."),
 )
 
 
-TOP = Option("top", 10, (Integer(1),), "-", "Reasons for each row, of `explain`.")
+TOP = Option("top", 10, (Integer(1),), "-", "Reasons for each row.", Flag("--top"))
+
+
+def option_named(name: str) -> Option:
+    """The row of an option."""
+    return next(option for option in OPTIONS if option.name == name)
 
 
 def check(given: Mapping[str, Any]) -> None:
@@ -241,14 +236,3 @@ def check(given: Mapping[str, Any]) -> None:
     for option in OPTIONS:
         if option.name in given:
             option.refuse_unless_allowed(given[option.name])
-
-
-def describe(*names: str, **defaults: object) -> str:
-    """Rows of the table as the Parameters section of a docstring; `defaults` where a class has its own."""
-    table = {option.name: option for option in OPTIONS}
-    lines = []
-    for option in (table[name] for name in names):
-        default = defaults.get(option.name, option.default)
-        lines.append(f"    {option.name} : {' or '.join(map(str, option.allowed))}, default {default!r}")
-        lines.append(f"        {option.meaning} [{option.paper}]")
-    return "\n".join(lines)

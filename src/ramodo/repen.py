@@ -1,41 +1,21 @@
-"""REPEN, RAMODO for the detector Sp (section 4 of the paper), and its siblings for other distances."""
+"""REPEN, RAMODO for the detector Sp (section 4 of the paper)."""
 
 from __future__ import annotations
 
 import math
 from typing import Any
 
-from .framework import ATTRIBUTES, COMMON, RandomDistanceDetector
-from .options import describe
+from .framework import RandomDistanceDetector
 from .stages.assembling import Stages, assemble
 from .stages.layers import Layers
 from .stages.ranking import RankingHinge
-from .stages.scoring import AverageNN, KthNN, RandomDistance, Sp
+from .stages.scoring import RandomDistance, Sp
 from .stages.thresholding import Cantelli, TopFraction
 from .stages.triplets import TripletSampler
 
-_OPTIONS = (
-    "n_components",
-    *COMMON[:3],
-    "margin",
-    "n_queries",
-    "n_subsamples",
-    "subsample_size",
-    "alpha",
-    "threshold",
-    "labeled_fraction",
-    "labels_in_score",
-    *COMMON[3:],
-)
 
-_REFERENCE = """    References
-    ----------
-    Pang, Cao, Chen, Liu: Learning Representations of Ultrahigh-dimensional Data for Random Distance-based Outlier
-    Detection. KDD 2018."""
-
-
-class REPEN(RandomDistanceDetector):  # noqa: D101 - its docstring takes the options from their table
-    __doc__ = f"""Outlier detector that learns a small representation for the random-distance detector Sp.
+class REPEN(RandomDistanceDetector):
+    """Outlier detector that learns a small representation for the random-distance detector Sp.
 
     Sp ranks the rows; rows that Cantelli's inequality sets apart are candidate outliers; a ReLU layer is trained so
     that candidates lie farther from randomly drawn inliers than other inliers do; Sp scores the rows in what the layer
@@ -43,13 +23,93 @@ class REPEN(RandomDistanceDetector):  # noqa: D101 - its docstring takes the opt
 
     Parameters
     ----------
-{describe(*_OPTIONS)}
+    n_components : int, default 20
+        Columns of the representation. Allowed: an integer from 1 to 4,096. In the paper: M, sec. 6.3.
+    n_epochs : int, default 30
+        Passes of training. Allowed: an integer from 1 to 100,000. In the paper: sec. 6.3.
+    samples_per_epoch : 'auto' or int, default 'auto'
+        Triplets drawn per epoch; 'auto' is 5,000, or the number of rows where that is less. Allowed: 'auto' or
+        an integer from 1 to 100,000,000. In the paper: sec. 6.3.
+    batch_size : int, default 256
+        Triplets per gradient step. Allowed: an integer from 1 to 100,000,000. In the paper: b, sec. 6.3.
+    margin : float, default 1000.0
+        Difference of squared distances beyond which a triplet is satisfied. Allowed: a number above 0 and at
+        most 1e+63. In the paper: c, sec. 4.5.
+    n_queries : int, default 1
+        Queries per triplet. Allowed: an integer from 1 to 1,024. In the paper: n, sec. 4.5.
+    n_subsamples : int, default 50
+        Subsamples in the Sp ensemble. Allowed: an integer from 1 to 100,000. In the paper: m, sec. 4.5.
+    subsample_size : int, default 8
+        References in each subsample. Allowed: an integer from 1 to 100,000. In the paper: |S|, sec. 4.5.
+    alpha : float, default 1.7320508075688772
+        Standard deviations above the mean at which a score counts as high; at most 1/(1+α²) of scores are.
+        Allowed: a number of at least 0 and at most 1e+06. In the paper: α, eq. 2 and sec. 5.2.
+    threshold : 'cantelli' or float or object, default 'cantelli'
+        Cut-off of `predict`: Cantelli's, the share of training rows to flag, or a rule of its own. Allowed:
+        'cantelli' or a number above 0 and at most 0.5 or an object with a method cutoff (TopK, Conformal, ...).
+        In the paper: eq. 2.
+    labeled_fraction : 'auto' or float, default 'auto'
+        Share of the negatives of a batch that is drawn from labelled outliers, where there are any. 0.5 is the
+        paper's choice; 'auto' goes by the number of labels. Allowed: 'auto' or a number of at least 0 and at
+        most 1. In the paper: sec. 4.6.
+    labels_in_score : bool, default True
+        Whether labelled outliers also enter the final score, by the direction in which they differ from other
+        rows. In the paper they shape training alone: False. Allowed: True or False.
+    normalize : None or 'l2' or 'max', default None
+        Divide each row by its length, or by its largest absolute value. `diagnose` helps to choose. Allowed:
+        None or 'l2' or 'max'.
+    n_estimators : int, default 1
+        Independent representations, whose scores are averaged. Allowed: an integer from 1 to 1,000.
+    warm_start : bool, default False
+        `fit` again starts from the weights it has and trains a tenth of the epochs: for a few more labels.
+        Allowed: False or True.
+    random_state : None or int or RandomState or Generator, default None
+        Seed of all random draws; the same seed gives the same bits. Allowed: None or an integer from 0 to
+        18,446,744,073,709,551,615 or a numpy RandomState or Generator.
+    n_jobs : None or int, default None
+        Threads. -1 is all cores, -2 all but one; None is 1, unless a `joblib.parallel_config` says otherwise.
+        Results do not depend on it. Allowed: None or an integer from 1 to 4,096 or an integer from -4,096 to
+        -1.
+    verbose : int or bool, default 0
+        1 reports the stages, with progress where there is a terminal. Allowed: an integer from 0 to 10 or True
+        or False.
 
     Attributes
     ----------
-{ATTRIBUTES}
+    outlier_scores_ : array of shape (n_rows,)
+        Scores of the training rows, higher is more outlying.
+    threshold_ : float
+        `predict` flags rows with a score at or above it.
+    false_positive_bound_ : float
+        Largest share of scores that Cantelli's inequality allows there; NaN for other cut-offs.
+    offset_ : float
+        The same cut-off in scikit-learn's sign, see `decision_function`.
+    initial_scores_ : array of shape (n_rows,)
+        The initial ranking, on the original features.
+    candidate_outliers_ : array of row numbers
+        Rows that training took as outliers.
+    fallback_used_ : bool
+        Whether too few initial scores reached Cantelli's cut-off, so that the highest were taken: half a percent, or
+        ten.
+    loss_curve_ : array of shape (n_epochs,)
+        Mean ranking loss of each epoch.
+    components_ : sparse matrix of shape (n_components, n_features)
+        Weights of the features that training changed.
+    feature_indices_, feature_weights_ : arrays
+        The same as two arrays; of the first model where there are several.
+    references_ : array of shape (n_references, n_components)
+        Rows of the representation that scores are distances to; of the first model.
+    model_ : Model
+        The terms of the score: all representations and references.
+    stage_seconds_ : dict
+        Seconds spent in each stage.
+    n_features_in_, feature_names_in_ : int, array of str
+        As everywhere in scikit-learn.
 
-{_REFERENCE}
+    References
+    ----------
+    Pang, Cao, Chen, Liu: Learning Representations of Ultrahigh-dimensional Data for Random Distance-based Outlier
+    Detection. KDD 2018.
     """
 
     def __init__(
@@ -106,83 +166,6 @@ class REPEN(RandomDistanceDetector):  # noqa: D101 - its docstring takes the opt
             cutoff=_cutoff(self.threshold, self.alpha),
             labels_in_score=self.labels_in_score,
         )
-
-
-class KthNeighborREPEN(REPEN):  # noqa: D101
-    __doc__ = f"""REPEN for the distance to the k-th nearest neighbour in place of the nearest.
-
-    The ranking, the loss and the detection all look at the k-th nearest of 8 random rows: 8 references in a subsample,
-    8 queries in a triplet.
-
-    Parameters
-    ----------
-{describe("k", *_OPTIONS, n_queries=8)}
-
-    Attributes
-    ----------
-{ATTRIBUTES}
-
-{_REFERENCE}
-    """
-
-    def __init__(
-        self,
-        k: int = 3,
-        *,
-        n_components: int = 20,
-        n_epochs: int = 30,
-        samples_per_epoch: int | str = "auto",
-        batch_size: int = 256,
-        margin: float = 1000.0,
-        n_queries: int = 8,
-        n_subsamples: int = 50,
-        subsample_size: int = 8,
-        alpha: float = math.sqrt(3),
-        threshold: Any = "cantelli",
-        labeled_fraction: float | str = "auto",
-        labels_in_score: bool = True,
-        normalize: str | None = None,
-        n_estimators: int = 1,
-        warm_start: bool = False,
-        random_state: Any = None,
-        n_jobs: int | None = None,
-        verbose: int = 0,
-    ) -> None:
-        self.k = k
-        super().__init__(
-            n_components,
-            n_epochs=n_epochs,
-            samples_per_epoch=samples_per_epoch,
-            batch_size=batch_size,
-            margin=margin,
-            n_queries=n_queries,
-            n_subsamples=n_subsamples,
-            subsample_size=subsample_size,
-            alpha=alpha,
-            threshold=threshold,
-            labeled_fraction=labeled_fraction,
-            labels_in_score=labels_in_score,
-            normalize=normalize,
-            n_estimators=n_estimators,
-            warm_start=warm_start,
-            random_state=random_state,
-            n_jobs=n_jobs,
-            verbose=verbose,
-        )
-
-    def _scorer(self) -> RandomDistance:
-        return KthNN(self.k, self.n_subsamples, self.subsample_size)
-
-
-class AverageNeighborREPEN(KthNeighborREPEN):  # noqa: D101
-    __doc__ = (
-        (KthNeighborREPEN.__doc__ or "")
-        .replace("the k-th nearest", "the k nearest")
-        .replace("distance to the k nearest neighbour in place", "mean distance to the k nearest neighbours in place")
-    )
-
-    def _scorer(self) -> RandomDistance:
-        return AverageNN(self.k, self.n_subsamples, self.subsample_size)
 
 
 def _cutoff(threshold: Any, alpha: float) -> Any:

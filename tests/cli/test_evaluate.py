@@ -9,7 +9,7 @@ import pytest
 from sklearn.metrics import average_precision_score, roc_auc_score
 
 from ramodo import load
-from ramodo.cli import evaluate
+from ramodo.insight import agreement
 
 MEASURES = ("AUC-ROC", "average precision", "precision at n")
 
@@ -17,7 +17,7 @@ MEASURES = ("AUC-ROC", "average precision", "precision at n")
 @pytest.fixture(autouse=True)
 def few_draws(monkeypatch):
     """For speed: scikit-learn takes a millisecond for each."""
-    monkeypatch.setattr(evaluate, "_DRAWS", 60)
+    monkeypatch.setattr(agreement, "_DRAWS", 60)
 
 
 @pytest.fixture

@@ -9,8 +9,7 @@ import pytest
 import scipy.sparse as sp
 
 from examples import scattered, unordered
-from ramodo.cli.convert import stream_to_folder
-from ramodo.formats import FormatError, Table, folder, read, svmlight
+from ramodo.formats import FormatError, How, Table, folder, read, svmlight
 
 
 @pytest.fixture
@@ -111,6 +110,11 @@ SVM = "# head\n" + "".join(
 )
 
 
+def stream_to_folder(source, path, zero_based=None, n_threads=1):
+    pieces = svmlight.pieces(str(source), How(zero_based=zero_based, n_threads=n_threads))
+    return folder.write_pieces(path, str(source), pieces)
+
+
 @pytest.mark.parametrize("size", [1, 50, 1 << 20])
 @pytest.mark.parametrize("n_threads", [1, 2])
 def test_an_svmlight_file_block_by_block(tmp_path, path, monkeypatch, size, n_threads):
@@ -118,7 +122,7 @@ def test_an_svmlight_file_block_by_block(tmp_path, path, monkeypatch, size, n_th
     source.write_text(SVM)
     whole = svmlight.read(str(source))
     monkeypatch.setattr(svmlight, "line_blocks", partial(svmlight.line_blocks, size=size))
-    assert stream_to_folder(str(source), str(path), None, n_threads) == (80, 40)
+    assert stream_to_folder(source, path, None, n_threads) == (80, 40)
     found = read(str(path))
     assert_same(found.X, whole.X)
     assert found.X.dtype == np.float32
@@ -128,7 +132,7 @@ def test_an_svmlight_file_block_by_block(tmp_path, path, monkeypatch, size, n_th
 def test_one_block_of_doubles_makes_all_doubles(tmp_path, path, monkeypatch):
     (tmp_path / "data.svm").write_text("1 1:0.5\n1 2:0.1\n1 1:0.25\n")
     monkeypatch.setattr(svmlight, "line_blocks", partial(svmlight.line_blocks, size=1))
-    stream_to_folder(str(tmp_path / "data.svm"), str(path), None, 1)
+    stream_to_folder(tmp_path / "data.svm", path)
     assert read(str(path)).X.data.tolist() == [0.5, 0.1, 0.25]
 
 
@@ -136,9 +140,9 @@ def test_an_index_0_that_comes_late_is_an_error_unless_it_was_announced(tmp_path
     (tmp_path / "data.svm").write_text("1 1:0.5\n1 0:0.1\n")
     monkeypatch.setattr(svmlight, "line_blocks", partial(svmlight.line_blocks, size=1))
     with pytest.raises(FormatError, match=r"data.svm has an index 0 after a first part without; .* --zero-based\."):
-        stream_to_folder(str(tmp_path / "data.svm"), str(path), None, 1)
+        stream_to_folder(tmp_path / "data.svm", path)
     assert os.listdir(tmp_path) == ["data.svm"]
-    stream_to_folder(str(tmp_path / "data.svm"), str(path), True, 1)
+    stream_to_folder(tmp_path / "data.svm", path, True)
     assert read(str(path)).X.toarray().tolist() == [[0, 0.5], [0.1, 0]]
 
 
@@ -148,7 +152,7 @@ def test_an_index_0_that_comes_late_is_an_error_unless_it_was_announced(tmp_path
 def test_a_wrong_file_leaves_nothing(tmp_path, path, text, message):
     (tmp_path / "data.svm").write_text(text)
     with pytest.raises(FormatError, match=message):
-        stream_to_folder(str(tmp_path / "data.svm"), str(path), None, 1)
+        stream_to_folder(tmp_path / "data.svm", path)
     assert os.listdir(tmp_path) == ["data.svm"]
 
 

@@ -1,10 +1,26 @@
 """Which format a path has, and that one door reads them all."""
 
+import sys
+from types import ModuleType
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from ramodo.formats import FORMATS, FormatError, Table, TableOptions, TextOptions, format_of, read
+from ramodo import formats
+from ramodo.formats import (
+    FORMATS,
+    Format,
+    FormatError,
+    How,
+    Table,
+    TableOptions,
+    TextOptions,
+    all_formats,
+    format_named,
+    format_of,
+    read,
+)
 
 SUFFIXES = {
     ".svm": "svmlight",
@@ -37,6 +53,60 @@ def test_the_suffix_says_what_a_file_is(suffix, format):
 
 def test_every_format_has_a_suffix():
     assert set(SUFFIXES.values()) == set(FORMATS)
+
+
+def test_a_suffix_is_that_of_one_format():
+    assert {suffix: format.name for format in all_formats() for suffix in format.suffixes} == SUFFIXES
+    assert sum(len(format.suffixes) for format in all_formats()) == len(SUFFIXES)
+
+
+def test_what_is_declared_is_what_is_listed():
+    """Each format of each module that is listed; a module that declares one more would be found by nobody."""
+    declared = {format.name for home in formats._HOMES.values() for format in getattr(formats, home).FORMATS}
+    assert declared == set(FORMATS)
+
+
+def test_a_module_and_a_line_are_a_format(tmp_path, monkeypatch):
+    """Found by name and by suffix, told how to read, and named in messages."""
+    told = []
+
+    def read_ones(path, how):
+        told.append(how)
+        return Table(np.ones((2, 3)))
+
+    module = ModuleType("ramodo.formats.ones")
+    module.FORMATS = (Format("ones", (".ones", ".1"), "Ones.", read_ones),)
+    monkeypatch.setitem(sys.modules, "ramodo.formats.ones", module)
+    monkeypatch.setitem(formats._HOMES, "ones", "ones")
+    monkeypatch.setattr(formats, "FORMATS", tuple(formats._HOMES))
+    assert format_of("data.ones.gz") == format_of("data.1") == "ones"
+    assert read(str(tmp_path / "data.ones"), n_threads=3, n_features=4).X.tolist() == [[1, 1, 1]] * 2
+    assert read("-", "ones").X.shape == (2, 3)
+    assert told == [How(n_features=4, n_threads=3), How()]
+    with pytest.raises(FormatError, match=r", rows, ones\."):
+        format_of("data.doc")
+
+
+STREAMED = {"svmlight": b"1 2:5\n-1 1:4 3:1\n", "text": b"one two\nthree\n"}
+
+
+def test_the_formats_of_lines_can_be_streamed():
+    assert {format.name for format in all_formats() if format.of_stream} == set(STREAMED)
+
+
+@pytest.mark.parametrize("name", STREAMED)
+def test_rows_of_a_stream_are_those_of_the_file(tmp_path, name):
+    """In whole lines of any number; an error counts the lines before them."""
+    (tmp_path / "data").write_bytes(STREAMED[name])
+    how, format = How(n_features=9, texts=TextOptions(bits=8)), format_named(name)
+    whole = format.read(str(tmp_path / "data"), how).X.toarray().tolist()
+    first, second = STREAMED[name].splitlines(keepends=True)
+    assert format.of_stream("it", STREAMED[name], 0, how).X.toarray().tolist() == whole
+    found = [format.of_stream("it", line, i, how).X.toarray().tolist() for i, line in enumerate((first, second))]
+    assert found[0] + found[1] == whole
+    if name == "svmlight":
+        with pytest.raises(FormatError, match="it, line 8, column 3"):
+            format.of_stream("it", b"1 x\n", 7, how)
 
 
 @pytest.mark.parametrize("packing", [".gz", ".bz2", ".xz", ".zst", ".GZ"])

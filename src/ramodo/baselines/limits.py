@@ -8,7 +8,8 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
-from ..options import Option, Real
+from ..allowed import Real
+from ..options import Option
 
 DEFAULT_MEMORY = 8e9
 

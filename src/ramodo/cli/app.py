@@ -6,6 +6,10 @@ from typing import Annotated, Optional
 
 import typer
 
+from ..options import TOP
+from .flags import Fitting, Format, Id, Json, Label, Quiet, Reading, Seed, Threads, flag_of
+from .groups import grouped
+
 app = typer.Typer(
     help="Finds the outliers in data with thousands to billions of features.",
     no_args_is_help=True,
@@ -16,48 +20,12 @@ app = typer.Typer(
 
 Data = Annotated[str, typer.Argument(metavar="DATA", help="File or rows folder; - is standard input.")]
 ModelPath = Annotated[str, typer.Argument(metavar="MODEL", help="A file that fit or detect wrote.")]
-Format = Annotated[
-    Optional[str],  # noqa: UP045 - typer reads it
-    typer.Option(
-        "--format", help="svmlight, numpy, mtx, csv, tsv, parquet, feather, h5ad, text, rows; else by suffix."
-    ),
-]
-Id = Annotated[Optional[str], typer.Option("--id", help="Column of a table that names its rows.")]  # noqa: UP045
-Label = Annotated[Optional[str], typer.Option("--label", help="Column with the truth: no feature, never trained on.")]  # noqa: UP045
-Text = Annotated[Optional[str], typer.Option("--text", help="Column of a table that holds a document.")]  # noqa: UP045
-Ignore = Annotated[Optional[list[str]], typer.Option("--ignore", help="Column to leave out; may be given again.")]  # noqa: UP045
-Missing = Annotated[str, typer.Option("--missing", help="Missing values of a table: error, zero, mean or indicator.")]
-Bits = Annotated[int, typer.Option("--bits", help="Text is hashed to 2^BITS features, up to 40.", min=8, max=40)]
-Words = Annotated[str, typer.Option("--words", help="n-grams of words in text, from-to; 0 for none.")]
-Characters = Annotated[str, typer.Option("--characters", help="n-grams of characters in text, from-to; 0 for none.")]
-Vocabulary = Annotated[bool, typer.Option("--vocabulary", help="Keep the tokens of text as named columns.")]
-ZeroBased = Annotated[
-    Optional[bool],  # noqa: UP045
-    typer.Option("--zero-based/--one-based", help="First index of an svmlight file; else 0 where a 0 occurs."),
-]
 Output = Annotated[
-    Optional[str],  # noqa: UP045
+    Optional[str],  # noqa: UP045 - typer reads it
     typer.Option("-o", "--output", help="Where to write: .csv, .jsonl, .parquet or .npz; - is standard output."),
-]
-Labels = Annotated[Optional[str], typer.Option("--labels", help="Table of id,label: 1 known outlier, -1 known inlier.")]  # noqa: UP045
-Normalize = Annotated[
-    Optional[str],  # noqa: UP045
-    typer.Option("--normalize", help="Rows: none, l2 or max. By default l2 for text, none for all else."),
-]
-Components = Annotated[int, typer.Option("--components", help="Columns of the representation.")]
-Models = Annotated[int, typer.Option("--models", help="Representations to train; their scores are averaged.")]
-Epochs = Annotated[int, typer.Option("--epochs", help="Passes of training.")]
-Share = Annotated[Optional[float], typer.Option("--share", help="Flag this share of the rows.")]  # noqa: UP045
-Fdr = Annotated[
-    Optional[float],  # noqa: UP045
-    typer.Option("--fdr", help="Draw the line at this false-discovery rate, which holds for new rows only."),
 ]
 Report = Annotated[Optional[str], typer.Option("--report", help="Write a report to this .html file.")]  # noqa: UP045
 Model = Annotated[Optional[str], typer.Option("-m", "--model", help="Write the model to this file.")]  # noqa: UP045
-Seed = Annotated[int, typer.Option("--seed", help="The same seed gives the same scores.")]
-Threads = Annotated[Optional[int], typer.Option("--threads", help="All cores by default.")]  # noqa: UP045
-Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Say nothing but results and errors.")]
-Json = Annotated[bool, typer.Option("--json", help="The summary as JSON.")]
 Top = Annotated[int, typer.Option("--top", help="Rows to show.", min=0)]
 
 
@@ -79,32 +47,15 @@ def ramodo(
 
 
 @app.command()
+@grouped
 def detect(
     data: Data,
+    reading: Reading,
+    fitting: Fitting,
     output: Output = None,
     model: Model = None,
     report: Report = None,
-    format: Format = None,
-    id: Id = None,
-    label: Label = None,
-    text: Text = None,
-    ignore: Ignore = None,
-    missing: Missing = "error",
-    bits: Bits = 22,
-    words: Words = "1-1",
-    characters: Characters = "3-5",
-    vocabulary: Vocabulary = False,
-    zero_based: ZeroBased = None,
-    labels: Labels = None,
-    normalize: Normalize = None,
-    components: Components = 20,
-    models: Models = 1,
-    epochs: Epochs = 30,
-    share: Share = None,
-    fdr: Fdr = None,
     top: Top = 10,
-    seed: Seed = 0,
-    threads: Threads = None,
     quiet: Quiet = False,
     json: Json = False,
 ) -> None:
@@ -114,37 +65,18 @@ def detect(
     """
     from .detect import run_detect
     from .reading import Source
-    from .training import Training
 
-    source = Source(format, id, label, text, ignore, missing, bits, words, characters, zero_based, vocabulary)
-    training = Training(labels, normalize, components, models, epochs, share, fdr, seed, threads)
-    run_detect(data, source, training, output=output, model=model, report=report, top=top, quiet=quiet, as_json=json)
+    source = Source.asked(reading)
+    run_detect(data, source, fitting, output=output, model=model, report=report, top=top, quiet=quiet, as_json=json)
 
 
 @app.command()
+@grouped
 def fit(
     data: Data,
     model: Annotated[str, typer.Option("-m", "--model", help="Write the model to this file.")],
-    format: Format = None,
-    id: Id = None,
-    label: Label = None,
-    text: Text = None,
-    ignore: Ignore = None,
-    missing: Missing = "error",
-    bits: Bits = 22,
-    words: Words = "1-1",
-    characters: Characters = "3-5",
-    vocabulary: Vocabulary = False,
-    zero_based: ZeroBased = None,
-    labels: Labels = None,
-    normalize: Normalize = None,
-    components: Components = 20,
-    models: Models = 1,
-    epochs: Epochs = 30,
-    share: Share = None,
-    fdr: Fdr = None,
-    seed: Seed = 0,
-    threads: Threads = None,
+    reading: Reading,
+    fitting: Fitting,
     quiet: Quiet = False,
     json: Json = False,
 ) -> None:
@@ -154,11 +86,9 @@ def fit(
     """
     from .detect import run_detect
     from .reading import Source
-    from .training import Training
 
-    source = Source(format, id, label, text, ignore, missing, bits, words, characters, zero_based, vocabulary)
-    training = Training(labels, normalize, components, models, epochs, share, fdr, seed, threads)
-    run_detect(data, source, training, output=None, model=model, top=0, quiet=quiet, as_json=json)
+    source = Source.asked(reading)
+    run_detect(data, source, fitting, output=None, model=model, top=0, quiet=quiet, as_json=json)
 
 
 @app.command()
@@ -209,7 +139,7 @@ def explain(
         list[str] | None,
         typer.Option("--row", help="Id of a row; its number, from 0, where rows have no ids. May be given again."),
     ] = None,
-    top: Annotated[int, typer.Option("--top", help="Reasons for each row.", min=1)] = 10,
+    top: Annotated[int, flag_of(TOP)] = 10,
     format: Format = None,
     id: Id = None,
     threads: Threads = None,
@@ -274,20 +204,11 @@ def evaluate(
 
 
 @app.command()
+@grouped
 def convert(
     data: Data,
     output: Annotated[str, typer.Argument(metavar="OUTPUT", help="Path ending in .rows, .npz, .svm or .mtx.")],
-    format: Format = None,
-    id: Id = None,
-    label: Label = None,
-    text: Text = None,
-    ignore: Ignore = None,
-    missing: Missing = "error",
-    bits: Bits = 22,
-    words: Words = "1-1",
-    characters: Characters = "3-5",
-    vocabulary: Vocabulary = False,
-    zero_based: ZeroBased = None,
+    reading: Reading,
     threads: Threads = None,
     quiet: Quiet = False,
 ) -> None:
@@ -298,8 +219,7 @@ def convert(
     from .convert import run_convert
     from .reading import Source
 
-    source = Source(format, id, label, text, ignore, missing, bits, words, characters, zero_based, vocabulary)
-    run_convert(data, source, output, threads=threads, quiet=quiet)
+    run_convert(data, Source.asked(reading), output, threads=threads, quiet=quiet)
 
 
 @app.command()

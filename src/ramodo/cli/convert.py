@@ -13,9 +13,8 @@ import scipy.sparse as sp
 from ..data.opening import open_block
 from ..files.npz import write_npz
 from ..files.whole import write_whole
-from ..formats import FormatError, Table, folder, format_of, svmlight
+from ..formats import FormatError, Table, folder, svmlight
 from ..formats.classes import is_text, shown
-from ..formats.opening import Show
 from . import output as files
 from .console import bar, note
 from .reading import Source, threads_of
@@ -28,9 +27,11 @@ def run_convert(path: str, source: Source, output: str, *, threads: int | None, 
     suffix = files.refuse_target(output, TARGETS)
     n_threads = threads_of(threads)
     source.refuse_columns(path)
-    if suffix == ".rows" and format_of(path, source.format) == "svmlight":
+    kind = source.format_at(path)
+    if suffix == ".rows" and kind.pieces is not None:
         progress = bar("converting", "MB", quiet)
-        n_rows, n_features = stream_to_folder(path, output, source.zero_based, n_threads, progress.show)
+        how = replace(source.how(n_threads), show=progress.show)
+        n_rows, n_features = folder.write_pieces(output, path, kind.pieces(path, how))
         progress.clear()
     else:
         table = _checked(path, source.read(path, n_threads, quiet), n_threads)
@@ -38,28 +39,6 @@ def run_convert(path: str, source: Source, output: str, *, threads: int | None, 
         _refuse_words(output, suffix, table)
         _write(output, suffix, table)
     note(f"{output}: {n_rows:,} rows, {n_features:,} features", quiet)
-
-
-def stream_to_folder(
-    path: str, output: str, zero_based: bool | None, n_threads: int, show: Show | None = None
-) -> tuple[int, int]:
-    """An svmlight file of any size, in memory for one block. Whether indices begin at 0 is seen in the first block."""
-    shift, largest, n_rows = None, -1, 0
-    with folder.writing(output) as place, folder.FolderWriter(place) as writer:
-        for block in svmlight.blocks(path, n_threads=n_threads, show=show):
-            if shift is None:
-                shift = svmlight.shift_of(path, block.smallest, zero_based)
-            if block.smallest >= 0 and block.smallest < shift:
-                raise FormatError(
-                    f"{path} has an index 0 after a first part without; say how its indices begin, with --zero-based."
-                )
-            writer.add(block.indptr, block.indices - shift, block.data, block.labels)
-            largest, n_rows = max(largest, block.largest), n_rows + len(block.labels)
-        if n_rows == 0:
-            raise FormatError(f"{path} has no rows.")
-        n_features = max(1, largest + 1 - (shift or 0))
-        writer.finish(n_features)
-    return n_rows, n_features
 
 
 def _checked(path: str, table: Table, n_threads: int) -> Table:

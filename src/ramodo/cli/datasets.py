@@ -16,8 +16,8 @@ from ..datasets.prepared import write_prepared
 from ..datasets.sources import Source
 from ..files.whole import write_whole
 from ..formats import folder, svmlight
+from ..options import option_named
 from . import output as files
-from .allowed import refuse_number
 from .console import note, print_facts, print_json, print_rows
 
 TARGETS = (".npz", ".svm", ".rows")
@@ -57,7 +57,7 @@ def run_load(
     as_json: bool,
 ) -> None:
     """Load one set, say what it is, and write it."""
-    refuse_number("--seed", seed)
+    option_named("random_state").of_flag(seed)
     suffix = None if output is None else files.refuse_target(output, TARGETS)
     data = load_dataset(name, random_state=seed, source=source, cache=cache, offline=offline, verbose=not quiet)
     facts = _facts(source_named(name), data)

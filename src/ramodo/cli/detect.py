@@ -14,12 +14,14 @@ import scipy.sparse as sp
 
 from ..explain.naming import explained, in_words, reference_tokens
 from ..formats import FormatError, Table
+from ..formats.truth import outliers_in
 from ..insight.figures import percentiles
 from . import output as files
 from .console import note, print_facts, print_rows
+from .flags import Fitting
 from .reading import Source, threads_of
-from .report import outliers_in, refuse_report, write
-from .training import Training
+from .report import refuse_report, write
+from .training import fit
 
 _REASONS = 3
 """Of each of the top rows."""
@@ -28,7 +30,7 @@ _REASONS = 3
 def run_detect(
     path: str,
     source: Source,
-    training: Training,
+    fitting: Fitting,
     *,
     output: str | None,
     model: str | None,
@@ -47,11 +49,11 @@ def run_detect(
     started = time.perf_counter()
     with ThreadPoolExecutor(1) as pool:
         importing = pool.submit(import_module, "ramodo.repen")  # takes a second, which reading can use
-        table = source.read(path, threads_of(training.threads), quiet)
+        table = source.read(path, threads_of(fitting.options.get("n_jobs")), quiet)
         importing.result()
     _refuse_few(path, table)
     reading = time.perf_counter() - started
-    detector, warned = training.fit(table, source.is_text(path), not quiet and sys.stderr.isatty())
+    detector, warned = fit(fitting, table, source.is_text(path), not quiet and sys.stderr.isatty())
     detector.source_ = source.remembered(path, table) | {
         "reference_ids": _reference_ids(detector, table),
         "tokens": reference_tokens(detector, table, source.text_options()),

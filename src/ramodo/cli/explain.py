@@ -12,6 +12,7 @@ from ..explain.explanation import RowExplanation
 from ..explain.naming import explained
 from ..formats import FormatError, Table
 from ..model.file.saving import open_model
+from ..options import TOP
 from ..terminal.visible import visible
 from .console import out
 from .reading import read_for, source_of, threads_of
@@ -29,6 +30,7 @@ def run_explain(
     as_json: bool,
 ) -> None:
     """Print the reasons of the rows that are named, or of the three highest."""
+    TOP.of_flag(top)
     detector = open_model(model)
     detector.n_jobs = threads_of(threads)
     source = source_of(detector, format, id)

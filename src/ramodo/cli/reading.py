@@ -3,50 +3,49 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from typing import Any
+from dataclasses import asdict, dataclass, field, replace
+from typing import Any, Self
 
 import numpy as np
 import scipy.sparse as sp
 
 from .. import threads
-from ..formats import FORMATS, FormatError, Table, TableOptions, TextOptions, format_of, read
+from ..formats import (
+    FORMATS,
+    Format,
+    FormatError,
+    How,
+    Table,
+    TableOptions,
+    TextOptions,
+    all_formats,
+    format_named,
+    format_of,
+)
 from ..formats.table import MISSING, MissingValueError
 from ..formats.text import as_table
-from ..options import OptionError
-from .allowed import refuse_number
+from ..options import OptionError, option_named
 from .console import bar, note
-
-_COLUMNS = {
-    **dict.fromkeys(("csv", "tsv", "parquet", "feather"), ("id", "label", "text", "ignore")),
-    "h5ad": ("id", "label"),
-}
-"""Options that name columns, by formats that have columns to name."""
+from .flags import Reading
 
 
 @dataclass(frozen=True)
-class Source:
+class Source(Reading):
     """How to read data, as the command line says it; and, of a model's data, what was found in them.
 
     of_model : columns that the model's data had; data of another format need not
     """
 
-    format: str | None = None
-    id: str | None = None
-    label: str | None = None
-    text: str | None = None
-    ignore: list[str] | None = None
-    missing: str = "error"
-    bits: int = 22
-    words: str = "1-1"
-    characters: str = "3-5"
-    zero_based: bool | None = None
-    vocabulary: bool = False
     categories: Sequence[str] = ()
     means: Mapping[str, float] = field(default_factory=dict)
     optional: Sequence[str] = ()
     numbers: Collection[str] = ()
     of_model: Sequence[str] = ()
+
+    @classmethod
+    def asked(cls, reading: Reading) -> Self:
+        """As the flags of a command say."""
+        return cls(**asdict(reading))
 
     def __post_init__(self) -> None:
         for name, given, allowed in (("format", self.format, (None, *FORMATS)), ("missing", self.missing, MISSING)):
@@ -79,37 +78,38 @@ class Source:
             _range("--words", self.words), _range("--characters", self.characters), self.bits, self.vocabulary
         )
 
+    def how(self, n_threads: int) -> How:
+        """What a format is told."""
+        return How(self.table_options(), self.text_options(), self.zero_based, n_threads=n_threads)
+
+    def format_at(self, path: str) -> Format:
+        """The format of a file."""
+        return format_named(format_of(path, self.format))
+
     def refuse_columns(self, path: str) -> None:
         """Raise where columns are named that a file of this format cannot have."""
-        kind = format_of(path, self.format)
+        kind = self.format_at(path)
         for option in ("id", "label", "text", "ignore"):
             names = [getattr(self, option)] if option != "ignore" else self.ignore or []
             for name in names:
-                if name is None or name in self.of_model or option in _COLUMNS.get(kind, ()):
+                if name is None or name in self.of_model or option in kind.columns:
                     continue
-                allowed = ", ".join(kind for kind in FORMATS if option in _COLUMNS.get(kind, ()))
+                allowed = ", ".join(other.name for other in all_formats() if option in other.columns)
                 raise OptionError(
-                    f"--{option} {name!r} was given, and {path} is read as {kind}, which has no such columns; allowed "
-                    f"with it: {allowed}."
+                    f"--{option} {name!r} was given, and {path} is read as {kind.name}, which has no such columns; "
+                    f"allowed with it: {allowed}."
                 )
 
     def is_text(self, path: str) -> bool:
         """Whether rows are documents."""
-        return self.text is not None or format_of(path, self.format) == "text"
+        return self.text is not None or self.format_at(path).has_documents
 
     def read(self, path: str, n_threads: int, quiet: bool = True) -> Table:
         """The whole file, with a bar and notes unless quiet."""
         self.refuse_columns(path)
         progress = bar("reading", "MB", quiet)
-        table = read(
-            path,
-            self.format,
-            table=self.table_options(),
-            texts=self.text_options(),
-            zero_based=self.zero_based,
-            n_threads=n_threads,
-            show=progress.show if progress.visible else None,
-        )
+        how = replace(self.how(n_threads), show=progress.show if progress.visible else None)
+        table = self.format_at(path).read(path, how)
         progress.clear()
         for text in table.notes:
             note(f"note: {text}", quiet)
@@ -117,10 +117,14 @@ class Source:
 
     def remembered(self, path: str, table: Table) -> dict[str, Any]:
         """What a model keeps of it, so that other data of the kind are read the same way."""
-        kind = format_of(path, self.format)
-        kept: dict[str, Any] = {"format": kind, "id": self.id, "label": self.label, "text": self.text}
+        kept: dict[str, Any] = {
+            "format": format_of(path, self.format),
+            "id": self.id,
+            "label": self.label,
+            "text": self.text,
+        }
         kept |= {"ignore": list(self.ignore or ()), "missing": self.missing, "zero_based": self.zero_based}
-        if kind == "svmlight":
+        if table.zero_based is not None:
             kept["zero_based"] = table.zero_based
         kept |= {"categories": list(table.categories), "means": dict(table.means or {})}
         if self.is_text(path):
@@ -142,8 +146,7 @@ def _range(name: str, given: str) -> tuple[int, int]:
 
 def threads_of(given: int | None) -> int:
     """The number that was asked for, or all cores."""
-    refuse_number("--threads", given)
-    return threads.n_threads(-1 if given is None else given)
+    return threads.n_threads(-1 if given is None else option_named("n_jobs").of_flag(given))
 
 
 def source_of(detector: Any, format: str | None, id: str | None, label: str | None = None) -> Source:
@@ -166,18 +169,16 @@ def read_for(detector: Any, path: str, source: Source, n_threads: int) -> Table:
     if path == "-" and source.format is None:
         source = replace(source, format=(detector.source_ or {}).get("format"))
     source.refuse_columns(path)
-    kind = format_of(path, source.format)
-    if kind == "h5ad":
+    kind = source.format_at(path)
+    if kind.names_rows:
         source = replace(source, optional=source.of_model)
-    if kind == "svmlight":
-        return read(
-            path, source.format, zero_based=source.zero_based, n_features=detector.n_features_in_, n_threads=n_threads
-        )
+    if kind.takes_width:
+        return kind.read(path, replace(source.how(n_threads), n_features=detector.n_features_in_))
     table = _read_table(detector, path, source, n_threads)
     if source.vocabulary and table.texts is not None:
         made = as_table(table.texts, source.text_options(), names=detector.feature_names_in_)
         return Table(made.X, table.ids, made.names, table.classes, table.texts)
-    return aligned(path, kind, table, detector)
+    return aligned(path, kind.name, table, detector)
 
 
 def _read_table(detector: Any, path: str, source: Source, n_threads: int) -> Table:

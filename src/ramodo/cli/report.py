@@ -10,10 +10,10 @@ from typing import Any
 
 from ..explain.explanation import Explanation
 from ..explain.naming import explained
-from ..formats import FormatError, Table
+from ..formats import Table
+from ..formats.truth import outliers_in, outliers_named
 from . import output as files
 from .console import note
-from .evaluate import truth_of
 from .reading import Source, read_for, source_of, threads_of
 
 
@@ -38,7 +38,7 @@ def run_report(
     source = source_of(detector, format, id, label)
     table = read_for(detector, path, source, detector.n_jobs)
     asked = label is not None or outlier is not None
-    truth = truth_of(path, table, 1.0 if outlier is None else outlier) if asked else outliers_in(path, table)
+    truth = outliers_named(path, table, 1.0 if outlier is None else outlier) if asked else outliers_in(path, table)
     with _compared_names():
         scores = detector.outlier_score(table.X)
     write(output, detector, path, table, source, scores, truth)
@@ -52,14 +52,6 @@ def refuse_report(path: str) -> None:
 
     files.refuse_target(path, SUFFIXES)
     plotly_script()
-
-
-def outliers_in(path: str, table: Table) -> Any:
-    """Which rows have the label 1; None where there are no labels, or where they say nothing of outliers."""
-    try:
-        return truth_of(path, table, 1.0)
-    except FormatError:
-        return None
 
 
 def write(path: str, detector: Any, data: str, table: Table, source: Source, scores: Any, truth: Any) -> None:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import sys
 import warnings
+from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
 
-from ..formats import FormatError, Table, format_of, svmlight, text
+from ..formats import Format, FormatError, How, Table, format_named
 from ..model.file.saving import open_model
 from . import output as files
 from .console import bar, note
@@ -25,10 +27,14 @@ def run_score(
     detector = open_model(model)
     detector.n_jobs = threads_of(threads)
     source = source_of(detector, format, id)
-    if path == output == "-" and _kind(detector, source.format) in ("svmlight", "text"):
-        replace(source, format=_kind(detector, source.format)).refuse_columns(path)
-        _score_stream(detector, source)
-        return
+    if path == output == "-":
+        kind = _format_of_stream(detector, source.format)
+        if kind.of_stream is not None:
+            replace(source, format=kind.name).refuse_columns(path)
+            names = getattr(detector, "feature_names_in_", None)
+            how = replace(source.how(detector.n_jobs), n_features=detector.n_features_in_, names=names)
+            _score_stream(detector, partial(kind.of_stream, "standard input"), how)
+            return
     table = read_for(detector, path, source, detector.n_jobs)
     progress = bar("scoring", "rows", quiet)
     scores = scores_of(detector, table.X, progress.show)
@@ -59,17 +65,16 @@ def scores_of(detector: Any, X: Any, show: Any = None) -> Any:
         return detector.outlier_score(X, show)
 
 
-def _kind(detector: Any, format: str | None) -> str:
-    remembered = (detector.source_ or {}).get("format")
-    if format is None and remembered is None:
+def _format_of_stream(detector: Any, format: str | None) -> Format:
+    name = format or (detector.source_ or {}).get("format")
+    if name is None:
         raise FormatError("standard input: the model does not say what its data were; give --format.")
-    return format_of("-", format or remembered)
+    return format_named(name)
 
 
-def _score_stream(detector: Any, source: Any) -> None:
+def _score_stream(detector: Any, table_of: Callable[[bytes, int, How], Table], how: How) -> None:
     """Whole lines as they arrive; memory does not grow with the stream."""
-    kind = _kind(detector, source.format)
-    options, known = source.text_options(), np.sort(detector.outlier_scores_)
+    known = np.sort(detector.outlier_scores_)
     done, line, rest = 0, 0, b""
     stream: Any = sys.stdin.buffer
     sys.stdout.write(",".join(files.COLUMNS) + "\n")
@@ -82,8 +87,8 @@ def _score_stream(detector: Any, source: Any) -> None:
             block, rest = rest, b""
         if len(rest) > 1 << 30:
             raise FormatError("standard input: a line is longer than 1 GB.")
-        if block.strip(b"\n") or (block and kind == "text"):
-            table = _table(block, kind, options, detector, source, line)
+        if block:
+            table = table_of(block, line, how)
             if table.X.shape[0]:
                 scores = scores_of(detector, table.X)
                 rows = files.rows_of(table, scores, known, detector.threshold_, done)
@@ -93,18 +98,3 @@ def _score_stream(detector: Any, source: Any) -> None:
         line += block.count(b"\n")
         if not arrived:
             return
-
-
-def _table(block: bytes, kind: str, options: Any, detector: Any, source: Any, line: int) -> Table:
-    if kind == "text":
-        lines = block.decode("utf-8", "replace").removesuffix("\n").split("\n")
-        names = detector.feature_names_in_ if options.vocabulary else None
-        return text.as_table(lines, options, names=names, n_threads=detector.n_jobs)
-    return svmlight.parse(
-        "standard input",
-        np.frombuffer(block, dtype=np.uint8),
-        line,
-        zero_based=bool(source.zero_based),
-        n_features=detector.n_features_in_,
-        n_threads=detector.n_jobs,
-    )

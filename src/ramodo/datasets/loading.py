@@ -11,7 +11,8 @@ from pathlib import Path
 
 import scipy.sparse as sp
 
-from ..options import Integer, OptionError
+from ..allowed import Integer
+from ..options import OptionError
 from ..terminal.progress import Bar
 from . import webspam
 from .cache import cache_folder, downloads, is_offline, place_of

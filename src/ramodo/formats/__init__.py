@@ -1,42 +1,67 @@
-"""Files in: what is in them, by suffix or by name of the format. One module for each."""
+"""Files in: what is in them, by suffix or by name of the format.
+
+Each format is a module that declares itself (see format.py), imported when a file is to be read. A new one is such a
+module, and a line here.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from importlib import import_module
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
-from . import arrays, folder, h5ad, matrix_market, svmlight, tabular, text
-from .opening import COMPRESSED, OTHER_PACKINGS, Show, suffixes_of
-from .table import FormatError, Table, TableOptions
-from .text import TextOptions
+from .format import Format, How
+from .table import FormatError, Table, TableOptions, TextOptions
 
-__all__ = ["FORMATS", "FormatError", "Table", "TableOptions", "TextOptions", "format_of", "read"]
+if TYPE_CHECKING:
+    from .opening import Show
 
-_MODULES: dict[str, Any] = {
-    "svmlight": svmlight,
-    "numpy": arrays,
-    "mtx": matrix_market,
-    "table": tabular,
-    "h5ad": h5ad,
-    "text": text,
-    "rows": folder,
+__all__ = ["FORMATS", "Format", "FormatError", "How", "Table", "TableOptions", "TextOptions"]
+__all__ += ["all_formats", "format_named", "format_of", "read"]
+
+_HOMES = {
+    "svmlight": "svmlight",
+    "numpy": "arrays",
+    "mtx": "matrix_market",
+    "csv": "tabular",
+    "tsv": "tabular",
+    "parquet": "tabular",
+    "feather": "tabular",
+    "h5ad": "h5ad",
+    "text": "text",
+    "rows": "folder",
 }
+"""Formats and the modules that read them."""
 
-FORMATS = ("svmlight", "numpy", "mtx", "csv", "tsv", "parquet", "feather", "h5ad", "text", "rows")
+FORMATS = tuple(_HOMES)
+
+
+def format_named(name: str) -> Format:
+    """What the format's module says of it; raises `FormatError` where there is none of this name."""
+    if name not in _HOMES:
+        raise FormatError(f"format {name!r} was given; allowed: {', '.join(FORMATS)}.")
+    declared: tuple[Format, ...] = import_module(f".{_HOMES[name]}", __name__).FORMATS
+    return next(format for format in declared if format.name == name)
+
+
+def all_formats() -> Iterator[Format]:
+    """Each of them, in order."""
+    return map(format_named, FORMATS)
 
 
 def format_of(path: str, given: str | None = None) -> str:
     """The format that was asked for, or the one of the suffix; raises `FormatError` where neither is known."""
     if given is not None:
-        if given not in FORMATS:
-            raise FormatError(f"format {given!r} was given; allowed: {', '.join(FORMATS)}.")
-        return given
+        return format_named(given).name
     if Path(path).is_dir():
         return "rows"
+    from .opening import COMPRESSED, OTHER_PACKINGS, suffixes_of
+
     suffix = (suffixes_of(path) or [""])[-1]
-    for name, module in _MODULES.items():
-        if suffix in module.SUFFIXES:
-            return {"table": suffix[1:].replace("arrow", "feather")}.get(name, name)
+    for format in all_formats():
+        if suffix in format.suffixes:
+            return format.name
     if suffix in OTHER_PACKINGS:
         raise FormatError(
             f"{path}: {suffix} files are not opened; allowed: plain files, and files packed as "
@@ -63,17 +88,5 @@ def read(
 
     `show` takes megabytes that are read, and all, where a format is read in pieces.
     """
-    name = format_of(path, format)
-    if name == "svmlight":
-        return svmlight.read(path, zero_based=zero_based, n_features=n_features, n_threads=n_threads, show=show)
-    if name == "text":
-        return text.read(path, texts, n_threads=n_threads, show=show)
-    if name in ("csv", "tsv", "parquet", "feather"):
-        found = tabular.read(path, table, suffix=f".{name}", show=show)
-        if found.texts is None:
-            return found
-        made = text.as_table(found.texts, texts or TextOptions(), n_threads=n_threads)
-        return Table(made.X, found.ids, made.names, found.classes, found.texts)
-    if name == "h5ad":
-        return h5ad.read(path, table)
-    return {"numpy": arrays, "mtx": matrix_market, "rows": folder}[name].read(path)
+    how = How(table or TableOptions(), texts or TextOptions(), zero_based, n_features, None, n_threads, show)
+    return format_named(format_of(path, format)).read(path, how)

@@ -12,9 +12,8 @@ from ..data.mapped import mapped_array
 from ..data.opening import refuse_indices, refuse_structure
 from ..files.full_disk import is_the_systems
 from .classes import Classes, is_text
+from .format import Format
 from .table import FormatError, Table
-
-SUFFIXES = (".npz", ".npy")
 
 
 def read(path: str) -> Table:
@@ -92,3 +91,13 @@ def _matrix(path: str, array: Any) -> Any:
 def _refuse_length(path: str, name: str, values: Sequence[str] | Classes | None, n: int) -> None:
     if values is not None and np.shape(values) != (n,):
         raise FormatError(f"{path}: {name} has shape {np.shape(values)}; allowed: {n:,} values, as the matrix has.")
+
+
+FORMATS = (
+    Format(
+        "numpy",
+        (".npz", ".npy"),
+        "A matrix as numpy or scipy saved it, sparse or dense.",
+        lambda path, how: read(path),
+    ),
+)

@@ -11,7 +11,7 @@ from __future__ import annotations
 import json
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Self
@@ -24,9 +24,9 @@ from ..data.mapped import mapped_array
 from ..data.opening import refuse_structure
 from ..files.full_disk import is_the_systems, writing_to
 from .folder_place import OpenFolder, attempts, opened, replacing
+from .format import Format, Piece
 from .table import FormatError, Table
 
-SUFFIXES = (".rows",)
 VERSION = 1
 
 
@@ -114,6 +114,19 @@ def write(path: str | os.PathLike[str], table: Table) -> None:
         writer.finish(matrix.shape[1])
 
 
+def write_pieces(path: str | os.PathLike[str], source: str, pieces: Iterable[Piece]) -> tuple[int, int]:
+    """A file of any size as a folder, in memory for one piece; the numbers of its rows and features."""
+    n_rows, n_features = 0, 1
+    with writing(path) as folder, FolderWriter(folder) as writer:
+        for piece in pieces:
+            writer.add(piece.indptr, piece.indices, piece.data, piece.classes)
+            n_rows, n_features = n_rows + len(piece.indptr) - 1, max(n_features, piece.width)
+        if n_rows == 0:
+            raise FormatError(f"{source} has no rows.")
+        writer.finish(n_features)
+    return n_rows, n_features
+
+
 def read(path: str) -> Table:
     """The folder as a sparse matrix, over mapped arrays where they are large.
 
@@ -166,3 +179,13 @@ def _mapped(folder: OpenFolder, name: str, kinds: str) -> npt.NDArray[Any]:
     if array.ndim != 1 or array.dtype.kind not in kinds:
         raise ValueError(f"{name}.npy holds {array.ndim} dimensions of {array.dtype}")
     return array
+
+
+FORMATS = (
+    Format(
+        "rows",
+        (".rows",),
+        "A folder of memory-mapped arrays, for data larger than memory; `ramodo convert` writes one.",
+        lambda path, how: read(path),
+    ),
+)

@@ -10,9 +10,8 @@ import scipy.sparse as sp
 from ..data.opening import refuse_indices, refuse_structure
 from . import h5ad_check
 from .classes import classes_of
+from .format import Format
 from .table import FormatError, Table, TableOptions, refuse_repeated
-
-SUFFIXES = (".h5ad",)
 
 
 def read(path: str, options: TableOptions | None = None) -> Table:
@@ -63,3 +62,15 @@ def _observed(path: str, obs: Any, name: str | None, options: TableOptions) -> l
         raise FormatError(f"{path} has no column {name!r} in obs; it has {shown or 'none'}.")
     values: list[Any] = obs[name].astype(object).where(obs[name].notna(), None).tolist()
     return values
+
+
+FORMATS = (
+    Format(
+        "h5ad",
+        (".h5ad",),
+        "AnnData, cells by genes; needs `ramodo[h5ad]`.",
+        lambda path, how: read(path, how.table),
+        columns=("id", "label"),
+        names_rows=True,
+    ),
+)

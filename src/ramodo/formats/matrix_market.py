@@ -12,10 +12,9 @@ import numpy as np
 import scipy.io
 import scipy.sparse as sp
 
+from .format import Format
 from .opening import whole
 from .table import FormatError, Table
-
-SUFFIXES = (".mtx", ".mm")
 
 
 def read(path: str) -> Table:
@@ -38,3 +37,6 @@ def read(path: str) -> Table:
         return Table(sp.csr_array(matrix) if sp.issparse(matrix) else matrix)
     except (ValueError, OverflowError, TypeError, MemoryError) as error:
         raise FormatError(f"{path} is not a Matrix Market file: {str(error).rstrip('.')}.") from None
+
+
+FORMATS = (Format("mtx", (".mtx", ".mm"), "Matrix Market, sparse or dense.", lambda path, how: read(path)),)

@@ -15,10 +15,9 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 from .. import kernels
+from .format import Format, How, Piece
 from .opening import Show, is_compressed, line_blocks, whole
 from .table import FormatError, Table
-
-SUFFIXES = (".svm", ".svmlight", ".libsvm")
 
 _ERRORS = (
     "",
@@ -147,3 +146,45 @@ def write(file: IO[bytes], matrix: sp.csr_array, labels: npt.NDArray[np.float64]
 
 def _shown(value: float) -> str:
     return repr(value).removesuffix(".0")
+
+
+def _read(path: str, how: How) -> Table:
+    return read(path, zero_based=how.zero_based, n_features=how.n_features, n_threads=how.n_threads, show=how.show)
+
+
+def _of_stream(name: str, block: bytes, line: int, how: How) -> Table:
+    """Where nobody knows better, indices begin at 1: a stream cannot be looked through for an index 0 first."""
+    return parse(
+        name,
+        np.frombuffer(block, dtype=np.uint8),
+        line,
+        zero_based=bool(how.zero_based),
+        n_features=how.n_features,
+        n_threads=how.n_threads,
+    )
+
+
+def pieces(path: str, how: How) -> Iterator[Piece]:
+    """The file in pieces, with indices from 0 on. Whether those of the file begin at 0 is seen in the first piece."""
+    shift = None
+    for block in blocks(path, n_threads=how.n_threads, show=how.show):
+        if shift is None:
+            shift = shift_of(path, block.smallest, how.zero_based)
+        if 0 <= block.smallest < shift:
+            raise FormatError(
+                f"{path} has an index 0 after a first part without; say how its indices begin, with --zero-based."
+            )
+        yield Piece(block.indptr, block.indices - shift, block.data, block.labels, block.largest + 1 - shift)
+
+
+FORMATS = (
+    Format(
+        "svmlight",
+        (".svm", ".svmlight", ".libsvm"),
+        "`label index:value index:value ...` a line, also known as libsvm.",
+        _read,
+        of_stream=_of_stream,
+        pieces=pieces,
+        takes_width=True,
+    ),
+)

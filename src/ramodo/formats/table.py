@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from .classes import Classes
+if TYPE_CHECKING:
+    from .classes import Classes
 
 MISSING = ("error", "zero", "mean", "indicator")
 
@@ -43,6 +44,21 @@ class TableOptions:
     means: Mapping[str, float] = field(default_factory=dict)
     optional: Sequence[str] = ()
     numbers: Collection[str] = ()
+
+
+@dataclass(frozen=True)
+class TextOptions:
+    """Which tokens: n-grams of words and of characters, from .. to, (0, 0) for none; 2^bits features."""
+
+    words: tuple[int, int] = (1, 1)
+    characters: tuple[int, int] = (3, 5)
+    bits: int = 22
+    vocabulary: bool = False
+
+    @property
+    def n_features(self) -> int:
+        """Columns of the matrix."""
+        return 1 << self.bits
 
 
 @dataclass(frozen=True)

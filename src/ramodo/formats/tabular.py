@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -16,10 +17,10 @@ import scipy.sparse as sp
 
 from .classes import classes_of, is_text, shown
 from .columns import Column
+from .format import Format, How
 from .opening import Show, is_compressed, refuse_cut, suffixes_of, whole
 from .table import MISSING, FormatError, Table, TableOptions, refuse_repeated
-
-SUFFIXES = (".csv", ".tsv", ".parquet", ".feather", ".arrow")
+from .text import as_table
 
 
 def read(
@@ -147,3 +148,26 @@ def _ids(path: str, name: str, table: Any) -> list[str]:
     ids = [str(value) for value in table.column(name).to_pylist()]
     refuse_repeated(f"{path}, column {name!r}", ids)
     return ids
+
+
+def _read(path: str, how: How, suffix: str) -> Table:
+    """The columns as a matrix; of a column of documents, their tokens."""
+    found = read(path, how.table, suffix=suffix, show=how.show)
+    if found.texts is None:
+        return found
+    made = as_table(found.texts, how.texts, n_threads=how.n_threads)
+    return Table(made.X, found.ids, made.names, found.classes, found.texts)
+
+
+def _format(name: str, suffixes: tuple[str, ...], meaning: str) -> Format:
+    meaning = f"{meaning}; needs `ramodo[files]`."
+    reader = partial(_read, suffix=suffixes[0])
+    return Format(name, suffixes, meaning, reader, columns=("id", "label", "text", "ignore"))
+
+
+FORMATS = (
+    _format("csv", (".csv",), "A table with a line of names, commas between values"),
+    _format("tsv", (".tsv",), "The same with tabs"),
+    _format("parquet", (".parquet",), "A table of Apache Parquet"),
+    _format("feather", (".feather", ".arrow"), "A table of Apache Arrow"),
+)

@@ -10,7 +10,6 @@ is several times slower (benchmarks/files.py) and grows with the documents.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -18,25 +17,9 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 from .. import kernels
+from .format import Format, How
 from .opening import Show, line_blocks
-from .table import FormatError, Table
-
-SUFFIXES = (".txt", ".text", ".log", ".urls")
-
-
-@dataclass(frozen=True)
-class TextOptions:
-    """Which tokens: n-grams of words and of characters, from .. to, (0, 0) for none; 2^bits features."""
-
-    words: tuple[int, int] = (1, 1)
-    characters: tuple[int, int] = (3, 5)
-    bits: int = 22
-    vocabulary: bool = False
-
-    @property
-    def n_features(self) -> int:
-        """Columns of the matrix."""
-        return 1 << self.bits
+from .table import FormatError, Table, TextOptions
 
 
 def read(path: str, options: TextOptions | None = None, *, n_threads: int = 1, show: Show | None = None) -> Table:
@@ -122,3 +105,21 @@ def token_names(texts: Sequence[str], columns: Iterable[int], options: TextOptio
                 shown = token.decode("utf-8", "replace")
                 names[column] = shown if is_word else f"'{shown}'"
     return names
+
+
+def _of_stream(name: str, block: bytes, line: int, how: How) -> Table:
+    names = how.names if how.texts.vocabulary else None
+    lines = block.decode("utf-8", "replace").removesuffix("\n").split("\n")
+    return as_table(lines, how.texts, names=names, n_threads=how.n_threads)
+
+
+FORMATS = (
+    Format(
+        "text",
+        (".txt", ".text", ".log", ".urls"),
+        "A document a line.",
+        lambda path, how: read(path, how.texts, n_threads=how.n_threads, show=how.show),
+        of_stream=_of_stream,
+        has_documents=True,
+    ),
+)

@@ -6,8 +6,9 @@ import copy
 from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
+from ..allowed import Integer
 from ..kernels import Phi
-from ..options import Integer, OptionError, check
+from ..options import OptionError, check
 from .adadelta import Adadelta
 from .adapting import AdaptedCutoff, AdaptedLoss, AdaptedRepresentation, AdaptedThresholder
 from .checking import name_of

@@ -110,7 +110,8 @@ def _shape_of(detector: RandomDistanceDetector) -> str:
 
 def _classes() -> dict[str, Callable[..., RandomDistanceDetector]]:
     from ...framework import RAMODO
-    from ...repen import REPEN, AverageNeighborREPEN, KthNeighborREPEN
+    from ...neighbors import AverageNeighborREPEN, KthNeighborREPEN
+    from ...repen import REPEN
 
     return {kind.__name__: kind for kind in (REPEN, RAMODO, KthNeighborREPEN, AverageNeighborREPEN)}
 

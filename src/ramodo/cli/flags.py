@@ -1,0 +1,101 @@
+"""Flags that several commands share, and the two groups of them: how to read data, and how to fit.
+
+Flags that are options of an estimator come from its table of options, with their types, defaults, help and checks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from inspect import Parameter
+from typing import Annotated, Any, Optional, Self
+
+import typer
+
+from ..formats import FORMATS
+from ..formats.table import MISSING
+from ..options import OPTIONS, Option, option_named
+from .groups import Group, flag
+
+READING, FITTING = "Reading the data", "Fitting"
+"""Headings in the help of a command."""
+
+
+def flag_of(option: Option, heading: str | None = None) -> Any:
+    """What typer is to know of an option's flag."""
+    if option.flag is None:
+        raise ValueError(f"{option.name} has no flag.")
+    return typer.Option(option.flag.name, help=option.flag.help or option.meaning, rich_help_panel=heading)
+
+
+def _reading(*names: str, help: str, **bounds: int) -> Any:
+    return typer.Option(*names, help=help, rich_help_panel=READING, **bounds)  # type: ignore[arg-type]
+
+
+Format = Annotated[
+    Optional[str],  # noqa: UP045 - typer reads it
+    _reading("--format", help=f"{', '.join(FORMATS)}; else by suffix."),
+]
+Id = Annotated[Optional[str], _reading("--id", help="Column of a table that names its rows.")]  # noqa: UP045
+Label = Annotated[Optional[str], _reading("--label", help="Column with the truth: no feature, never trained on.")]  # noqa: UP045
+Seed = Annotated[int, flag_of(option_named("random_state"))]
+Threads = Annotated[Optional[int], flag_of(option_named("n_jobs"))]  # noqa: UP045
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Say nothing but results and errors.")]
+Json = Annotated[bool, typer.Option("--json", help="The summary as JSON.")]
+
+
+@dataclass(frozen=True)
+class Reading(Group):
+    """How to read data."""
+
+    format: Format = None
+    id: Id = None
+    label: Label = None
+    text: Annotated[Optional[str], _reading("--text", help="Column of a table that holds a document.")] = None  # noqa: UP045
+    ignore: Annotated[
+        Optional[list[str]],  # noqa: UP045
+        _reading("--ignore", help="Column to leave out; may be given again."),
+    ] = None
+    missing: Annotated[
+        str, _reading("--missing", help=f"Missing values of a table: {', '.join(MISSING[:-1])} or {MISSING[-1]}.")
+    ] = "error"
+    bits: Annotated[int, _reading("--bits", help="Text is hashed to 2^BITS features, up to 40.", min=8, max=40)] = 22
+    words: Annotated[str, _reading("--words", help="n-grams of words in text, from-to; 0 for none.")] = "1-1"
+    characters: Annotated[str, _reading("--characters", help="n-grams of characters in text, from-to; 0 for none.")] = (
+        "3-5"
+    )
+    vocabulary: Annotated[bool, _reading("--vocabulary", help="Keep the tokens of text as named columns.")] = False
+    zero_based: Annotated[
+        Optional[bool],  # noqa: UP045
+        _reading("--zero-based/--one-based", help="First index of an svmlight file; else 0 where a 0 occurs."),
+    ] = None
+
+
+Labels = Annotated[
+    Optional[str],  # noqa: UP045
+    typer.Option("--labels", help="Table of id,label: 1 known outlier, -1 known inlier.", rich_help_panel=FITTING),
+]
+
+
+@dataclass(frozen=True)
+class Fitting(Group):
+    """How to fit: a file of labels, and the options that were given, by their names in Python; checked already."""
+
+    labels: str | None = None
+    options: Mapping[str, Any] = field(default_factory=dict)
+
+    @classmethod
+    def flags(cls) -> list[Parameter]:
+        """One for labels, and one for each row of the table that has a flag."""
+        return [flag("labels", Labels, None), *[_parameter(option) for option in OPTIONS if option.flag is not None]]
+
+    @classmethod
+    def of(cls, given: Mapping[str, Any]) -> Self:
+        """With the values of its flags; raises `OptionError` for those that are not allowed."""
+        rows = [option for option in OPTIONS if option.flag is not None and given[option.name] is not None]
+        return cls(given["labels"], {option.name: option.of_flag(given[option.name]) for option in rows})
+
+
+def _parameter(option: Option) -> Parameter:
+    kind, default = option.flag_type, option.flag_default
+    return flag(option.name, Annotated[kind | None if default is None else kind, flag_of(option, FITTING)], default)

@@ -1,0 +1,58 @@
+"""Groups of flags that several commands take: a parameter of a command that is a group stands for all of its flags.
+
+Typer reads one flag from each parameter of a function. `grouped` gives it a signature in which groups are spread out,
+and hands the function the groups again.
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from collections.abc import Callable, Mapping
+from dataclasses import fields
+from inspect import Parameter
+from typing import Any, Self, get_type_hints
+
+
+class Group:
+    """A dataclass whose fields are flags, each with its type and help as `Annotated[type, typer.Option(...)]`."""
+
+    @classmethod
+    def flags(cls) -> list[Parameter]:
+        """What a command takes in place of the group."""
+        hints = get_type_hints(cls, include_extras=True)
+        return [flag(field.name, hints[field.name], field.default) for field in fields(cls)]  # type: ignore[arg-type]
+
+    @classmethod
+    def of(cls, given: Mapping[str, Any]) -> Self:
+        """The group with the values of its flags."""
+        return cls(**given)
+
+
+def flag(name: str, annotation: Any, default: Any) -> Parameter:
+    """A flag as the parameter of a command; by name alone, so that those without a default may follow others."""
+    return Parameter(name, Parameter.KEYWORD_ONLY, default=default, annotation=annotation)
+
+
+def grouped(command: Callable[..., None]) -> Callable[..., None]:
+    """The command with its groups spread out."""
+    groups: dict[str, type[Group]] = {}
+    parameters: list[Parameter] = []
+    for given in inspect.signature(command, eval_str=True).parameters.values():
+        if isinstance(given.annotation, type) and issubclass(given.annotation, Group):
+            groups[given.name] = given.annotation
+            parameters += given.annotation.flags()
+        else:
+            parameters.append(given.replace(kind=Parameter.KEYWORD_ONLY))
+
+    @functools.wraps(command)
+    def run(**values: Any) -> None:
+        made = {
+            name: group.of({flag.name: values.pop(flag.name) for flag in group.flags()})
+            for name, group in groups.items()
+        }
+        command(**values, **made)
+
+    run.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+    run.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
+    return run

@@ -1,0 +1,76 @@
+"""What a module says of the formats that it reads, and what a reader is told.
+
+A format is one module: it reads the files, and declares what it is in its `FORMATS`. A line in
+`ramodo.formats` leads to it; flags, messages and docs/options.md follow.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from .table import Table, TableOptions, TextOptions
+
+if TYPE_CHECKING:
+    from .opening import Show
+
+
+@dataclass(frozen=True)
+class How:
+    """All that somebody may say of how data are to be read; a format takes what concerns it.
+
+    table : columns with a meaning, of formats with such columns
+    texts : which tokens of documents count
+    zero_based : whether indices begin at 0; None to see for oneself
+    n_features : columns that there are, where a model knows them
+    names : tokens of a vocabulary that a model kept
+    show : takes megabytes that are read, and all, where a format is read in pieces
+    """
+
+    table: TableOptions = field(default_factory=TableOptions)
+    texts: TextOptions = field(default_factory=TextOptions)
+    zero_based: bool | None = None
+    n_features: int | None = None
+    names: Sequence[str] | None = None
+    n_threads: int = 1
+    show: Show | None = None
+
+
+class Piece(NamedTuple):
+    """Consecutive rows of a file in CSR form, and one more than the largest index among them."""
+
+    indptr: Any
+    indices: Any
+    data: Any
+    classes: Any
+    width: int
+
+
+@dataclass(frozen=True)
+class Format:
+    """One format.
+
+    name : as `--format` has it
+    suffixes : of its files; the first is the usual one
+    meaning : a sentence for the docs
+    read : the whole file at this path
+    columns : which of the flags id, label, text and ignore can name columns of it
+    of_stream : rows of whole lines as they arrive on standard input: a name for messages, the lines, the number of
+        lines before them; None where a file must be there as a whole
+    pieces : the file in pieces, for files larger than memory; None where it cannot be read so
+    takes_width : the file says nothing of columns beyond the last one that is used
+    names_rows : rows have ids of their own, with or without a column for them
+    has_documents : each row is a text
+    """
+
+    name: str
+    suffixes: tuple[str, ...]
+    meaning: str
+    read: Callable[[str, How], Table]
+    columns: tuple[str, ...] = ()
+    of_stream: Callable[[str, bytes, int, How], Table] | None = None
+    pieces: Callable[[str, How], Iterator[Piece]] | None = None
+    takes_width: bool = False
+    names_rows: bool = False
+    has_documents: bool = False

@@ -1,0 +1,40 @@
+"""Which rows of a file its labels call outliers: what scores are compared with, and never trained on."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from .classes import Classes, is_text, shown
+from .table import FormatError, Table
+
+
+def outliers_named(path: str, table: Table, outlier: float | str) -> npt.NDArray[np.bool_]:
+    """Which rows have the label that means outlier, a number or a word; raises unless some have it, and not all."""
+    if table.classes is None:
+        raise FormatError(f"{path} holds no labels; name their column with --label.")
+    truth = _are(table.classes, outlier)
+    if truth.all() or not truth.any():
+        found = ", ".join(map(shown, np.unique(table.classes)[:10]))
+        raise FormatError(
+            f"{path}: {int(truth.sum())} of {len(truth)} rows have the label {shown(outlier)}; allowed: some of them. "
+            f"Labels found: {found}; say which means outlier with --outlier."
+        )
+    return truth
+
+
+def _are(classes: Classes, label: float | str) -> npt.NDArray[np.bool_]:
+    if is_text(classes):
+        return np.asarray(classes == shown(label))
+    try:
+        return np.asarray(classes == float(label))
+    except ValueError:  # a word, where labels are numbers
+        return np.zeros(len(classes), dtype=np.bool_)
+
+
+def outliers_in(path: str, table: Table) -> npt.NDArray[np.bool_] | None:
+    """Which rows have the label 1; None where there are no labels, or where they say nothing of outliers."""
+    try:
+        return outliers_named(path, table, 1.0)
+    except FormatError:
+        return None

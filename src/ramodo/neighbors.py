@@ -1,0 +1,206 @@
+"""The siblings of REPEN for other distances: RAMODO for the k-th, and for the mean of the k nearest neighbours."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from .repen import REPEN
+from .stages.scoring import AverageNN, KthNN, RandomDistance
+
+
+class KthNeighborREPEN(REPEN):
+    """REPEN for the distance to the k-th nearest neighbour in place of the nearest.
+
+    The ranking, the loss and the detection all look at the k-th nearest of 8 random rows: 8 references in a subsample,
+    8 queries in a triplet.
+
+    Parameters
+    ----------
+    k : int, default 3
+        Neighbours that φ looks at; at most the references there are. Allowed: an integer from 1 to 100,000. In
+        the paper: sec. 3.2.
+    n_components : int, default 20
+        Columns of the representation. Allowed: an integer from 1 to 4,096. In the paper: M, sec. 6.3.
+    n_epochs : int, default 30
+        Passes of training. Allowed: an integer from 1 to 100,000. In the paper: sec. 6.3.
+    samples_per_epoch : 'auto' or int, default 'auto'
+        Triplets drawn per epoch; 'auto' is 5,000, or the number of rows where that is less. Allowed: 'auto' or
+        an integer from 1 to 100,000,000. In the paper: sec. 6.3.
+    batch_size : int, default 256
+        Triplets per gradient step. Allowed: an integer from 1 to 100,000,000. In the paper: b, sec. 6.3.
+    margin : float, default 1000.0
+        Difference of squared distances beyond which a triplet is satisfied. Allowed: a number above 0 and at
+        most 1e+63. In the paper: c, sec. 4.5.
+    n_queries : int, default 8
+        Queries per triplet. Allowed: an integer from 1 to 1,024. In the paper: n, sec. 4.5.
+    n_subsamples : int, default 50
+        Subsamples in the Sp ensemble. Allowed: an integer from 1 to 100,000. In the paper: m, sec. 4.5.
+    subsample_size : int, default 8
+        References in each subsample. Allowed: an integer from 1 to 100,000. In the paper: |S|, sec. 4.5.
+    alpha : float, default 1.7320508075688772
+        Standard deviations above the mean at which a score counts as high; at most 1/(1+α²) of scores are.
+        Allowed: a number of at least 0 and at most 1e+06. In the paper: α, eq. 2 and sec. 5.2.
+    threshold : 'cantelli' or float or object, default 'cantelli'
+        Cut-off of `predict`: Cantelli's, the share of training rows to flag, or a rule of its own. Allowed:
+        'cantelli' or a number above 0 and at most 0.5 or an object with a method cutoff (TopK, Conformal, ...).
+        In the paper: eq. 2.
+    labeled_fraction : 'auto' or float, default 'auto'
+        Share of the negatives of a batch that is drawn from labelled outliers, where there are any. 0.5 is the
+        paper's choice; 'auto' goes by the number of labels. Allowed: 'auto' or a number of at least 0 and at
+        most 1. In the paper: sec. 4.6.
+    labels_in_score : bool, default True
+        Whether labelled outliers also enter the final score, by the direction in which they differ from other
+        rows. In the paper they shape training alone: False. Allowed: True or False.
+    normalize : None or 'l2' or 'max', default None
+        Divide each row by its length, or by its largest absolute value. `diagnose` helps to choose. Allowed:
+        None or 'l2' or 'max'.
+    n_estimators : int, default 1
+        Independent representations, whose scores are averaged. Allowed: an integer from 1 to 1,000.
+    warm_start : bool, default False
+        `fit` again starts from the weights it has and trains a tenth of the epochs: for a few more labels.
+        Allowed: False or True.
+    random_state : None or int or RandomState or Generator, default None
+        Seed of all random draws; the same seed gives the same bits. Allowed: None or an integer from 0 to
+        18,446,744,073,709,551,615 or a numpy RandomState or Generator.
+    n_jobs : None or int, default None
+        Threads. -1 is all cores, -2 all but one; None is 1, unless a `joblib.parallel_config` says otherwise.
+        Results do not depend on it. Allowed: None or an integer from 1 to 4,096 or an integer from -4,096 to
+        -1.
+    verbose : int or bool, default 0
+        1 reports the stages, with progress where there is a terminal. Allowed: an integer from 0 to 10 or True
+        or False.
+
+    See Also
+    --------
+    REPEN : for the nearest neighbour; its attributes are those of all detectors that learn a representation.
+
+    References
+    ----------
+    Pang, Cao, Chen, Liu: Learning Representations of Ultrahigh-dimensional Data for Random Distance-based Outlier
+    Detection. KDD 2018.
+    """
+
+    def __init__(
+        self,
+        k: int = 3,
+        *,
+        n_components: int = 20,
+        n_epochs: int = 30,
+        samples_per_epoch: int | str = "auto",
+        batch_size: int = 256,
+        margin: float = 1000.0,
+        n_queries: int = 8,
+        n_subsamples: int = 50,
+        subsample_size: int = 8,
+        alpha: float = math.sqrt(3),
+        threshold: Any = "cantelli",
+        labeled_fraction: float | str = "auto",
+        labels_in_score: bool = True,
+        normalize: str | None = None,
+        n_estimators: int = 1,
+        warm_start: bool = False,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self.k = k
+        super().__init__(
+            n_components,
+            n_epochs=n_epochs,
+            samples_per_epoch=samples_per_epoch,
+            batch_size=batch_size,
+            margin=margin,
+            n_queries=n_queries,
+            n_subsamples=n_subsamples,
+            subsample_size=subsample_size,
+            alpha=alpha,
+            threshold=threshold,
+            labeled_fraction=labeled_fraction,
+            labels_in_score=labels_in_score,
+            normalize=normalize,
+            n_estimators=n_estimators,
+            warm_start=warm_start,
+            random_state=random_state,
+            n_jobs=n_jobs,
+            verbose=verbose,
+        )
+
+    def _scorer(self) -> RandomDistance:
+        return KthNN(self.k, self.n_subsamples, self.subsample_size)
+
+
+class AverageNeighborREPEN(KthNeighborREPEN):
+    """REPEN for the mean distance to the k nearest neighbours in place of the nearest.
+
+    The ranking, the loss and the detection all look at the k nearest of 8 random rows: 8 references in a subsample,
+    8 queries in a triplet.
+
+    Parameters
+    ----------
+    k : int, default 3
+        Neighbours that φ looks at; at most the references there are. Allowed: an integer from 1 to 100,000. In
+        the paper: sec. 3.2.
+    n_components : int, default 20
+        Columns of the representation. Allowed: an integer from 1 to 4,096. In the paper: M, sec. 6.3.
+    n_epochs : int, default 30
+        Passes of training. Allowed: an integer from 1 to 100,000. In the paper: sec. 6.3.
+    samples_per_epoch : 'auto' or int, default 'auto'
+        Triplets drawn per epoch; 'auto' is 5,000, or the number of rows where that is less. Allowed: 'auto' or
+        an integer from 1 to 100,000,000. In the paper: sec. 6.3.
+    batch_size : int, default 256
+        Triplets per gradient step. Allowed: an integer from 1 to 100,000,000. In the paper: b, sec. 6.3.
+    margin : float, default 1000.0
+        Difference of squared distances beyond which a triplet is satisfied. Allowed: a number above 0 and at
+        most 1e+63. In the paper: c, sec. 4.5.
+    n_queries : int, default 8
+        Queries per triplet. Allowed: an integer from 1 to 1,024. In the paper: n, sec. 4.5.
+    n_subsamples : int, default 50
+        Subsamples in the Sp ensemble. Allowed: an integer from 1 to 100,000. In the paper: m, sec. 4.5.
+    subsample_size : int, default 8
+        References in each subsample. Allowed: an integer from 1 to 100,000. In the paper: |S|, sec. 4.5.
+    alpha : float, default 1.7320508075688772
+        Standard deviations above the mean at which a score counts as high; at most 1/(1+α²) of scores are.
+        Allowed: a number of at least 0 and at most 1e+06. In the paper: α, eq. 2 and sec. 5.2.
+    threshold : 'cantelli' or float or object, default 'cantelli'
+        Cut-off of `predict`: Cantelli's, the share of training rows to flag, or a rule of its own. Allowed:
+        'cantelli' or a number above 0 and at most 0.5 or an object with a method cutoff (TopK, Conformal, ...).
+        In the paper: eq. 2.
+    labeled_fraction : 'auto' or float, default 'auto'
+        Share of the negatives of a batch that is drawn from labelled outliers, where there are any. 0.5 is the
+        paper's choice; 'auto' goes by the number of labels. Allowed: 'auto' or a number of at least 0 and at
+        most 1. In the paper: sec. 4.6.
+    labels_in_score : bool, default True
+        Whether labelled outliers also enter the final score, by the direction in which they differ from other
+        rows. In the paper they shape training alone: False. Allowed: True or False.
+    normalize : None or 'l2' or 'max', default None
+        Divide each row by its length, or by its largest absolute value. `diagnose` helps to choose. Allowed:
+        None or 'l2' or 'max'.
+    n_estimators : int, default 1
+        Independent representations, whose scores are averaged. Allowed: an integer from 1 to 1,000.
+    warm_start : bool, default False
+        `fit` again starts from the weights it has and trains a tenth of the epochs: for a few more labels.
+        Allowed: False or True.
+    random_state : None or int or RandomState or Generator, default None
+        Seed of all random draws; the same seed gives the same bits. Allowed: None or an integer from 0 to
+        18,446,744,073,709,551,615 or a numpy RandomState or Generator.
+    n_jobs : None or int, default None
+        Threads. -1 is all cores, -2 all but one; None is 1, unless a `joblib.parallel_config` says otherwise.
+        Results do not depend on it. Allowed: None or an integer from 1 to 4,096 or an integer from -4,096 to
+        -1.
+    verbose : int or bool, default 0
+        1 reports the stages, with progress where there is a terminal. Allowed: an integer from 0 to 10 or True
+        or False.
+
+    See Also
+    --------
+    REPEN : for the nearest neighbour; its attributes are those of all detectors that learn a representation.
+
+    References
+    ----------
+    Pang, Cao, Chen, Liu: Learning Representations of Ultrahigh-dimensional Data for Random Distance-based Outlier
+    Detection. KDD 2018.
+    """
+
+    def _scorer(self) -> RandomDistance:
+        return AverageNN(self.k, self.n_subsamples, self.subsample_size)
