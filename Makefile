@@ -2,7 +2,7 @@
 PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
-NATIVE := $(wildcard native/*) CMakeLists.txt pyproject.toml
+NATIVE := $(wildcard native/*.* native/bindings/*) CMakeLists.txt pyproject.toml
 
 .PHONY: demo test test-oldest browser lint bench bench-all experiments fuzz sanitize stubs clean
 
