@@ -4,6 +4,7 @@
 
 #include <string>
 
+#include "../compiler.hpp"
 #include "../inner_loops.hpp"
 
 namespace ramodo {
@@ -26,6 +27,7 @@ NB_MODULE(_native, m) {
     nanobind::set_leak_warnings(false);    // detectors that live until the interpreter ends are no leaks
     m.doc() = "Kernels of ramodo; ramodo.kernels is the only caller.";
     m.def("instructions", [] { return std::string(inner_loops().name); }, "The instruction set in use.");
+    m.def("compiler", [] { return std::string(compiler()); }, "The compiler of this module, and its version.");
     bind_rows(m);
     bind_trainer(m);
     bind_sparse_trainer(m);

@@ -9,6 +9,9 @@ from numpy.typing import NDArray
 def instructions() -> str:
     """The instruction set in use."""
 
+def compiler() -> str:
+    """The compiler of this module, and its version."""
+
 class FeatureSet:
     def __init__(self, n_columns: int, n_entries: int) -> None: ...
     def count(self) -> int: ...
