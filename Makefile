@@ -2,7 +2,7 @@
 PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
-NATIVE := $(wildcard native/*) CMakeLists.txt pyproject.toml
+NATIVE := $(wildcard native/*.* native/bindings/*) CMakeLists.txt pyproject.toml
 
 # Prepared sets, where they are beside the project and nobody names another folder.
 ifneq ($(wildcard ../shared/data),)

@@ -18,13 +18,20 @@ inline void update_dense(const double* const* rows, const float* const* deltas, 
     inner_loops().update_dense_double(rows, deltas, n, first, last, w, accumulators, width, a, decay, scratch);
 }
 
+// Training on dense rows, whatever the type of their values.
+class AnyDenseTraining : public Training {
+public:
+    using Training::Training;
+    virtual void weights(float* out) const = 0;      // d x m
+};
+
 template <class V>
-class DenseTraining : public Training {
+class DenseTraining : public AnyDenseTraining {
 public:
     // Triplets refer to rows of x by position in `selected`.
     DenseTraining(const V* x, int64_t d, const int64_t* selected, int64_t n, const TrainingOptions& options,
                   std::vector<float> factors)
-        : Training(options, n, std::move(factors)), x_(x), d_(d), selected_(selected, selected + n), weights_(static_cast<size_t>(d * width_)),
+        : AnyDenseTraining(options, n, std::move(factors)), x_(x), d_(d), selected_(selected, selected + n), weights_(static_cast<size_t>(d * width_)),
           accumulators_(static_cast<size_t>(2 * d * width_)) {
         for (int64_t j = 0; j < d; ++j)
             inner_loops().initial_row(options_.init, j, options_.m, width_, weights_.data() + j * width_);
@@ -35,7 +42,7 @@ public:
             std::memcpy(weights_.data() + columns[i] * width_, weights + i * options_.m, sizeof(float) * options_.m);
     }
 
-    void weights(float* out) const {
+    void weights(float* out) const override {
         for (int64_t j = 0; j < d_; ++j)
             std::memcpy(out + j * options_.m, weights_.data() + j * width_, sizeof(float) * options_.m);
     }

@@ -3,7 +3,9 @@
 
 #include <cstdint>
 
+#include "csr.hpp"
 #include "inner_loops.hpp"
+#include "threads.hpp"
 
 namespace ramodo {
 
@@ -18,6 +20,14 @@ double largest(const V* values, int64_t n) {
         best = size > best ? size : best;
     }
     return static_cast<double>(best);
+}
+
+// out[row] = length(its values, how many there are)
+template <class I, class V, class F>
+void for_rows(ThreadPool& pool, const Csr<I, V>& x, double* out, F&& length) {
+    parallel_ranges(pool, x.n_rows, 256, [&](int64_t begin, int64_t end) {
+        for (int64_t row = begin; row < end; ++row) out[row] = length(x.data + x.begin(row), x.length(row));
+    });
 }
 
 }  // namespace ramodo

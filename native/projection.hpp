@@ -6,10 +6,12 @@
 #include <cstring>
 #include <vector>
 
+#include "activation.hpp"
 #include "csr.hpp"
 #include "features.hpp"
 #include "inner_loops.hpp"
 #include "memory.hpp"
+#include "threads.hpp"
 
 namespace ramodo {
 
@@ -88,6 +90,33 @@ public:
             emit(t, first, last, sum, out);
             first = last;
         }
+    }
+
+    // ψ(x W) of all rows, each times its factor; `slope` is that of ψ below 0.
+    template <class I, class V>
+    void represent(ThreadPool& pool, const Csr<I, V>& x, float slope, float* out) const {
+        parallel_ranges(pool, x.n_rows, 64, [&](int64_t begin, int64_t end) {
+            rows(x, begin, end, out);
+            for (int64_t r = begin; r < end; ++r) activate(out + r * m_, m_, static_cast<float>(x.factor(r)), slope);
+        });
+    }
+
+    // The same for `n` dense rows; `factors` may be null.
+    template <class V>
+    void represent(ThreadPool& pool, const V* x, int64_t n, const double* factors, float slope, float* out) const {
+        std::vector<float> room;
+        const float* all = all_weights(room);
+        parallel_ranges(pool, n, 32, [&](int64_t begin, int64_t end) {
+            std::vector<const V*> rows;
+            for (int64_t r = begin; r < end; ++r) rows.push_back(x + r * d_);
+            std::vector<float> hidden(static_cast<size_t>((end - begin) * width_));
+            project_dense(rows.data(), end - begin, d_, all, width_, hidden.data());
+            for (int64_t r = begin; r < end; ++r) {
+                float* row = hidden.data() + (r - begin) * width_;
+                activate(row, m_, factors ? static_cast<float>(factors[r]) : 1.0f, slope);
+                std::memcpy(out + r * m_, row, sizeof(float) * m_);
+            }
+        });
     }
 
     // Dense rows need the weights of all features, in order; `room` holds them where they are not so already.

@@ -11,6 +11,7 @@
 #include "inner_loops.hpp"
 #include "norms.hpp"
 #include "phi.hpp"
+#include "threads.hpp"
 
 namespace ramodo {
 
@@ -49,6 +50,12 @@ public:
             }
             for (int64_t r = 0; r < n; ++r) scores[first + r] = totals[r] / static_cast<double>(n_subsamples_);
         }
+    }
+
+    // scores[i] of n rows of x.
+    template <class V>
+    void score(ThreadPool& pool, const V* x, int64_t n, const double* factors, double* scores) const {
+        parallel_ranges(pool, n, 8, [&](int64_t begin, int64_t end) { score(x, factors, begin, end, scores); });
     }
 
 private:

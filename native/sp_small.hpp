@@ -6,6 +6,7 @@
 
 #include "inner_loops.hpp"
 #include "phi.hpp"
+#include "threads.hpp"
 
 namespace ramodo {
 
@@ -39,6 +40,12 @@ public:
             }
             scores[r] = total / static_cast<double>(n_subsamples_);
         }
+    }
+
+    void score(ThreadPool& pool, const float* rows, int64_t n_rows, double* scores) const {
+        parallel_ranges(pool, n_rows, 256, [&](int64_t begin, int64_t end) {
+            score(rows + begin * m_, end - begin, scores + begin);
+        });
     }
 
 private:

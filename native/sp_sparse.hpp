@@ -14,6 +14,7 @@
 #include "inner_loops.hpp"
 #include "norms.hpp"
 #include "phi.hpp"
+#include "threads.hpp"
 
 namespace ramodo {
 
@@ -48,6 +49,12 @@ public:
             for (int64_t s = 0; s < n_subsamples; ++s) total += distance(x, row, norm, dots.data() + s * size_, s * size_);
             scores[row] = total / static_cast<double>(n_subsamples);
         }
+    }
+
+    // scores[i] for all rows of x.
+    template <class I, class V>
+    void score(ThreadPool& pool, const Csr<I, V>& x, double* scores) const {
+        parallel_ranges(pool, x.n_rows, 32, [&](int64_t begin, int64_t end) { score(x, begin, end, scores); });
     }
 
 private:

@@ -7,6 +7,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <memory>
 #include <stdexcept>
 #include <vector>
 
@@ -17,11 +18,21 @@
 
 namespace ramodo {
 
+// Training on sparse rows, whatever the type of their values.
+class AnySparseTraining : public Training {
+public:
+    using Training::Training;
+
+    // The features whose weights training changed (all others are where the seed put them), or all of them where that
+    // is most, and their weights, side by side in the memory of the records. Ends the training.
+    virtual std::vector<int64_t> finish(Buffer& weights) = 0;
+};
+
 template <class V>
-class SparseTraining : public Training {
+class SparseTraining : public AnySparseTraining {
 public:
     SparseTraining(Selection<V>&& rows, const TrainingOptions& options, std::vector<float> factors)
-        : Training(options, rows.n_rows(), std::move(factors)), x_(std::move(rows)), layout_(options.m), n_slots_(x_.n_slots),
+        : AnySparseTraining(options, rows.n_rows(), std::move(factors)), x_(std::move(rows)), layout_(options.m), n_slots_(x_.n_slots),
           records_(layout_.bytes * static_cast<size_t>(n_slots_)) {
         parallel_ranges(pool_, n_slots_, 4096, [&](int64_t begin, int64_t end) {
             for (int64_t j = begin; j < end; ++j)
@@ -40,9 +51,7 @@ public:
         }
     }
 
-    // The features whose weights training changed (all others are where the seed put them), or all of them where that
-    // is most, and their weights, side by side in the memory of the records. Ends the training.
-    std::vector<int64_t> finish(Buffer& weights) {
+    std::vector<int64_t> finish(Buffer& weights) override {
         int64_t n_changed = 0;
         for (int64_t j = 0; j < n_slots_; ++j) n_changed += layout_.last_step(record(j)) > 0;
         const bool all = x_.columns.empty() && 2 * n_changed >= n_slots_;
@@ -180,5 +189,21 @@ private:
     std::vector<int64_t> counts_, starts_;
     std::vector<Entry> entries_;
 };
+
+struct StartedTraining {
+    std::unique_ptr<AnySparseTraining> training;
+    bool in_place;      // it reads the rows where they are: the arrays of x must stay until it ends
+};
+
+// Training on some rows of x; triplets refer to them by position in `rows`.
+template <class I, class V>
+StartedTraining start_training(const Csr<I, V>& x, const int64_t* rows, int64_t n, const TrainingOptions& options) {
+    std::vector<float> factors = factors_of(x.factors, rows, n);
+    if constexpr (sizeof(I) == 4)
+        if (in_place(x.n_columns, count_entries(x, rows, n)))
+            return {std::make_unique<SparseTraining<V>>(select_in_place(x, rows, n), options, std::move(factors)), true};
+    ThreadPool pool(options.n_threads);
+    return {std::make_unique<SparseTraining<float>>(select_copy(pool, x, rows, n), options, std::move(factors)), false};
+}
 
 }  // namespace ramodo

@@ -28,6 +28,13 @@ struct TrainingOptions {
     int n_threads;
 };
 
+// The factors of some rows, in single precision; none where `factors` is null.
+inline std::vector<float> factors_of(const double* factors, const int64_t* rows, int64_t n) {
+    std::vector<float> out;
+    for (int64_t i = 0; factors && i < n; ++i) out.push_back(static_cast<float>(factors[rows[i]]));
+    return out;
+}
+
 class Training {
 public:
     // `factors`: what each row is multiplied by (its normalisation), or empty.
@@ -78,6 +85,14 @@ public:
     int64_t n_rows() const { return static_cast<int64_t>(batch_.rows().size()); }
     const float* hidden() const { return hidden_.data(); }
     const int32_t* places() const { return batch_.places(); }
+
+    // hidden() without padding: m apart.
+    std::vector<float> plain_hidden() const {
+        std::vector<float> plain;
+        for (int64_t r = 0; r < n_rows(); ++r)
+            plain.insert(plain.end(), hidden() + r * width_, hidden() + r * width_ + options_.m);
+        return plain;
+    }
 
 protected:
     virtual void forward(ThreadPool& pool) = 0;

@@ -45,6 +45,10 @@ def explained_part(part):
     _native.Explainer(wide[:0], N).add_part(part[0], part[1] * 0, part[2][:0], part[3])
 
 
+def explained_squares(part):
+    _native.Explainer(wide[:EACH], N).add_squares(part[1], part[2] % EACH, part[3])
+
+
 def out(*shape):
     return np.empty(shape, dtype=np.float32)
 
@@ -92,6 +96,7 @@ def calls():
         "FeatureSums.top": partial(sums.top, N),
         "Explainer": partial(_native.Explainer, wide, N),
         "Explainer.add_part": partial(explained_part, part),
+        "Explainer.add_squares": partial(explained_squares, part),
         "Explainer.explain": partial(explainer.explain, np.array([0, N]), wide, values, *view),
         "count_text": partial(_native.count_text, text, np.array([0, len(text)]), (1, 2), (0, 0), 20, 1),
         "text_tokens": partial(_native.text_tokens, text, (1, 1), (0, 0), 20),
@@ -135,7 +140,7 @@ def test_another_thread_runs_meanwhile(name, unswitched):
 def test_every_native_function_is_here():
     """But those that look at no array."""
     named = {part.strip().split(".")[-1] for name in CALLS for part in name.split(",")}
-    known = named | {"instructions", "TrainingOptions", "Trainer", "FeatureSums"}
+    known = named | {"instructions", "compiler", "TrainingOptions", "Trainer", "FeatureSums"}
     functions = {name for name in dir(_native) if not name.startswith("_")}
     methods = {
         method

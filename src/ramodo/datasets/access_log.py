@@ -14,7 +14,8 @@ from datetime import UTC, datetime, timedelta
 import numpy as np
 import numpy.typing as npt
 
-from ..options import Integer, OptionError
+from ..allowed import Integer
+from ..options import OptionError
 
 _START = datetime(2026, 3, 2, tzinfo=UTC)
 

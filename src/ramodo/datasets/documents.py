@@ -12,7 +12,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from ..options import Integer, OptionError
+from ..allowed import Integer
+from ..options import OptionError
 
 _OWN = [consonant + vowel for consonant in "bdfglmnprstv" for vowel in "aeio"]
 _FOREIGN = ["krz", "szcz", "dzi", "wsk", "ych", "przy", "chw", "ość", "tło", "źni", "żur", "ńcz", "gdz", "bły"]

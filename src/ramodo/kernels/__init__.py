@@ -45,6 +45,11 @@ def instructions() -> str:
     return _native.instructions()
 
 
+def compiler() -> str:
+    """The compiler that built the kernels, and its version: bits of results may differ between compilers."""
+    return _native.compiler()
+
+
 def _is_sparse(rows: Block) -> TypeIs[SparseRows]:
     return rows.is_sparse
 
