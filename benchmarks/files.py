@@ -131,7 +131,8 @@ def _opening(place: Path, rows: list[list[str]]) -> None:
 def _text(rows: list[list[str]]) -> None:
     from sklearn.feature_extraction.text import HashingVectorizer
 
-    from ramodo.formats.text import TextOptions, vectorize
+    from ramodo.formats import TextOptions
+    from ramodo.formats.text import vectorize
 
     rng = np.random.default_rng(0)
     documents = [

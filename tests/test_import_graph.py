@@ -13,7 +13,7 @@ STAGES = ("scoring", "ensembles", "thresholding", "conformal", "triplets", "laye
 
 FLOORS = [
     ("allowed",),
-    ("options", "bounds", "threads", "in_order", "files", "terminal"),
+    ("allowed", "options", "bounds", "threads", "in_order", "files", "terminal"),
     ("kernels",),
     ("data",),
     ("model",),
@@ -24,7 +24,7 @@ FLOORS = [
     ("explain", "insight"),
     ("model.file",),
     ("framework",),
-    ("repen",),
+    ("repen", "neighbors"),
     ("neighbors",),
     ("plots", "report", "datasets", "baselines", "demo"),
     ("experiments",),
