@@ -91,6 +91,7 @@ def diagnose(detector: Any) -> Diagnosis:
             *_of_training(detector),
             *_of_subsamples(detector),
             _of_agreement(detector, scores),
+            _of_terms(detector),
         )
     )
 
@@ -98,8 +99,6 @@ def diagnose(detector: Any) -> Diagnosis:
 def _of_length(detector: Any, scores: Scores) -> list[Finding]:
     """Is the ranking one of something that needs no detector?"""
     findings: list[Finding] = []
-    if len(detector.row_lengths_) != len(scores):
-        return findings  # a file of version 1 does not say
     for name, ranking, values, words in (
         ("row_length", scores, detector.row_lengths_, "row length"),
         ("row_norm", scores, detector.row_norms_, "row norm"),
@@ -155,13 +154,11 @@ def _of_points(detector: Any, scores: Scores) -> list[Finding]:
             "one point, and an outlier among them cannot be found. Several models (n_estimators, --models), another "
             "normalisation, or known outliers may part them."
         )
-    findings = [Finding("tied_rows", share, "largest share of rows with one and the same score", warning)]
-    if len(detector.row_lengths_) == len(scores):
-        empty = int((detector.row_lengths_ == 0).sum())
-        rows = "1 row has" if empty == 1 else f"{empty} rows have"
-        warning = f"{rows} no feature at all, which leaves nothing to score: look there yourself." if empty else ""
-        findings.append(Finding("empty_rows", empty, "rows without a feature", warning))
-    return findings
+    tied = Finding("tied_rows", share, "largest share of rows with one and the same score", warning)
+    empty = int((detector.row_lengths_ == 0).sum())
+    rows = "1 row has" if empty == 1 else f"{empty} rows have"
+    warning = f"{rows} no feature at all, which leaves nothing to score: look there yourself." if empty else ""
+    return [tied, Finding("empty_rows", empty, "rows without a feature", warning)]
 
 
 def _of_training(detector: Any) -> list[Finding]:
@@ -208,6 +205,11 @@ def _of_subsamples(detector: Any) -> list[Finding]:
 def _of_agreement(detector: Any, scores: Scores) -> Finding:
     value = _correlation(detector.initial_scores_, scores)
     return Finding("initial_agreement", value, "rank correlation of the initial and the final ranking")
+
+
+def _of_terms(detector: Any) -> Finding:
+    names = detector.model_.names()
+    return Finding("terms", len(names), f"that a score is the sum of: {'; '.join(names)}")
 
 
 def _correlation(a: npt.NDArray[Any], b: npt.NDArray[Any]) -> float:
