@@ -28,6 +28,7 @@ NAMES = [
     "subsample_spread",
     "subsample_agreement",
     "initial_agreement",
+    "terms",
 ]
 
 
@@ -128,6 +129,26 @@ def test_more_rows_than_are_kept_are_sampled():
     mapped = detector.transform(X)
     assert {row.tobytes() for row in detector.samples_[0]} <= {row.tobytes() for row in mapped}
     assert 0 < detector.diagnose()["subsample_spread"].value < 1
+
+
+@pytest.mark.parametrize(
+    ("options", "labelled", "n", "words"),
+    [
+        ({}, False, 1, "learned distance"),
+        ({}, True, 2, "learned distance; label direction"),
+        ({"labels_in_score": False}, True, 1, "learned distance"),
+        (
+            {"n_estimators": 3, "normalize": "l2"},
+            True,
+            2,
+            "mean of 3 learned distances, of rows whose length is 1; label direction",
+        ),
+    ],
+)
+def test_the_terms_of_the_score_are_named(options, labelled, n, words):
+    X, truth = _topics()
+    found = REPEN(**{**OPTIONS, **options}).fit(X, labels=truth if labelled else None).diagnose()["terms"]
+    assert (found.value, found.meaning) == (n, f"that a score is the sum of: {words}")
 
 
 def test_several_models_have_units_of_all():

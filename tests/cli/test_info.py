@@ -22,6 +22,7 @@ def test_a_model(run, files):
     assert facts["training rows"] == 120
     assert facts["models"] == 1
     assert facts["labels in the score"] is False
+    assert facts["terms of the score"] == ["learned distance"]
     assert facts["cut-off"] == detector.threshold_
     assert facts["data fingerprint"] == detector.fingerprint_
     assert facts["data read as"]["format"] == "svmlight"
@@ -39,6 +40,9 @@ def test_a_model_with_labels_a_cut_off_and_several_members(ok, data, tmp_path):
     assert facts["models"] == 3
     assert facts["normalize"] == "l2"
     assert facts["labels in the score"] is True
+    terms = ["mean of 3 learned distances, of rows whose length is 1", "label direction"]
+    assert facts["terms of the score"] == terms
+    assert "; ".join(terms) in ok("info", tmp_path / "model").replace("\n", " ")
     assert "Conformal" in facts["options"]["threshold"]
     assert facts["data read as"] is None
     assert "Conformal" in ok("info", tmp_path / "model")

@@ -30,9 +30,15 @@ from examples import with_outliers  # noqa: E402
 from ramodo import RAMODO, REPEN, Conformal, KthNeighborREPEN, Layers, TopK, load  # noqa: E402
 from ramodo.cli.info import _of_model  # noqa: E402
 from ramodo.cli.reading import source_of  # noqa: E402
-from ramodo.data.opening import DataError  # noqa: E402
+from ramodo.data.opening import DataError, open_block  # noqa: E402
+from ramodo.kernels import Phi  # noqa: E402
+from ramodo.model.combining import Mean, Normalized  # noqa: E402
 from ramodo.model.file.saving import open_model  # noqa: E402
+from ramodo.model.file.terms import KINDS  # noqa: E402
+from ramodo.model.original import OriginalDistance  # noqa: E402
+from ramodo.model.references import Origin  # noqa: E402
 from ramodo.model.saved import ModelFileError  # noqa: E402
+from ramodo.model.terms import Model  # noqa: E402
 from ramodo.options import OptionError  # noqa: E402
 from ramodo.report.reproduction import reproduction  # noqa: E402
 from tampering import sealed  # noqa: E402
@@ -40,6 +46,7 @@ from tampering import sealed  # noqa: E402
 VALUES = [None, True, False, 0, 1, -1, 2, 7, 8, 9, 40, 41, 2**31, 2**63 - 1, 2**63, 2**64, 10**400, 0.5, -0.0, 1e-320]
 VALUES += [1e300, float("nan"), float("inf"), "", "l2", "auto", "csv", "\x1b[2J", [], [1], [0, 8], {}, {"a": 1}]
 VALUES += [{"stage": name, "options": {}} for name in ("TopK", "Conformal", "Sp", "Layers", "os.system")]
+VALUES += [{"kind": kind} for kind in KINDS] + list(KINDS)
 NUMBERS = [0.0, -0.0, 1.0, -1.0, 1e-320, 3e38, -3e38, 1e300, np.nan, np.inf, -np.inf]
 PATIENCE = 120
 
@@ -58,9 +65,21 @@ def seeds(folder):
         REPEN(3, n_subsamples=5, **quick).fit(X, labeled_outliers=X[y == 1]),
         KthNeighborREPEN(2, n_subsamples=5, **quick).fit(X),
         RAMODO(representation=Layers((4, 3), "leaky_relu"), **quick).fit(X),
+        _of_all_terms(X, y, quick),
     ]
     kept = [path.read_bytes() for path in sorted((HERE.parent / "models").glob("*.ramodo"))]
     return kept + [detector.save(folder / "seed").read_bytes() for detector in made]
+
+
+def _of_all_terms(X, y, quick):
+    """A detector whose score is a sum of every kind of term; no fit gives one yet."""
+    detector = REPEN(3, n_subsamples=5, **quick).fit(X, labels=y)
+    numbers = np.arange(0, 24)
+    original = OriginalDistance(Origin.of(open_block(X[numbers])[0], numbers), 8, Phi(2, average=True))
+    learned, direction = detector.model_.terms
+    terms = (Mean((learned, original), (1.0, 2.0)), Normalized(original, "l2"), direction)
+    detector.model_ = Model(terms, (1.0, 0.5, 0.25))
+    return detector
 
 
 # ---- changes ---------------------------------------------------------------------------------------------------------
@@ -193,6 +212,7 @@ def judge(path):
     if found is None:
         assert np.array_equal(detector.outlier_score(X), opened.outlier_score(X))
         assert set(detector.predict(X).tolist()) <= {-1, 1}
+        _message(detector.explain, X)
     str(detector.diagnose())
     reproduction(detector, "", is_training=False)
     _message(lambda model: source_of(model, None, None), detector)

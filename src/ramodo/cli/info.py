@@ -60,6 +60,7 @@ def _of_model(path: str, as_json: bool) -> dict[str, Any]:
     }
     if not as_json:
         changed = {k: v for k, v in facts["options"].items() if v != type(detector)().get_params(deep=False)[k]}
+        facts["terms of the score"] = "; ".join(facts["terms of the score"])
         facts["options"] = ", ".join(f"{k}={v!r}" for k, v in changed.items()) or "as by default"
         facts["features"], facts["features with weights"] = (
             f"{facts[k]:,}" for k in ("features", "features with weights")

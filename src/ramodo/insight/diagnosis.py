@@ -89,6 +89,7 @@ def diagnose(detector: Any) -> Diagnosis:
             *_of_training(detector),
             *_of_subsamples(detector),
             _of_agreement(detector, scores),
+            _of_terms(detector),
         )
     )
 
@@ -96,8 +97,6 @@ def diagnose(detector: Any) -> Diagnosis:
 def _of_length(detector: Any, scores: Scores) -> list[Finding]:
     """Does the ranking follow something that needs no detector, such as row length?"""
     findings: list[Finding] = []
-    if len(detector.row_lengths_) != len(scores):
-        return findings  # some older model files lack them
     for name, ranking, values, words in (
         ("row_length", scores, detector.row_lengths_, "row length"),
         ("row_norm", scores, detector.row_norms_, "row norm"),
@@ -153,13 +152,11 @@ def _of_points(detector: Any, scores: Scores) -> list[Finding]:
             "point, and an outlier among them cannot be found. Several models (n_estimators, --models), another "
             "normalisation, or known outliers may separate them."
         )
-    findings = [Finding("tied_rows", share, "largest share of rows with the same score", warning)]
-    if len(detector.row_lengths_) == len(scores):
-        empty = int((detector.row_lengths_ == 0).sum())
-        rows = "1 row has" if empty == 1 else f"{empty} rows have"
-        warning = f"{rows} no features at all, so there is nothing to score: check them by hand." if empty else ""
-        findings.append(Finding("empty_rows", empty, "rows without any feature", warning))
-    return findings
+    tied = Finding("tied_rows", share, "largest share of rows with the same score", warning)
+    empty = int((detector.row_lengths_ == 0).sum())
+    rows = "1 row has" if empty == 1 else f"{empty} rows have"
+    warning = f"{rows} no features at all, so there is nothing to score: check them by hand." if empty else ""
+    return [tied, Finding("empty_rows", empty, "rows without any feature", warning)]
 
 
 def _of_training(detector: Any) -> list[Finding]:
@@ -205,6 +202,11 @@ def _of_subsamples(detector: Any) -> list[Finding]:
 def _of_agreement(detector: Any, scores: Scores) -> Finding:
     value = _correlation(detector.initial_scores_, scores)
     return Finding("initial_agreement", value, "rank correlation of the initial and the final ranking")
+
+
+def _of_terms(detector: Any) -> Finding:
+    names = detector.model_.names()
+    return Finding("terms", len(names), f"that a score is the sum of: {'; '.join(names)}")
 
 
 def _correlation(a: npt.NDArray[Any], b: npt.NDArray[Any]) -> float:

@@ -174,7 +174,8 @@ def of_training(content: Content) -> str:
     epochs = "1 epoch" if len(loss) == 1 else f"{len(loss)} epochs"
     return (
         f"The ranking loss went from {number(float(loss[0]))} to {number(float(loss[-1]))} in {epochs}. Training "
-        f"used {rows(candidates)} as outlier candidates."
+        f"used {rows(candidates)} as outlier candidates. A score is made of: "
+        f"{'; '.join(content.detector.model_.names())}."
     )
 
 
