@@ -92,7 +92,7 @@ def test_an_interruption_at_the_very_end_leaves_an_older_fit_whole(quick, data, 
 def test_a_collapsed_representation_is_told():
     mapped = np.zeros((100, 20), dtype=np.float32)
     mapped[:5, :3] = 1
-    with pytest.warns(UserWarning, match=r"collapsed: 3 of 20 units respond to any row, 95% of the rows"):
+    with pytest.warns(UserWarning, match=r"collapsed: only 3 of 20 units respond to any row, and 95% of the rows"):
         assert _warn_if_collapsed(mapped) == 3
     mapped[:50, :15] = 1
     assert _warn_if_collapsed(mapped) == 15
