@@ -205,7 +205,7 @@ def test_an_unusable_share_to_hold_out_is_refused(quick, data, share):
 
 
 def test_rows_to_hold_out_are_needed(quick, data):
-    with pytest.raises(OptionError, match="without unlabelled rows"):
+    with pytest.raises(OptionError, match="no row is unlabelled"):
         quick(threshold=Conformal()).fit(data[0], labels=2 * data[1] - 1)
 
 

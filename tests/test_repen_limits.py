@@ -92,6 +92,6 @@ def test_an_interruption_at_the_very_end_leaves_an_older_fit_whole(quick, data, 
 def test_a_collapsed_representation_is_told():
     units = np.arange(20)
     blocks = [_Responses(60, np.zeros(60), units < 2, 57), _Responses(40, np.zeros(40), units == 2, 38)]
-    with pytest.warns(UserWarning, match=r"collapsed: 3 of 20 units respond to any row, 95% of the rows"):
+    with pytest.warns(UserWarning, match=r"collapsed: only 3 of 20 units respond to any row, and 95% of the rows"):
         assert _warn_if_collapsed(blocks) == 3
     assert _warn_if_collapsed([*blocks, _Responses(1, np.zeros(1), units < 15, 0)]) == 15

@@ -1,4 +1,4 @@
-"""Cantelli's line, the candidate sets and the labels that move rows between them (equation 2, section 5.2)."""
+"""Cantelli's threshold, the candidate sets and the labels that move rows between them (equation 2, section 5.2)."""
 
 import math
 

@@ -33,9 +33,12 @@ def test_a_model_says_so_in_python_too(python, tmp_path):
 
 
 def test_numpys_words_for_a_short_write():
-    with pytest.raises(OSError, match=r"the disk took 0 of 6,000 values; it is full") as caught, writing_to("x.rows"):
+    with (
+        pytest.raises(OSError, match=r"only 0 of 6,000 values could be written; the disk is full") as caught,
+        writing_to("x.rows"),
+    ):
         raise OSError("6000 requested and 0 written")
-    assert _text(caught.value).startswith("x.rows could not be written: the disk took 0 of 6,000 values")
+    assert _text(caught.value).startswith("x.rows could not be written: only 0 of 6,000 values")
 
 
 def test_other_errors_pass_as_they_are():
@@ -56,7 +59,7 @@ def test_a_full_disk_is_not_a_foreign_file(python, tmp_path):
 
 def test_a_foreign_file_is(tmp_path):
     (tmp_path / "results.sqlite").write_text("not a database " * 100)
-    with pytest.raises(StoreError, match=r"is no file of results: .* Move it away to begin again"):
+    with pytest.raises(StoreError, match=r"is not a file of results: .* Move it away to begin again"):
         Store(tmp_path / "results.sqlite", {})
 
 
@@ -65,7 +68,7 @@ def test_another_table_is_foreign_too(tmp_path):
         database.execute("create table cells (other text)")
     database.close()
     cell = Cell("auc", "R8", "REPEN")
-    with Store(tmp_path / "results.sqlite", {}) as store, pytest.raises(StoreError, match="is no file of results"):
+    with Store(tmp_path / "results.sqlite", {}) as store, pytest.raises(StoreError, match="is not a file of results"):
         store.get(cell)
 
 

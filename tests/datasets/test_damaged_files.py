@@ -11,7 +11,7 @@ from ramodo.formats import FormatError
 
 DAMAGED = [
     ("AD", {"ad.data": b""}, "has no rows"),
-    ("AD", {"ad.data": b"1,2,ad.\n"}, "row 1: 2 numbers were found beside the class; allowed: 1,558"),
+    ("AD", {"ad.data": b"1,2,ad.\n"}, "row 1: 2 numbers were found in addition to the class; allowed: 1,558"),
     ("AD", {"ad.data": tiny_files.advertisements().replace(b"nonad.", b"maybe")}, "has the class 'maybe'"),
     ("AD", {"ad.data": b"1,2,x" + b",0" * 1555 + b",ad.\n"}, "rows 1 to 1: .* allowed: numbers and"),
     ("p53", {"p53_old_2010.zip": b"PK\3\4 not a zip file"}, "is damaged"),

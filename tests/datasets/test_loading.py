@@ -234,7 +234,7 @@ def test_what_is_written_is_read(X, tmp_path):
         ("urls", {}, "the set 'urls' was asked for; allowed: AD, LC"),
         ("AD", {"random_state": -1}, "random_state=-1 was given"),
         ("AD", {"random_state": None}, "random_state=None was given"),
-        ("AD", {"source": "/nowhere/at/all"}, "where there is nothing; allowed: a file or a folder"),
+        ("AD", {"source": "/nowhere/at/all"}, "which does not exist; allowed: a file or a folder"),
         ("AD", {"source": "http://127.0.0.1:1", "offline": True}, "was given with offline"),
         ("R8", {"source": __file__}, "allowed for R8: a folder with r8-train-stemmed.txt and r8-test-stemmed.txt"),
     ],

@@ -200,7 +200,7 @@ def test_a_file_that_holds_no_results_is_refused(experiments, tmp_path):
     (tmp_path / "out" / "results.sqlite").write_text("no database " * 100)
     done = experiments("dimensions", "--sets", "LC")
     assert done.code == 3
-    assert "is no file of results" in done.err
+    assert "is not a file of results" in done.err
 
 
 def test_paragraphs_about_numbers_that_are_not_there_are_left_out():

@@ -33,7 +33,7 @@ def overwrite(file):
 def test_a_fit_says_that_its_folder_changed(made, quick, name):
     X = read(str(made)).X
     overwrite(made / name)
-    with pytest.raises(ChangedError, match=rf"data.rows/{name} changed while in use: .* write new ones and rename"):
+    with pytest.raises(ChangedError, match=rf"data.rows/{name} changed while in use, .* write new ones and rename"):
         quick().fit(X)
 
 

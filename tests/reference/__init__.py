@@ -3,7 +3,7 @@
 The kernels must equal it. Nothing here is clever on purpose.
 
     distances.py   Sp (eq. 1)
-    candidates.py  Cantelli's line (eq. 2)
+    candidates.py  Cantelli's threshold (eq. 2)
     layer.py       the weights that the seed gives, and f(x) = ψ(x W) (eq. 5)
     hinge.py       the ranking loss and its gradient (eq. 8)
     training.py    ADADELTA and the loop over given triplets (algorithm 1, steps 4 to 13)

@@ -89,7 +89,7 @@ def test_what_rows_lack_is_told_from_what_they_have(fitted, data, tmp_path):
     said = " ".join(found["summary"])
     assert "most of all by “zq”, and it lacks 'the'." in said
     assert "of 20 rows, most of all by “zq”, and they lack 'the' and 'he '." in said
-    assert "runs of characters, which stand in single quotes" in found["notation"]
+    assert "runs of characters, shown in single quotes" in found["notation"]
 
 
 def test_where_features_are_no_tokens_there_is_no_word_of_their_notation(report, fitted, data):
@@ -139,9 +139,9 @@ def test_to_other_rows_a_cut_off_promises_less(report, quick, data, name):
     assert "any share can be flagged" not in " ".join(report(detector, data[0])["summary"])
     said = " ".join(report(detector, data[0][110:])["summary"])
     if name == "conformal":
-        assert "Of other rows than those of the training, such as these, it can flag any share" in said
+        assert "It can flag any share of rows outside the training data, such as these" in said
     else:
-        assert "That holds for the training rows only. Of other rows, such as these, any share can be flagged" in said
+        assert "That holds for the training rows only. Any share of other rows, such as these, can be flagged" in said
     assert not re.search("of any scores|bounds how many|says how many|is expected to be flagged falsely", said)
     assert ("of which at most" in said) == (name in ("cantelli", "alpha"))
 
