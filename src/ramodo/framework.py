@@ -17,14 +17,11 @@ import scipy.sparse as sp
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import _get_feature_names, check_is_fitted
 
-from .data.blocks import Block
-from .data.labels import read_labels, refuse_contradictions, warn_of_predictions
-from .data.opening import DataError, open_block, open_rows
-from .data.rows import Rows
 from .detector import Detector, seed_of
 from .explain.contributions import explain
 from .explain.explanation import Explanation
 from .fitting import flow as fitting
+from .fitting.training_data import Given, TrainingData, open_training_data
 from .insight.diagnosis import Diagnosis, compare_normalizations, diagnose
 from .model.file import saving as model_file
 from .model.references import References
@@ -33,9 +30,6 @@ from .options import TOP, OptionError, check
 from .stages import conformal
 from .stages.assembling import Stages, assemble
 from .terminal.progress import Progress
-
-FEWEST_ROWS = 3
-"""A query, a positive and a negative."""
 
 _WARM = 10
 """A warm start trains this part of the epochs."""
@@ -76,7 +70,8 @@ class RandomDistanceDetector(ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
         seed = np.random.SeedSequence(seed_of(self.random_state))
         names = _get_feature_names(X)
         with progress.stage("check"):
-            data = self._open_training_data(X, labels, labeled_outliers, labeled_inliers, stages, seed)
+            given = Given(X, labels, labeled_outliers, labeled_inliers)
+            data = open_training_data(given, stages, self.normalize, seed, self._n_threads())
             facts: dict[str, Any] = {
                 "row_lengths_": data.rows.lengths(),
                 "row_norms_": np.sqrt(data.rows.squared_norms(self._n_threads())),
@@ -91,41 +86,7 @@ class RandomDistanceDetector(ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
         self.__dict__.update(fitted)  # in one go: an interrupted fit leaves the estimator as it was
         return self
 
-    def _open_training_data(
-        self, X: Any, known: Any, outliers: Any, inliers: Any, stages: Stages, seed: np.random.SeedSequence
-    ) -> fitting.TrainingData:
-        names, n_threads = _get_feature_names(X), self._n_threads()
-        rows, facts = open_rows(X, n_threads=n_threads)
-        if rows.n_rows < FEWEST_ROWS:
-            raise DataError(
-                f"X has n_samples = {rows.n_rows}; at least {FEWEST_ROWS} are needed: a query, a positive and a "
-                "negative."
-            )
-        labels = read_labels(known, rows.n_rows)
-        if (labels == 1).all():
-            raise OptionError("no inlier candidates are left: labels say that every row of X is a known outlier (1).")
-        warn_of_predictions(labels)
-        known_outliers, largest_outlier = _open_extra(rows, names, "labeled_outliers", outliers)
-        known_inliers, largest_inlier = _open_extra(rows, names, "labeled_inliers", inliers)
-        refuse_contradictions(rows, labels, known_outliers, known_inliers)
-        rng = np.random.default_rng(np.random.SeedSequence(seed.entropy, spawn_key=(2**32 - 1,)))
-        held_out = stages.cutoff.hold_out(np.flatnonzero(labels == 0), rng)
-        largest = max(facts.largest, largest_outlier, largest_inlier) if self.normalize is None else 1.0
-
-        def seen(part: Block | None) -> Block | None:
-            return None if part is None else part.normalized(self.normalize, n_threads)
-
-        return fitting.TrainingData(
-            rows.normalized(self.normalize, n_threads),
-            labels,
-            seen(known_outliers),
-            seen(known_inliers),
-            facts.n_seen,
-            largest,
-            held_out,
-        )
-
-    def _previous(self, data: fitting.TrainingData) -> Model | None:
+    def _previous(self, data: TrainingData) -> Model | None:
         """The model that a warm start begins with."""
         if not self.warm_start or not hasattr(self, "model_"):
             return None
@@ -142,7 +103,7 @@ class RandomDistanceDetector(ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
             )
         return self.model_
 
-    def _plan(self, data: fitting.TrainingData, previous: Model | None) -> fitting.Plan:
+    def _plan(self, data: TrainingData, previous: Model | None) -> fitting.Plan:
         n_rows = data.rows.n_rows
         return fitting.Plan(
             n_epochs=self.n_epochs if previous is None else max(1, self.n_epochs // _WARM),
@@ -406,7 +367,7 @@ def _shape_of(stages: Stages) -> str:
     return str(stage.shape())
 
 
-def _attributes(outcome: fitting.Outcome, stages: Stages, data: fitting.TrainingData) -> dict[str, Any]:
+def _attributes(outcome: fitting.Outcome, stages: Stages, data: TrainingData) -> dict[str, Any]:
     """What a fit leaves on the estimator."""
     fits = outcome.fits
     return {
@@ -434,21 +395,3 @@ def _as_coo(first: Any, n_features: int) -> sp.coo_array:
     n, m = first.weights.shape
     coordinates = np.tile(np.arange(m), n), np.repeat(first.columns, m)
     return sp.coo_array((first.weights.ravel(), coordinates), shape=(m, n_features))
-
-
-def _open_extra(rows: Rows, names: npt.NDArray[np.object_] | None, name: str, given: Any) -> tuple[Block | None, float]:
-    """Labelled rows that are not in X, in the kind of `rows`, and their largest absolute value."""
-    if given is None or (given.shape[0] if hasattr(given, "shape") and given.shape else len(given)) == 0:
-        return None, 0.0
-    own = _get_feature_names(given)
-    if names is not None and own is not None and len(names) == len(own) and not np.array_equal(names, own):
-        first = int(np.flatnonzero(names != own)[0])
-        raise DataError(
-            f"column {first} of {name} is {own[first]!r}; allowed: the columns of X in their order, there "
-            f"{names[first]!r}."
-        )
-    extra, facts = open_block(given, name=name)
-    if extra.n_features != rows.n_features:
-        raise DataError(f"{name} has {extra.n_features} features; allowed: the {rows.n_features} of X.")
-    kind = rows.take(np.empty(0, dtype=np.int64))
-    return kind.matching(extra), facts.largest

@@ -77,7 +77,7 @@ def run_detect(
 
 
 def _refuse_few(path: str, table: Table) -> None:
-    from ..framework import FEWEST_ROWS
+    from ..fitting.training_data import FEWEST_ROWS
 
     if (n := table.X.shape[0]) < FEWEST_ROWS:
         raise FormatError(

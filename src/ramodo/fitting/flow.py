@@ -16,8 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..data.blocks import Block, DenseRows
-from ..data.labels import Labels
-from ..data.rows import Rows, Show
+from ..data.rows import Show
 from ..in_order import in_order
 from ..model.combining import Mean, Normalized
 from ..model.learned import LearnedDistance
@@ -30,6 +29,7 @@ from ..stages.protocols import Candidates, Pools
 from ..terminal.progress import Progress
 from .label_direction import known_rows, learn_direction
 from .training import Start, train
+from .training_data import TrainingData
 
 Scores = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int64]
@@ -43,43 +43,6 @@ _SAMPLE = 1000
 
 _FIRST_SEEDS = 4
 """Ranking, triplets, weights, references."""
-
-
-@dataclass(frozen=True)
-class TrainingData:
-    """The rows of X with their labels, and labelled rows outside X."""
-
-    rows: Rows
-    labels: Labels
-    outliers: Block | None
-    inliers: Block | None
-    n_seen: int
-    largest: float
-    held_out: Integers
-    """Rows kept out of training, for the final cut-off alone."""
-
-    @property
-    def eligible(self) -> Integers:
-        """Rows that may be references: a row close to a known outlier must not look normal."""
-        allowed = self.labels != 1
-        allowed[self.held_out] = False
-        return np.flatnonzero(allowed)
-
-    @property
-    def labels_of_candidates(self) -> Labels:
-        """Labels for choosing candidates: held-out rows must not be chosen, so they count as known inliers."""
-        labels = self.labels.copy()
-        labels[self.held_out] = -1
-        return labels
-
-    def extra(self) -> list[Block]:
-        """Outliers first, then inliers."""
-        return [rows for rows in (self.outliers, self.inliers) if rows is not None]
-
-    @property
-    def n_labeled_outliers(self) -> int:
-        """Number of known outliers, in X and outside it."""
-        return int((self.labels == 1).sum()) + (self.outliers.n_rows if self.outliers is not None else 0)
 
 
 @dataclass(frozen=True)

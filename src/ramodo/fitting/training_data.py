@@ -1,0 +1,116 @@
+"""The rows of a fit, checked, and what is known of them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.utils.validation import _get_feature_names
+
+from ..data.blocks import Block
+from ..data.labels import Labels, read_labels, refuse_contradictions, warn_of_predictions
+from ..data.opening import DataError, open_block, open_rows
+from ..data.rows import Rows
+from ..options import OptionError
+from ..stages.assembling import Stages
+
+Integers = npt.NDArray[np.int64]
+
+FEWEST_ROWS = 3
+"""A query, a positive and a negative."""
+
+
+@dataclass(frozen=True)
+class TrainingData:
+    """The rows of X with their labels, and labelled rows outside X."""
+
+    rows: Rows
+    labels: Labels
+    outliers: Block | None
+    inliers: Block | None
+    n_seen: int
+    largest: float
+    held_out: Integers
+    """Rows kept out of training, for the final cut-off alone."""
+
+    @property
+    def eligible(self) -> Integers:
+        """Rows that may be references: a row close to a known outlier must not look normal."""
+        allowed = self.labels != 1
+        allowed[self.held_out] = False
+        return np.flatnonzero(allowed)
+
+    @property
+    def labels_of_candidates(self) -> Labels:
+        """Labels for choosing candidates: held-out rows must not be chosen, so they count as known inliers."""
+        labels = self.labels.copy()
+        labels[self.held_out] = -1
+        return labels
+
+    def extra(self) -> list[Block]:
+        """Outliers first, then inliers."""
+        return [rows for rows in (self.outliers, self.inliers) if rows is not None]
+
+    @property
+    def n_labeled_outliers(self) -> int:
+        """Number of known outliers, in X and outside it."""
+        return int((self.labels == 1).sum()) + (self.outliers.n_rows if self.outliers is not None else 0)
+
+
+@dataclass(frozen=True)
+class Given:
+    """What `fit` was given, as it came."""
+
+    X: Any
+    labels: Any
+    labeled_outliers: Any
+    labeled_inliers: Any
+
+
+def open_training_data(
+    given: Given, stages: Stages, normalize: str | None, seed: np.random.SeedSequence, n_threads: int
+) -> TrainingData:
+    """Check everything, and keep rows out of training where the cut-off asks for it."""
+    names = _get_feature_names(given.X)
+    rows, facts = open_rows(given.X, n_threads=n_threads)
+    if rows.n_rows < FEWEST_ROWS:
+        raise DataError(
+            f"X has n_samples = {rows.n_rows}; at least {FEWEST_ROWS} are needed: a query, a positive and a negative."
+        )
+    labels = read_labels(given.labels, rows.n_rows)
+    if (labels == 1).all():
+        raise OptionError("no inlier candidates are left: labels say that every row of X is a known outlier (1).")
+    warn_of_predictions(labels)
+    outliers, largest_outlier = _open_extra(rows, names, "labeled_outliers", given.labeled_outliers)
+    inliers, largest_inlier = _open_extra(rows, names, "labeled_inliers", given.labeled_inliers)
+    refuse_contradictions(rows, labels, outliers, inliers)
+    rng = np.random.default_rng(np.random.SeedSequence(seed.entropy, spawn_key=(2**32 - 1,)))
+    return TrainingData(
+        rows.normalized(normalize, n_threads),
+        labels,
+        None if outliers is None else outliers.normalized(normalize, n_threads),
+        None if inliers is None else inliers.normalized(normalize, n_threads),
+        facts.n_seen,
+        max(facts.largest, largest_outlier, largest_inlier) if normalize is None else 1.0,
+        stages.cutoff.hold_out(np.flatnonzero(labels == 0), rng),
+    )
+
+
+def _open_extra(rows: Rows, names: npt.NDArray[np.object_] | None, name: str, given: Any) -> tuple[Block | None, float]:
+    """Labelled rows that are not in X, in the kind of `rows`, and their largest absolute value."""
+    if given is None or (given.shape[0] if hasattr(given, "shape") and given.shape else len(given)) == 0:
+        return None, 0.0
+    own = _get_feature_names(given)
+    if names is not None and own is not None and len(names) == len(own) and not np.array_equal(names, own):
+        first = int(np.flatnonzero(names != own)[0])
+        raise DataError(
+            f"column {first} of {name} is {own[first]!r}; allowed: the columns of X in their order, there "
+            f"{names[first]!r}."
+        )
+    extra, facts = open_block(given, name=name)
+    if extra.n_features != rows.n_features:
+        raise DataError(f"{name} has {extra.n_features} features; allowed: the {rows.n_features} of X.")
+    kind = rows.take(np.empty(0, dtype=np.int64))
+    return kind.matching(extra), facts.largest
