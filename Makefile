@@ -14,8 +14,9 @@ endif
 demo: $(VENV)/installed
 	$(BIN)/python -m ramodo.demo
 
+# In two processes.
 test: $(VENV)/tests browser
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest -n 2 --dist worksteal
 
 # Debian's browser, for the tests of the report; where it is missing and cannot be installed, those skip and say so.
 browser:
