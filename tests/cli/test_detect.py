@@ -400,7 +400,7 @@ def test_errors_of_the_program_itself_show_where_they_are(monkeypatch, files):
     def broken(*_, **__):
         raise ValueError("a slip of ours")
 
-    monkeypatch.setattr(detect.Training, "fit", broken)
+    monkeypatch.setattr(detect, "fit", broken)
     monkeypatch.setattr("sys.argv", ["ramodo", "detect", str(files.mail)])
     with pytest.raises(ValueError, match="a slip of ours"):
         main()
