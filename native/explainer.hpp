@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "changed.hpp"
 #include "csr.hpp"
 #include "feature_sums.hpp"
 #include "features.hpp"
@@ -85,9 +86,10 @@ public:
             }
             found.clear();
             for (int64_t k = 0; k < n; ++k) {
-                const int32_t slot = of_.lookup_.find(columns[k]);
+                const I column = load_once(columns + k);
+                const int32_t slot = of_.lookup_.find(column);
                 if (slot >= 0) sums_[slot] += own[k];
-                else offer(columns[k], own[k], top, found);
+                else offer(column, own[k], top, found);
             }
             for (int64_t s = -1; (s = inner_loops().find_reaching(sums_.data(), s + 1, of_.n_slots(), weakest(top, found))) < of_.n_slots();)
                 offer(of_.columns_[s], sums_[s], top, found);
@@ -119,7 +121,7 @@ public:
             const int width = part.projection->width();
             room_.resize(static_cast<size_t>(part.stride));
             for (int64_t k = 0; k < n; ++k) {
-                const float* w = part.projection->weights_of(columns[k], room_.data());
+                const float* w = part.projection->weights_of(load_once(columns + k), room_.data());
                 double product = 0;
                 for (int i = 0; i < width; ++i) product += static_cast<double>(w[i]) * view.p[i];
                 own[k] += view.factor * static_cast<double>(values[k]) * product;
@@ -154,7 +156,7 @@ public:
             }
             for (int64_t k = 0; k < n; ++k) {
                 const double x = view.factor * static_cast<double>(values[k]);
-                const int32_t slot = of_.lookup_.find(columns[k]);
+                const int32_t slot = of_.lookup_.find(load_once(columns + k));
                 own[k] += x * (view.p[0] * x - (slot >= 0 ? 2 * weighted_[slot] : 0.0));
             }
         }

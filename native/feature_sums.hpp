@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "changed.hpp"
 #include "features.hpp"
 
 namespace ramodo {
@@ -18,8 +19,10 @@ public:
     template <class I>
     void add(const I* columns, const double* values, int64_t n) {
         for (int64_t k = 0; k < n; ++k) {
-            const int32_t at = places_.find_or_insert(columns[k], static_cast<int32_t>(sums_.size()));
-            if (at == static_cast<int32_t>(sums_.size())) sums_.emplace_back(columns[k], 0.0);
+            const int64_t column = load_once(columns + k);
+            if (column < 0) refuse_changed();
+            const int32_t at = places_.find_or_insert(column, static_cast<int32_t>(sums_.size()));
+            if (at == static_cast<int32_t>(sums_.size())) sums_.emplace_back(column, 0.0);
             sums_[at].second += values[k];
         }
     }

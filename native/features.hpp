@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "changed.hpp"
 #include "hash_key.hpp"
 #include "threads.hpp"
 
@@ -80,22 +81,29 @@ private:
 // The distinct features of the rows fed to it.
 class FeatureSet {
 public:
-    FeatureSet(int64_t d, int64_t n_entries) : dense_(bitmap_is_small(d, n_entries)) {
+    FeatureSet(int64_t d, int64_t n_entries) : d_(static_cast<uint64_t>(d)), dense_(bitmap_is_small(d, n_entries)) {
         if (dense_) words_ = std::vector<std::atomic<uint64_t>>((d + 63) / 64);
     }
     FeatureSet(const FeatureSet&) = delete;
 
-    // Safe to call from several threads where concurrent() is true.
+    // Safe to call from several threads where concurrent() is true. Features must be in [0, D).
     template <class I>
     void insert(const I* columns, int64_t n) {
+        const uint64_t d = d_;
         if (!dense_) {
-            for (int64_t k = 0; k < n; ++k) table_.insert(columns[k], 0);
+            for (int64_t k = 0; k < n; ++k) {
+                const int64_t column = load_once(columns + k);
+                if (static_cast<uint64_t>(column) >= d) refuse_changed();
+                table_.insert(column, 0);
+            }
             return;
         }
+        std::atomic<uint64_t>* words = words_.data();
         for (int64_t k = 0; k < n; ++k) {
-            const uint64_t column = static_cast<uint64_t>(columns[k]);
+            const uint64_t column = static_cast<uint64_t>(load_once(columns + k));
+            if (column >= d) refuse_changed();
             const uint64_t bit = uint64_t{1} << (column & 63);
-            auto& word = words_[column >> 6];
+            auto& word = words[column >> 6];
             if (!(word.load(std::memory_order_relaxed) & bit)) word.fetch_or(bit, std::memory_order_relaxed);
         }
     }
@@ -123,16 +131,17 @@ public:
     }
 
 private:
+    uint64_t d_;
     bool dense_;
     std::vector<std::atomic<uint64_t>> words_;
     HashTable table_;
 };
 
-// Feature index -> its rank among sorted `columns`, or -1.
+// Feature index -> its rank among sorted `columns`, or -1; any index may be asked for.
 class FeatureLookup {
 public:
     FeatureLookup(const int64_t* columns, int64_t n, int64_t d)
-        : n_(n), identity_(n == d), dense_(!identity_ && bitmap_is_small(d, n)), table_(dense_ || identity_ ? 0 : n) {
+        : n_(n), d_(static_cast<uint64_t>(d)), identity_(n == d), dense_(!identity_ && bitmap_is_small(d, n)), table_(dense_ || identity_ ? 0 : n) {
         if (identity_) return;
         if (!dense_) {
             for (int64_t i = 0; i < n; ++i) table_.insert(columns[i], static_cast<int32_t>(i));
@@ -152,21 +161,23 @@ public:
     int64_t size() const { return n_; }
 
     int32_t find(int64_t column) const {
+        if (!identity_ && !dense_) return table_.find(column);
+        if (static_cast<uint64_t>(column) >= d_) return -1;
         if (identity_) return static_cast<int32_t>(column);
-        if (!dense_) return table_.find(column);
         const uint64_t word = words_[column >> 6];
         const int shift = static_cast<int>(column & 63);
         if (!(word >> shift & 1)) return -1;
         return ranks_[column >> 6] + __builtin_popcountll(word & ((uint64_t{1} << shift) - 1));
     }
-    // True for every known feature, and (in a hash table) only for those.
-    bool maybe(int64_t column) const {
-        if (dense_) return words_[column >> 6] >> (column & 63) & 1;
-        return identity_ || table_.find(column) >= 0;
+    // Whether find() gives a place.
+    bool knows(int64_t column) const {
+        if (dense_) return static_cast<uint64_t>(column) < d_ && (words_[column >> 6] >> (column & 63) & 1);
+        return identity_ ? static_cast<uint64_t>(column) < d_ : table_.find(column) >= 0;
     }
 
 private:
     int64_t n_;
+    uint64_t d_;
     bool identity_, dense_;
     std::vector<uint64_t> words_;
     std::vector<int32_t> ranks_;

@@ -68,11 +68,12 @@ struct InnerLoops {
     // sum of squares
     double (*squared_norm_float)(const float* x, int64_t n);
     double (*squared_norm_double)(const double* x, int64_t n);
-    // out = sum_k values[k] * table[slots[k]]; slots[n .. readable) may be looked at to fetch ahead.
-    void (*gather_float)(const int32_t* slots, const float* values, int64_t n, int64_t readable, const char* table,
-                         size_t stride, int width, float* out);
-    void (*gather_double)(const int32_t* slots, const double* values, int64_t n, int64_t readable, const char* table,
-                          size_t stride, int width, float* out);
+    // out = sum_k values[k] * table[slots[k]]; slots[n .. readable) may be looked at to fetch ahead. False where a slot
+    // is not in [0, n_slots): then out means nothing.
+    bool (*gather_float)(const int32_t* slots, const float* values, int64_t n, int64_t readable, const char* table,
+                         size_t stride, uint32_t n_slots, int width, float* out);
+    bool (*gather_double)(const int32_t* slots, const double* values, int64_t n, int64_t readable, const char* table,
+                          size_t stride, uint32_t n_slots, int width, float* out);
     // sums[slot] += values[k] * (table[slot] · q) with slot = slots[k], or k where slots is null; rows of `stride` floats.
     void (*add_products)(const int32_t* slots, const double* values, int64_t n, const float* table, int stride,
                          const double* q, double* sums);

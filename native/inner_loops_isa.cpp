@@ -62,31 +62,38 @@ RAMODO_INLINE void fetch(const char* row) {
     __builtin_prefetch(row + (4 * C * sizeof(float) - 1), 0, 2);
 }
 
+// Slots may be indices of mapped rows: each is loaded once, compared, and then used (changed.hpp).
 template <int C, class V>
-RAMODO_INLINE void gather_panel(const int32_t* slots, const V* values, int64_t n, int64_t readable, const char* table,
-                                size_t stride, float* out) {
+RAMODO_INLINE bool gather_panel(const int32_t* slots, const V* values, int64_t n, int64_t readable, const char* table,
+                                size_t stride, uint32_t n_slots, float* out) {
     Lanes<C> sum;
     sum.clear();
     const int64_t covered = readable - kAhead < n ? readable - kAhead : n;
     int64_t k = 0;
     for (; k < covered; ++k) {
         fetch<C>(table + stride * static_cast<uint32_t>(slots[k + kAhead]));
-        sum.add_scaled(static_cast<float>(values[k]),
-                       reinterpret_cast<const float*>(table + stride * static_cast<uint32_t>(slots[k])));
+        const uint32_t slot = __atomic_load_n(reinterpret_cast<const uint32_t*>(slots) + k, __ATOMIC_RELAXED);
+        if (slot >= n_slots) return false;
+        sum.add_scaled(static_cast<float>(values[k]), reinterpret_cast<const float*>(table + stride * slot));
     }
-    for (; k < n; ++k)
-        sum.add_scaled(static_cast<float>(values[k]),
-                       reinterpret_cast<const float*>(table + stride * static_cast<uint32_t>(slots[k])));
+    for (; k < n; ++k) {
+        const uint32_t slot = __atomic_load_n(reinterpret_cast<const uint32_t*>(slots) + k, __ATOMIC_RELAXED);
+        if (slot >= n_slots) return false;
+        sum.add_scaled(static_cast<float>(values[k]), reinterpret_cast<const float*>(table + stride * slot));
+    }
     sum.store(out);
+    return true;
 }
 
 template <class V>
-void gather(const int32_t* slots, const V* values, int64_t n, int64_t readable, const char* table, size_t stride,
-            int width, float* out) {
+bool gather(const int32_t* slots, const V* values, int64_t n, int64_t readable, const char* table, size_t stride,
+            uint32_t n_slots, int width, float* out) {
+    bool inside = true;
     for_panels(width, [&](auto groups, int first) {
-        gather_panel<decltype(groups)::value>(slots, values, n, readable, table + first * sizeof(float), stride,
-                                              out + first);
+        inside &= gather_panel<decltype(groups)::value>(slots, values, n, readable, table + first * sizeof(float), stride,
+                                                        n_slots, out + first);
     });
+    return inside;
 }
 
 typedef double d4 __attribute__((vector_size(32), aligned(8)));

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "changed.hpp"
 #include "csr.hpp"
 #include "features.hpp"
 
@@ -27,7 +28,8 @@ Moments moments(const Csr<I, V>& x) {
     for (int64_t row = 0; row < x.n_rows; ++row)
         for (int64_t k = x.begin(row); k < x.end(row); ++k) {
             const double value = x.factor(row) * static_cast<double>(x.data[k]);
-            const int32_t place = lookup.find(x.indices[k]);
+            const int32_t place = lookup.find(load_once(x.indices + k));
+            if (place < 0) refuse_changed();
             m.sums[place] += value;
             m.squares[place] += value * value;
         }

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "activation.hpp"
+#include "changed.hpp"
 #include "csr.hpp"
 #include "features.hpp"
 #include "inner_loops.hpp"
@@ -16,12 +17,14 @@
 namespace ramodo {
 
 inline void gather(const int32_t* slots, const float* values, int64_t n, int64_t readable, const char* table,
-                   size_t stride, int width, float* out) {
-    inner_loops().gather_float(slots, values, n, readable, table, stride, width, out);
+                   size_t stride, int64_t n_slots, int width, float* out) {
+    const uint32_t limit = static_cast<uint32_t>(n_slots);      // places are of four bytes
+    if (!inner_loops().gather_float(slots, values, n, readable, table, stride, limit, width, out)) refuse_changed();
 }
 inline void gather(const int32_t* slots, const double* values, int64_t n, int64_t readable, const char* table,
-                   size_t stride, int width, float* out) {
-    inner_loops().gather_double(slots, values, n, readable, table, stride, width, out);
+                   size_t stride, int64_t n_slots, int width, float* out) {
+    const uint32_t limit = static_cast<uint32_t>(n_slots);      // places are of four bytes
+    if (!inner_loops().gather_double(slots, values, n, readable, table, stride, limit, width, out)) refuse_changed();
 }
 inline void forward_dense(const float* const* rows, int64_t n_rows, int64_t first, int64_t last, const float* weights,
                           int width, float* hidden) {
@@ -80,7 +83,7 @@ public:
                     for (; last < end; ++last) {
                         const int64_t at = x.begin(last);
                         gather(reinterpret_cast<const int32_t*>(x.indices) + at, x.data + at, x.length(last),
-                               x.end(end - 1) - at, table_, width_ * sizeof(float), width_, sum.data());
+                               x.end(end - 1) - at, table_, width_ * sizeof(float), lookup_.size(), width_, sum.data());
                         std::memcpy(out + last * m_, sum.data(), sizeof(float) * m_);
                     }
                     return;
@@ -165,13 +168,14 @@ private:
     void translate(const Csr<I, V>& x, int64_t row, Translated& t) const {
         t.make_room(t.n_known + t.n_other + x.length(row));
         for (int64_t k = x.begin(row); k < x.end(row); ++k) {
-            const int32_t slot = lookup_.find(x.indices[k]);
+            const int64_t column = load_once(x.indices + k);
+            const int32_t slot = lookup_.find(column);
             const float value = static_cast<float>(x.data[k]);
             if (slot >= 0) {
                 t.slots[t.n_known] = slot;
                 t.values[t.n_known++] = value;
             } else {
-                t.columns[t.n_other] = x.indices[k];
+                t.columns[t.n_other] = column;
                 t.column_values[t.n_other++] = value;
             }
         }
@@ -183,7 +187,7 @@ private:
         for (int64_t r = 0; r < last - first; ++r) {
             const int64_t known = t.known_ends[r], other = t.other_ends[r];
             gather(t.slots.data() + known, t.values.data() + known, t.known_ends[r + 1] - known, t.n_known - known,
-                   table_, width_ * sizeof(float), width_, sum.data());
+                   table_, width_ * sizeof(float), lookup_.size(), width_, sum.data());
             inner_loops().gather_initial(init_, t.columns.data() + other, t.column_values.data() + other,
                                          t.other_ends[r + 1] - other, m_, width_, sum.data());
             std::memcpy(out + (first + r) * m_, sum.data(), sizeof(float) * m_);

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "changed.hpp"
 #include "csr.hpp"
 #include "features.hpp"
 
@@ -69,7 +70,9 @@ Selection<float> select_copy(ThreadPool& pool, const Csr<I, V>& x, const int64_t
     parallel_ranges(pool, n, 64, [&](int64_t begin, int64_t end) {
         for (int64_t i = begin; i < end; ++i)
             for (int64_t k = x.begin(rows[i]), to = s.starts[i]; k < x.end(rows[i]); ++k, ++to) {
-                s.own_indices[to] = lookup.find(x.indices[k]);
+                const int32_t slot = lookup.find(load_once(x.indices + k));
+                if (slot < 0) refuse_changed();
+                s.own_indices[to] = slot;
                 s.own_data[to] = static_cast<float>(x.data[k]);
             }
     });

@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "changed.hpp"
 #include "csr.hpp"
 #include "features.hpp"
 #include "inner_loops.hpp"
@@ -126,11 +127,12 @@ private:
         int64_t n_hits = 0;
         for (int64_t k = 0; k < length; ++k) {
             hits[n_hits].place = k;
-            n_hits += lookup_.maybe(columns[k]);
+            n_hits += lookup_.knows(load_once(columns + k));
         }
         for (int64_t h = 0; h < n_hits; ++h) {
             const int64_t k = hits[h].place;
-            hits[h] = {lookup_.find(columns[k]), static_cast<double>(data[k])};
+            hits[h] = {lookup_.find(load_once(columns + k)), static_cast<double>(data[k])};
+            if (hits[h].place < 0) refuse_changed();
             __builtin_prefetch(&lists_[hits[h].place]);
         }
         constexpr int64_t kAhead = 16;
@@ -178,8 +180,9 @@ private:
         int64_t a = x.begin(row), b = indptr_[reference];
         const int64_t a_end = x.end(row), b_end = indptr_[reference + 1];
         while (a < a_end || b < b_end) {
-            const int64_t ca = a < a_end ? static_cast<int64_t>(x.indices[a]) : INT64_MAX;
+            const int64_t ca = a < a_end ? static_cast<int64_t>(load_once(x.indices + a)) : INT64_MAX;
             const int64_t cb = b < b_end ? columns_[b] : INT64_MAX;
+            if (b == b_end && ca == INT64_MAX) refuse_changed();
             const double difference = (ca <= cb ? factor * static_cast<double>(x.data[a]) : 0) - (cb <= ca ? values_[b] : 0);
             total += difference * difference;
             a += ca <= cb;

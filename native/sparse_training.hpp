@@ -11,6 +11,7 @@
 #include <stdexcept>
 #include <vector>
 
+#include "changed.hpp"
 #include "memory.hpp"
 #include "projection.hpp"
 #include "selection.hpp"
@@ -85,7 +86,7 @@ protected:
             for (int64_t r = begin; r < end; ++r) {
                 if (r + 1 < end) fetch_start(rows[r + 1]);
                 const int64_t at = x_.begin(rows[r]), n = x_.length(rows[r]);
-                gather(x_.indices + at, x_.data + at, n, n, records_.data(), layout_.bytes, width_,
+                gather(x_.indices + at, x_.data + at, n, n, records_.data(), layout_.bytes, n_slots_, width_,
                        hidden_.data() + r * width_);
             }
         });
@@ -142,41 +143,59 @@ private:
         for (int64_t k = 0; k < n; ++k) __builtin_prefetch(record(x_.indices[at + k]));
     }
 
+    // Where the rows are those of X themselves, their indices may change at any time.
+    static uint32_t checked(const int32_t* index, uint32_t n_slots) {
+        const uint32_t slot = static_cast<uint32_t>(load_once(index));
+        if (slot >= n_slots) refuse_changed();
+        return slot;
+    }
+
     // Counting sort of the active rows' non-zeros by bucket, stable in the order of the rows.
     void deal(ThreadPool& pool) {
         const int64_t n_active = static_cast<int64_t>(active_.size());
+        const int32_t* const indices = x_.indices;      // these as locals: the loops would load members again and again
+        const V* const data = x_.data;
+        const uint32_t n_slots = static_cast<uint32_t>(n_slots_);
+        const int shift = shift_;
         const int64_t n_parts = std::min<int64_t>(pool.size(), (n_active + kLeastRows - 1) / kLeastRows);
         counts_.assign(static_cast<size_t>(n_parts * n_buckets_), 0);
         auto rows_of = [&](int64_t part) { return std::pair{n_active * part / n_parts, n_active * (part + 1) / n_parts}; };
-        pool.run(n_parts, [&](int64_t part) {
+        pool.run(n_parts, [&, indices, n_slots, shift](int64_t part) {
             int64_t* counts = counts_.data() + part * n_buckets_;
             const auto [begin, end] = rows_of(part);
             for (int64_t a = begin; a < end; ++a) {
                 const int64_t row = batch_.rows()[active_[a]];
-                for (int64_t k = x_.begin(row); k < x_.end(row); ++k) ++counts[x_.indices[k] >> shift_];
+                for (int64_t k = x_.begin(row); k < x_.end(row); ++k) ++counts[checked(indices + k, n_slots) >> shift];
             }
         });
         starts_.resize(static_cast<size_t>(n_buckets_ + 1));
+        ends_.resize(counts_.size());
         int64_t total = 0;
         for (int64_t b = 0; b < n_buckets_; ++b) {
             starts_[b] = total;
-            for (int64_t part = 0; part < n_parts; ++part)
+            for (int64_t part = 0; part < n_parts; ++part) {
                 total += std::exchange(counts_[part * n_buckets_ + b], total);
+                ends_[part * n_buckets_ + b] = total;
+            }
         }
         starts_[n_buckets_] = total;
         if (static_cast<int64_t>(entries_.size()) < total) entries_.resize(static_cast<size_t>(total));
-        pool.run(n_parts, [&](int64_t part) {
+        Entry* const entries = entries_.data();
+        pool.run(n_parts, [&, entries, indices, data, n_slots, shift, n_entries = total](int64_t part) {
             int64_t* next = counts_.data() + part * n_buckets_;
             const auto [begin, end] = rows_of(part);
             for (int64_t a = begin; a < end; ++a) {
                 const uint32_t place = static_cast<uint32_t>(active_[a]);
                 const int64_t row = batch_.rows()[place];
                 for (int64_t k = x_.begin(row); k < x_.end(row); ++k) {
-                    const uint32_t slot = static_cast<uint32_t>(x_.indices[k]);
-                    entries_[next[slot >> shift_]++] = {Entry::make_key(slot, place, shift_), static_cast<float>(x_.data[k])};
+                    const uint32_t slot = checked(indices + k, n_slots);
+                    const int64_t at = next[slot >> shift]++;
+                    if (at >= n_entries) refuse_changed();
+                    entries[at] = {Entry::make_key(slot, place, shift), static_cast<float>(data[k])};
                 }
             }
         });
+        if (counts_ != ends_) refuse_changed();      // a bucket got other non-zeros than were counted
     }
 
     Selection<V> x_;
@@ -186,7 +205,7 @@ private:
     int shift_ = 4;
     int64_t n_buckets_ = 0;
     std::vector<Scratch> scratch_;
-    std::vector<int64_t> counts_, starts_;
+    std::vector<int64_t> counts_, ends_, starts_;
     std::vector<Entry> entries_;
 };
 

@@ -15,6 +15,7 @@ static void make_sparse(SparseReferences* self, const Array<int64_t>& indptr, co
     GilReleased released;
     const auto rows = view<int64_t, double>(indptr, indices, data, n_columns);
     need_subsamples(rows.n_rows, subsample_size);
+    need_inside(rows);
     new (self) SparseReferences(rows, subsample_size, make_phi(k, average, subsample_size));
 }
 

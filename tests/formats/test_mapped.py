@@ -7,6 +7,7 @@ import sys
 import numpy as np
 import pytest
 
+from own_process import run
 from ramodo.data.mapped import ChangedError, MappedArray, mapped_array, refuse_changed
 from ramodo.data.opening import open_rows
 from ramodo.formats import Table, folder, read
@@ -142,3 +143,53 @@ def test_a_small_folder_cannot_be_spoilt_by_who_writes_into_it(tmp_path, data):
     command = [sys.executable, "-W", "ignore", "-c", SPOIL, str(tmp_path / "data.rows")]
     done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
     assert (done.returncode, done.stdout.strip()) == (0, "True"), done.stderr
+
+
+SPOIL_MAPPED = """
+import os, sys
+import numpy as np
+from ramodo import kernels
+from ramodo.data import mapped
+from ramodo.data.opening import open_rows
+from ramodo.formats import read
+
+mapped.IN_MEMORY = 0
+rows, _ = open_rows(read(sys.argv[1]).X)
+print(type(rows).__name__)
+width = rows.n_features
+projection = kernels.Projection(np.arange(width), np.ones((width, 4), dtype=np.float32), width, 0, 0.1)
+
+def spoil(restore):
+    path = sys.argv[1] + "/indices.npy"
+    before = os.stat(path)
+    with open(path, "r+b") as file:
+        size = file.seek(0, 2)
+        file.seek(128)
+        file.write(b"\\x7f" * (size - 128))
+    os.utime(path, ns=(before.st_atime_ns, before.st_mtime_ns + (0 if restore else 1_000_000)))
+
+def spoil_and_project(block):
+    spoil(sys.argv[2] == "unnoticed")
+    return projection(block, 1)
+
+try:
+    rows.map(spoil_and_project)
+except ValueError as error:
+    print(type(error).__name__, str(error).replace(sys.argv[1], "data.rows"))
+"""
+
+
+@pytest.mark.parametrize(
+    ("how", "said"),
+    [
+        ("unnoticed", "ValueError the data changed while in use: its feature indices are not those that were checked."),
+        ("noticed", "ChangedError data.rows/indices.npy changed while in use: "),
+    ],
+)
+def test_a_mapped_folder_that_is_overwritten_during_work_crashes_nothing(tmp_path, data, how, said):
+    """Even where the file's time does not tell; where it does, the error names the file."""
+    folder.write(tmp_path / "data.rows", Table(data[0]))
+    os.chmod(tmp_path / "data.rows/indices.npy", 0o644)
+    rows, error = run(SPOIL_MAPPED, tmp_path / "data.rows", how).splitlines()
+    assert rows == "MappedRows"
+    assert error.startswith(said)

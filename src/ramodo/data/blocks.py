@@ -62,7 +62,11 @@ class Block(Rows):
     def map(self, function: Callable[[Block], T], show: Show | None = None) -> list[T]:
         results, done = [], 0
         for block in self.blocks():
-            results.append(function(block))
+            try:
+                results.append(function(block))
+            except ValueError:  # maybe of rows that changed meanwhile; here is known which file it was
+                self.refuse_changed()
+                raise
             done += block.n_rows
             if show is not None:
                 show(done, self.n_rows)

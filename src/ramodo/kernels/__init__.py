@@ -328,8 +328,12 @@ class Trainer:
         """One step per batch of triplets (queries, positive, negative); the loss of each step."""
         self._rows.refuse_changed()
         losses = np.empty(-(-len(triplets) // batch_size))
-        with self._room():
-            self._trainer.run(triplets, batch_size, losses)
+        try:
+            with self._room():
+                self._trainer.run(triplets, batch_size, losses)
+        except ValueError:  # maybe of rows that changed meanwhile; they know which file it was
+            self._rows.refuse_changed()
+            raise
         return losses
 
     def begin(self, triplets: Integers) -> tuple[Floats, npt.NDArray[np.int32]]:
