@@ -28,7 +28,6 @@ NAMES = [
     "subsample_spread",
     "subsample_agreement",
     "initial_agreement",
-    "terms",
 ]
 
 
@@ -147,8 +146,9 @@ def test_more_rows_than_are_kept_are_sampled():
 )
 def test_the_terms_of_the_score_are_named(options, labelled, n, words):
     X, truth = _topics()
-    found = REPEN(**{**OPTIONS, **options}).fit(X, labels=truth if labelled else None).diagnose()["terms"]
-    assert (found.value, found.meaning) == (n, f"that a score is the sum of: {words}")
+    found = REPEN(**{**OPTIONS, **options}).fit(X, labels=truth if labelled else None).diagnose()
+    assert len(found.to_dict()["terms"]) == len(found.terms) == n
+    assert f"\na score is made of: {words}\n" in f"{found}\n"
 
 
 def test_several_models_have_units_of_all():
@@ -338,15 +338,19 @@ def test_printing_gives_a_table_with_the_warnings_below():
 
 
 def test_a_table_by_hand():
-    found = Diagnosis((Finding("a", 0.5, "half"), Finding("b", 2, "two", "look here")), {"None": 0.25, "l2": 0.75})
+    found = Diagnosis(
+        (Finding("a", 0.5, "half"), Finding("b", 2, "two", "look here")), ("c", "d"), {"None": 0.25, "l2": 0.75}
+    )
     assert found["b"].value == 2
     assert found.warnings == ("look here",)
     assert str(found).splitlines()[0].split() == ["a", "0.5", "half"]
+    assert str(found).splitlines()[2] == "a score is made of: c; d"
     assert str(found).endswith("\n\n! look here")
     assert "normalize=l2        0.750  <- highest" in str(found)
     assert found.to_dict() == {
         "a": 0.5,
         "b": 2,
+        "terms": ["c", "d"],
         "warnings": ["look here"],
         "normalizations": {"None": 0.25, "l2": 0.75},
     }
@@ -356,7 +360,7 @@ def test_it_can_be_written_as_json(fitted):
     X, truth = _topics()
     found = fitted.diagnose(X, labels=truth)
     back = json.loads(json.dumps(found.to_dict(), allow_nan=False))
-    assert set(back) == {*NAMES, "warnings", "normalizations"}
+    assert set(back) == {*NAMES, "terms", "warnings", "normalizations"}
     assert back["row_length"] == found["row_length"].value
     assert back["warnings"] == list(found.warnings)
 

@@ -57,11 +57,6 @@ def test_bars_table_and_map_agree_with_the_scores(report, fitted, data):
 def test_the_terms_of_a_score_are_named(report, quick, data):
     found = report(quick(n_estimators=2).fit(data[0], labels=data[1]), data[0])
     assert found["training"]["caption"].endswith("A score is made of: mean of 2 learned distances; label direction.")
-    assert found["findings"][-1] == [
-        "terms",
-        2.0,
-        "that a score is the sum of: mean of 2 learned distances; label direction",
-    ]
 
 
 def test_reasons_are_those_of_explain(report, fitted, data):

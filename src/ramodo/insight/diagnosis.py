@@ -42,6 +42,8 @@ class Diagnosis:
     """Findings by name; printing it gives a table with the warnings below."""
 
     findings: tuple[Finding, ...]
+    terms: tuple[str, ...] = ()
+    """What a score is the sum of."""
     normalizations: dict[str, float] | None = None
     """Mean share of unlabelled rows that known outliers outrank, under each normalisation."""
 
@@ -56,7 +58,8 @@ class Diagnosis:
     def to_dict(self) -> dict[str, Any]:
         """Values by name, and the warnings."""
         values: dict[str, Any] = {f.name: f.value for f in self.findings}
-        return {**values, "warnings": list(self.warnings), "normalizations": self.normalizations}
+        said = {"terms": list(self.terms), "warnings": list(self.warnings), "normalizations": self.normalizations}
+        return {**values, **said}
 
     def with_normalizations(self, ranks: dict[str, float]) -> Diagnosis:
         """The same findings, and how high each normalisation ranks known outliers."""
@@ -64,6 +67,8 @@ class Diagnosis:
 
     def __str__(self) -> str:
         lines = [f"{f.name:<22}{f.value:>9.3g}  {f.meaning}" for f in self.findings]
+        if self.terms:
+            lines.append(f"a score is made of: {'; '.join(self.terms)}")
         if self.normalizations is not None:
             best = max(self.normalizations, key=lambda name: self.normalizations[name])  # type: ignore[index]
             lines.append("")
@@ -89,8 +94,8 @@ def diagnose(detector: Any) -> Diagnosis:
             *_of_training(detector),
             *_of_subsamples(detector),
             _of_agreement(detector, scores),
-            _of_terms(detector),
-        )
+        ),
+        detector.model_.names(),
     )
 
 
@@ -202,11 +207,6 @@ def _of_subsamples(detector: Any) -> list[Finding]:
 def _of_agreement(detector: Any, scores: Scores) -> Finding:
     value = _correlation(detector.initial_scores_, scores)
     return Finding("initial_agreement", value, "rank correlation of the initial and the final ranking")
-
-
-def _of_terms(detector: Any) -> Finding:
-    names = detector.model_.names()
-    return Finding("terms", len(names), f"that a score is the sum of: {'; '.join(names)}")
 
 
 def _correlation(a: npt.NDArray[Any], b: npt.NDArray[Any]) -> float:
