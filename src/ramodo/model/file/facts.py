@@ -96,7 +96,7 @@ def _optional(fits: Callable[[Any], bool]) -> Callable[[Any], bool]:
 
 
 def _is_format(value: Any) -> bool:
-    from ...formats import FORMATS  # with all their modules, which a model from memory has no use for
+    from ...formats import FORMATS
 
     return isinstance(value, str) and value in FORMATS
 
