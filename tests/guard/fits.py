@@ -188,7 +188,7 @@ def results(detector, X, new, **known):
         "new": detector.outlier_score(new),
         "again": detector.outlier_score(X),
         "mapped": detector.transform(new),
-        "diagnosis": np.array([found.value for found in detector.diagnose().findings if found.name != "terms"]),
+        "diagnosis": np.array([finding.value for finding in detector.diagnose().findings]),
     }
     if len(detector.calibration_scores_):
         found["p"] = detector.p_values(new)
