@@ -214,7 +214,7 @@ def test_the_output_of_predict_as_labels_is_warned_of(quick, data):
     predicted = quick().fit(X).predict(X)
     assert set(predicted) == {-1, 1}
     with pytest.warns(
-        UserWarning, match=r"there 1 is a known outlier, -1 a known inlier .* `predict` means the opposite"
+        UserWarning, match=r"in labels 1 is a known outlier, -1 a known inlier .* `predict` uses the opposite signs"
     ):
         quick().fit(X, labels=predicted)
     quick().fit(X, labels=-predicted)
