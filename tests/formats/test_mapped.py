@@ -183,7 +183,7 @@ except ValueError as error:
     ("how", "said"),
     [
         ("unnoticed", "ValueError the data changed while in use: its feature indices are not those that were checked."),
-        ("noticed", "ChangedError data.rows/indices.npy changed while in use: "),
+        ("noticed", "ChangedError data.rows/indices.npy changed while in use"),
     ],
 )
 def test_a_mapped_folder_that_is_overwritten_during_work_crashes_nothing(tmp_path, data, how, said):

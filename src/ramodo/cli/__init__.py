@@ -11,7 +11,7 @@ import os
 import sys
 
 from ..files.full_disk import NO_ROOM
-from ..terminal.visible import visible
+from ..terminal.escaping import escape_controls
 
 BAD_USAGE, BAD_DATA, INTERRUPTED = 2, 3, 130
 
@@ -44,7 +44,7 @@ def main() -> None:
         if not _is_ours(error):
             raise
         _leave_output()
-        _complain(f"ramodo: {visible(_text(error))}")
+        _complain(f"ramodo: {escape_controls(_text(error))}")
         sys.exit(BAD_USAGE if type(error).__name__ == "OptionError" else BAD_DATA)
 
 

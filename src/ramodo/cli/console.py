@@ -13,8 +13,8 @@ from typing import Any, TextIO
 from rich.console import Console
 from rich.table import Table
 
+from ..terminal.escaping import escape_controls
 from ..terminal.progress import Bar
-from ..terminal.visible import visible
 
 _PIPED = 500
 """Columns where output is not a terminal: one line for each row."""
@@ -39,7 +39,7 @@ def bar(name: str, unit: str, quiet: bool = False) -> Bar:
 def note(text: str, quiet: bool) -> None:
     """A line on standard error."""
     if not quiet:
-        err.print(visible(text))
+        err.print(escape_controls(text))
 
 
 def print_facts(facts: Mapping[str, Any], as_json: bool, *, to_error: bool = False) -> None:
@@ -49,7 +49,7 @@ def print_facts(facts: Mapping[str, Any], as_json: bool, *, to_error: bool = Fal
         return
     width = max(map(len, facts), default=0) + 2
     for name, value in facts.items():
-        (err if to_error else out).print(visible(f"{name:<{width}}{value}"))
+        (err if to_error else out).print(escape_controls(f"{name:<{width}}{value}"))
 
 
 def print_json(value: Any) -> None:
@@ -63,5 +63,5 @@ def print_rows(header: list[str], rows: Iterable[Iterable[Any]], *, to_error: bo
     for column in header:
         table.add_column(column, justify="left" if column in _TEXTS else "right", overflow="ellipsis")
     for row in rows:
-        table.add_row(*[visible(str(cell)) for cell in row])
+        table.add_row(*[escape_controls(str(cell)) for cell in row])
     (err if to_error else out).print(table)

@@ -13,7 +13,7 @@ from ..explain.naming import explained
 from ..formats import FormatError, Table
 from ..model.file.saving import open_model
 from ..options import TOP
-from ..terminal.visible import visible
+from ..terminal.escaping import escape_controls
 from .console import out
 from .reading import read_for, source_of, threads_of
 
@@ -50,14 +50,14 @@ def run_explain(
         first, _, reasons = _told(row, table.id_of(number), ids).partition("\n")
         out.print(first)
         if table.texts is not None:
-            out.print(f"  {visible(table.texts[number])}")
+            out.print(f"  {escape_controls(table.texts[number])}")
         out.print(reasons)
 
 
 def _told(row: RowExplanation, id: str, nearest: Sequence[str]) -> str:
     """The explanation in lines that only we have ended."""
-    reasons = tuple(replace(reason, feature=visible(reason.feature)) for reason in row.reasons)
-    return replace(row, reasons=reasons).told(visible(id), [visible(name) for name in nearest])
+    reasons = tuple(replace(reason, feature=escape_controls(reason.feature)) for reason in row.reasons)
+    return replace(row, reasons=reasons).as_text(escape_controls(id), [escape_controls(name) for name in nearest])
 
 
 def _number(path: str, table: Table, name: str) -> int:

@@ -19,7 +19,7 @@ from ..files.whole import write_whole
 from ..formats import FormatError, Table
 from ..insight.figures import percentiles
 from ..options import OptionError
-from ..terminal.visible import visible
+from ..terminal.escaping import escape_controls
 
 Scores = npt.NDArray[np.float64]
 
@@ -56,7 +56,7 @@ def for_output(rows: Iterable[tuple[Any, ...]]) -> Iterable[tuple[Any, ...]]:
     """Rows for standard output: as they are for a program; ids in one visible line each where it is a terminal."""
     if not sys.stdout.isatty():
         return rows
-    return ((visible(id), *rest) for id, *rest in rows)
+    return ((escape_controls(id), *rest) for id, *rest in rows)
 
 
 def refuse_target(path: str, suffixes: tuple[str, ...] | None) -> str:

@@ -81,8 +81,6 @@ class RowExplanation:
         lines.append(f"  {self.rest:+10.4g}  all other features")
         return "\n".join([*lines, f"  nearest training rows: {', '.join(nearest)}"])
 
-    told = as_text
-
 
 @dataclass(frozen=True)
 class Strongest:
