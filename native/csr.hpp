@@ -13,6 +13,7 @@ struct Csr {
     int64_t n_rows;
     int64_t n_columns;
     const double* factors = nullptr;    // what each row is multiplied by, or null
+    bool may_change = true;             // another process may write to indices and data: see changed.hpp
 
     int64_t begin(int64_t row) const { return indptr[row]; }
     int64_t end(int64_t row) const { return indptr[row + 1]; }

@@ -61,6 +61,8 @@ struct SparseUpdate {
     float* sums;                  // scratch: gradient of each touched feature
 };
 
+constexpr uint32_t kUnchecked = UINT32_MAX;
+
 struct InnerLoops {
     const char* name;
     // y += a * x
@@ -69,7 +71,7 @@ struct InnerLoops {
     double (*squared_norm_float)(const float* x, int64_t n);
     double (*squared_norm_double)(const double* x, int64_t n);
     // out = sum_k values[k] * table[slots[k]]; slots[n .. readable) may be looked at to fetch ahead. False where a slot
-    // is not in [0, n_slots): then out means nothing.
+    // is not in [0, n_slots): then out means nothing. With kUnchecked slots are not looked at.
     bool (*gather_float)(const int32_t* slots, const float* values, int64_t n, int64_t readable, const char* table,
                          size_t stride, uint32_t n_slots, int width, float* out);
     bool (*gather_double)(const int32_t* slots, const double* values, int64_t n, int64_t readable, const char* table,

@@ -63,7 +63,7 @@ RAMODO_INLINE void fetch(const char* row) {
 }
 
 // Slots may be indices of mapped rows: each is loaded once, compared, and then used (changed.hpp).
-template <int C, class V>
+template <int C, bool Checked, class V>
 RAMODO_INLINE bool gather_panel(const int32_t* slots, const V* values, int64_t n, int64_t readable, const char* table,
                                 size_t stride, uint32_t n_slots, float* out) {
     Lanes<C> sum;
@@ -73,27 +73,34 @@ RAMODO_INLINE bool gather_panel(const int32_t* slots, const V* values, int64_t n
     for (; k < covered; ++k) {
         fetch<C>(table + stride * static_cast<uint32_t>(slots[k + kAhead]));
         const uint32_t slot = __atomic_load_n(reinterpret_cast<const uint32_t*>(slots) + k, __ATOMIC_RELAXED);
-        if (slot >= n_slots) return false;
+        if (Checked && slot >= n_slots) return false;
         sum.add_scaled(static_cast<float>(values[k]), reinterpret_cast<const float*>(table + stride * slot));
     }
     for (; k < n; ++k) {
         const uint32_t slot = __atomic_load_n(reinterpret_cast<const uint32_t*>(slots) + k, __ATOMIC_RELAXED);
-        if (slot >= n_slots) return false;
+        if (Checked && slot >= n_slots) return false;
         sum.add_scaled(static_cast<float>(values[k]), reinterpret_cast<const float*>(table + stride * slot));
     }
     sum.store(out);
     return true;
 }
 
+template <bool Checked, class V>
+RAMODO_INLINE bool gather_panels(const int32_t* slots, const V* values, int64_t n, int64_t readable, const char* table,
+                                 size_t stride, uint32_t n_slots, int width, float* out) {
+    bool inside = true;
+    for_panels(width, [&](auto groups, int first) {
+        inside &= gather_panel<decltype(groups)::value, Checked>(slots, values, n, readable, table + first * sizeof(float),
+                                                                 stride, n_slots, out + first);
+    });
+    return inside;
+}
+
 template <class V>
 bool gather(const int32_t* slots, const V* values, int64_t n, int64_t readable, const char* table, size_t stride,
             uint32_t n_slots, int width, float* out) {
-    bool inside = true;
-    for_panels(width, [&](auto groups, int first) {
-        inside &= gather_panel<decltype(groups)::value>(slots, values, n, readable, table + first * sizeof(float), stride,
-                                                        n_slots, out + first);
-    });
-    return inside;
+    if (n_slots == kUnchecked) return gather_panels<false>(slots, values, n, readable, table, stride, n_slots, width, out);
+    return gather_panels<true>(slots, values, n, readable, table, stride, n_slots, width, out);
 }
 
 typedef double d4 __attribute__((vector_size(32), aligned(8)));

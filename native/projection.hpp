@@ -17,14 +17,12 @@
 namespace ramodo {
 
 inline void gather(const int32_t* slots, const float* values, int64_t n, int64_t readable, const char* table,
-                   size_t stride, int64_t n_slots, int width, float* out) {
-    const uint32_t limit = static_cast<uint32_t>(n_slots);      // places are of four bytes
-    if (!inner_loops().gather_float(slots, values, n, readable, table, stride, limit, width, out)) refuse_changed();
+                   size_t stride, uint32_t n_slots, int width, float* out) {
+    if (!inner_loops().gather_float(slots, values, n, readable, table, stride, n_slots, width, out)) refuse_changed();
 }
 inline void gather(const int32_t* slots, const double* values, int64_t n, int64_t readable, const char* table,
-                   size_t stride, int64_t n_slots, int width, float* out) {
-    const uint32_t limit = static_cast<uint32_t>(n_slots);      // places are of four bytes
-    if (!inner_loops().gather_double(slots, values, n, readable, table, stride, limit, width, out)) refuse_changed();
+                   size_t stride, uint32_t n_slots, int width, float* out) {
+    if (!inner_loops().gather_double(slots, values, n, readable, table, stride, n_slots, width, out)) refuse_changed();
 }
 inline void forward_dense(const float* const* rows, int64_t n_rows, int64_t first, int64_t last, const float* weights,
                           int width, float* hidden) {
@@ -80,10 +78,11 @@ public:
             int64_t last = first;
             if constexpr (sizeof(I) == 4)
                 if (lookup_.identity()) {
+                    const uint32_t n_slots = x.may_change ? static_cast<uint32_t>(d_) : kUnchecked;
                     for (; last < end; ++last) {
                         const int64_t at = x.begin(last);
                         gather(reinterpret_cast<const int32_t*>(x.indices) + at, x.data + at, x.length(last),
-                               x.end(end - 1) - at, table_, width_ * sizeof(float), lookup_.size(), width_, sum.data());
+                               x.end(end - 1) - at, table_, width_ * sizeof(float), n_slots, width_, sum.data());
                         std::memcpy(out + last * m_, sum.data(), sizeof(float) * m_);
                     }
                     return;
@@ -187,7 +186,7 @@ private:
         for (int64_t r = 0; r < last - first; ++r) {
             const int64_t known = t.known_ends[r], other = t.other_ends[r];
             gather(t.slots.data() + known, t.values.data() + known, t.known_ends[r + 1] - known, t.n_known - known,
-                   table_, width_ * sizeof(float), lookup_.size(), width_, sum.data());
+                   table_, width_ * sizeof(float), kUnchecked, width_, sum.data());
             inner_loops().gather_initial(init_, t.columns.data() + other, t.column_values.data() + other,
                                          t.other_ends[r + 1] - other, m_, width_, sum.data());
             std::memcpy(out + (first + r) * m_, sum.data(), sizeof(float) * m_);

@@ -16,6 +16,7 @@ struct Selection {
     const int32_t* indices = nullptr;
     const V* data = nullptr;
     int64_t n_slots = 0;
+    bool may_change = false;
     std::vector<int64_t> starts, ends;
     std::vector<int64_t> columns;            // place -> feature; empty: the same
     std::vector<int32_t> own_indices;        // of a copy
@@ -43,6 +44,7 @@ Selection<V> select_in_place(const Csr<int32_t, V>& x, const int64_t* rows, int6
     s.indices = x.indices;
     s.data = x.data;
     s.n_slots = x.n_columns;
+    s.may_change = x.may_change;
     for (int64_t i = 0; i < n; ++i) s.starts.push_back(x.begin(rows[i])), s.ends.push_back(x.end(rows[i]));
     return s;
 }

@@ -82,18 +82,20 @@ protected:
         const auto& rows = batch_.rows();
         if (static_cast<int64_t>(rows.size()) > kMostBatchRows)
             throw std::invalid_argument("a batch has more than 4,194,304 different rows; give a smaller batch_size");
+        const uint32_t n_slots = x_.may_change ? static_cast<uint32_t>(n_slots_) : kUnchecked;
         parallel_ranges(pool, static_cast<int64_t>(rows.size()), 8, [&](int64_t begin, int64_t end) {
             for (int64_t r = begin; r < end; ++r) {
                 if (r + 1 < end) fetch_start(rows[r + 1]);
                 const int64_t at = x_.begin(rows[r]), n = x_.length(rows[r]);
-                gather(x_.indices + at, x_.data + at, n, n, records_.data(), layout_.bytes, n_slots_, width_,
+                gather(x_.indices + at, x_.data + at, n, n, records_.data(), layout_.bytes, n_slots, width_,
                        hidden_.data() + r * width_);
             }
         });
     }
 
     void update(ThreadPool& pool) override {
-        deal(pool);
+        if (x_.may_change) deal<true>(pool);
+        else deal<false>(pool);
         const int64_t n_tasks = std::min<int64_t>(n_buckets_, 16 * pool.size());
         const int64_t n_workers = std::min<int64_t>(n_tasks, pool.size());
         std::atomic<int64_t> next{0};
@@ -143,14 +145,15 @@ private:
         for (int64_t k = 0; k < n; ++k) __builtin_prefetch(record(x_.indices[at + k]));
     }
 
-    // Where the rows are those of X themselves, their indices may change at any time.
-    static uint32_t checked(const int32_t* index, uint32_t n_slots) {
+    template <bool Checked>
+    static uint32_t slot_at(const int32_t* index, uint32_t n_slots) {
         const uint32_t slot = static_cast<uint32_t>(load_once(index));
-        if (slot >= n_slots) refuse_changed();
+        if (Checked && slot >= n_slots) refuse_changed();
         return slot;
     }
 
     // Counting sort of the active rows' non-zeros by bucket, stable in the order of the rows.
+    template <bool Checked>
     void deal(ThreadPool& pool) {
         const int64_t n_active = static_cast<int64_t>(active_.size());
         const int32_t* const indices = x_.indices;      // these as locals: the loops would load members again and again
@@ -165,7 +168,7 @@ private:
             const auto [begin, end] = rows_of(part);
             for (int64_t a = begin; a < end; ++a) {
                 const int64_t row = batch_.rows()[active_[a]];
-                for (int64_t k = x_.begin(row); k < x_.end(row); ++k) ++counts[checked(indices + k, n_slots) >> shift];
+                for (int64_t k = x_.begin(row); k < x_.end(row); ++k) ++counts[slot_at<Checked>(indices + k, n_slots) >> shift];
             }
         });
         starts_.resize(static_cast<size_t>(n_buckets_ + 1));
@@ -188,9 +191,9 @@ private:
                 const uint32_t place = static_cast<uint32_t>(active_[a]);
                 const int64_t row = batch_.rows()[place];
                 for (int64_t k = x_.begin(row); k < x_.end(row); ++k) {
-                    const uint32_t slot = checked(indices + k, n_slots);
+                    const uint32_t slot = slot_at<Checked>(indices + k, n_slots);
                     const int64_t at = next[slot >> shift]++;
-                    if (at >= n_entries) refuse_changed();
+                    if (Checked && at >= n_entries) refuse_changed();
                     entries[at] = {Entry::make_key(slot, place, shift), static_cast<float>(data[k])};
                 }
             }

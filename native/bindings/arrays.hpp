@@ -48,13 +48,13 @@ inline const double* need_factors(const Factors& factors, int64_t n_rows) {
 // That features are where they should be is not looked at.
 template <class I, class V>
 Csr<I, V> view(const Array<int64_t>& indptr, const Array<I>& indices, const Array<V>& data, int64_t n_columns,
-               const Factors& factors = std::nullopt) {
+               const Factors& factors = std::nullopt, bool may_change = true) {
     need(indptr.size() >= 1, "indptr is empty");
     const int64_t n_rows = static_cast<int64_t>(indptr.size()) - 1;
     const int64_t entries = static_cast<int64_t>(std::min(indices.size(), data.size()));
     need(indptr.data()[0] >= 0 && indptr.data()[n_rows] <= entries, "indptr points outside of indices and data");
     for (int64_t i = 0; i < n_rows; ++i) need(indptr.data()[i] <= indptr.data()[i + 1], "indptr decreases");
-    return {indptr.data(), indices.data(), data.data(), n_rows, n_columns, need_factors(factors, n_rows)};
+    return {indptr.data(), indices.data(), data.data(), n_rows, n_columns, need_factors(factors, n_rows), may_change};
 }
 
 template <class I, class V>

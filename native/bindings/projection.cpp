@@ -21,9 +21,10 @@ static void need_room(const Projection& projection, int64_t n_rows, const OutMat
 
 template <class I, class V>
 static void sparse(const BoundProjection& self, const Array<int64_t>& indptr, const Array<I>& indices,
-                   const Array<V>& data, const Factors& factors, const OutMatrix<float>& out, int n_threads) {
+                   const Array<V>& data, const Factors& factors, const OutMatrix<float>& out, int n_threads,
+                   bool may_change) {
     GilReleased released;
-    const Csr<I, V> x = view<I, V>(indptr, indices, data, self.native.n_columns(), factors);
+    const Csr<I, V> x = view<I, V>(indptr, indices, data, self.native.n_columns(), factors, may_change);
     need_room(self.native, x.n_rows, out);
     ThreadPool pool(std::max(1, n_threads));
     self.native.represent(pool, x, self.slope, out.data());
@@ -48,7 +49,7 @@ void bind_projection(nb::module_& m) {
     for_sparse_types([&](auto index, auto value) {
         projection.def("sparse", &sparse<decltype(index), decltype(value)>, "indptr"_a.noconvert(),
                        "indices"_a.noconvert(), "data"_a.noconvert(), "factors"_a.noconvert().none(),
-                       "out"_a.noconvert(), "n_threads"_a);
+                       "out"_a.noconvert(), "n_threads"_a, "may_change"_a = true);
     });
     auto bind_dense = [&](auto value) {
         projection.def("dense", &dense<decltype(value)>, "x"_a.noconvert(), "factors"_a.noconvert().none(),

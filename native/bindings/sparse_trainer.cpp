@@ -10,9 +10,9 @@ class SparseTrainer : public Trainer {
 public:
     template <class I, class V>
     SparseTrainer(const Array<int64_t>& indptr, const Array<I>& indices, const Array<V>& data, int64_t n_columns,
-                  const Factors& factors, const Array<int64_t>& rows, const TrainingOptions& options)
+                  const Factors& factors, const Array<int64_t>& rows, const TrainingOptions& options, bool may_change)
         : Trainer(options.n_queries) {
-        if (start(indptr, indices, data, n_columns, factors, rows, options)) keep(indices, data);
+        if (start(indptr, indices, data, n_columns, factors, rows, options, may_change)) keep(indices, data);
     }
 
     auto finish() {
@@ -38,9 +38,9 @@ private:
     // True where training reads the rows where they are.
     template <class I, class V>
     bool start(const Array<int64_t>& indptr, const Array<I>& indices, const Array<V>& data, int64_t n_columns,
-               const Factors& factors, const Array<int64_t>& rows, const TrainingOptions& options) {
+               const Factors& factors, const Array<int64_t>& rows, const TrainingOptions& options, bool may_change) {
         GilReleased released;
-        const Csr<I, V> x = view<I, V>(indptr, indices, data, n_columns, factors);
+        const Csr<I, V> x = view<I, V>(indptr, indices, data, n_columns, factors, may_change);
         need_rows(rows, x.n_rows);
         n_rows_ = static_cast<int64_t>(rows.size());
         n_columns_ = n_columns;
@@ -61,11 +61,11 @@ void bind_sparse_trainer(nb::module_& m) {
         trainer.def(
             "__init__",
             [](SparseTrainer* self, Array<int64_t> indptr, Array<I> indices, Array<V> data, int64_t n_columns,
-               Factors factors, Array<int64_t> rows, const TrainingOptions& options) {
-                new (self) SparseTrainer(indptr, indices, data, n_columns, factors, rows, options);
+               Factors factors, Array<int64_t> rows, const TrainingOptions& options, bool may_change) {
+                new (self) SparseTrainer(indptr, indices, data, n_columns, factors, rows, options, may_change);
             },
             "indptr"_a.noconvert(), "indices"_a.noconvert(), "data"_a.noconvert(), "n_columns"_a,
-            "factors"_a.noconvert().none(), "rows"_a.noconvert(), "options"_a);
+            "factors"_a.noconvert().none(), "rows"_a.noconvert(), "options"_a, "may_change"_a = true);
     });
 }
 

@@ -150,6 +150,8 @@ class SparseRows(Block):
     width: int
     factors: Doubles | None = None
     is_sparse: ClassVar[bool] = True
+    may_change: ClassVar[bool] = False
+    """Whether others may write into the arrays while they are in use."""
 
     @classmethod
     def empty(cls, n_rows: int, n_features: int) -> SparseRows:
@@ -257,6 +259,8 @@ class SparseRows(Block):
 @dataclass(frozen=True)
 class MappedRows(SparseRows):
     """Rows of a folder on disk: the arrays are memory-mapped and read as they are used."""
+
+    may_change: ClassVar[bool] = True
 
     def refuse_changed(self) -> None:
         refuse_changed(self.indices, self.data)

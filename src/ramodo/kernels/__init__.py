@@ -294,7 +294,8 @@ class Projection:
         out = np.empty((block.n_rows, self.width), dtype=np.float32)
         with Room(self._what, _FEWER_AT_A_TIME):
             if _is_sparse(block):
-                self.native.sparse(block.indptr, block.indices, block.data, block.factors, out, n_threads)
+                arrays = block.indptr, block.indices, block.data, block.factors
+                self.native.sparse(*arrays, out, n_threads, block.may_change)
             else:
                 self.native.dense(_as_dense(block).values, block.factors, out, n_threads)
         return out
@@ -310,9 +311,8 @@ class Trainer:
         self._trainer: Any
         with self._room():
             if _is_sparse(rows):
-                self._trainer = _native.SparseTrainer(
-                    rows.indptr, rows.indices, rows.data, rows.n_features, rows.factors, selected, native_options
-                )
+                arrays = rows.indptr, rows.indices, rows.data, rows.n_features, rows.factors
+                self._trainer = _native.SparseTrainer(*arrays, selected, native_options, rows.may_change)
             else:
                 self._trainer = _native.DenseTrainer(_as_dense(rows).values, rows.factors, selected, native_options)
 

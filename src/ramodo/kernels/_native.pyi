@@ -231,6 +231,7 @@ class SparseTrainer(Trainer):
         factors: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)] | None,
         rows: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
         options: TrainingOptions,
+        may_change: bool = True,
     ) -> None: ...
     @overload
     def __init__(
@@ -242,6 +243,7 @@ class SparseTrainer(Trainer):
         factors: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)] | None,
         rows: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
         options: TrainingOptions,
+        may_change: bool = True,
     ) -> None: ...
     @overload
     def __init__(
@@ -253,6 +255,7 @@ class SparseTrainer(Trainer):
         factors: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)] | None,
         rows: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
         options: TrainingOptions,
+        may_change: bool = True,
     ) -> None: ...
     @overload
     def __init__(
@@ -264,6 +267,7 @@ class SparseTrainer(Trainer):
         factors: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)] | None,
         rows: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
         options: TrainingOptions,
+        may_change: bool = True,
     ) -> None: ...
     def finish(
         self,
@@ -408,6 +412,7 @@ class Projection:
         factors: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)] | None,
         out: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order="C", device="cpu")],
         n_threads: int,
+        may_change: bool = True,
     ) -> None: ...
     @overload
     def sparse(
@@ -418,6 +423,7 @@ class Projection:
         factors: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)] | None,
         out: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order="C", device="cpu")],
         n_threads: int,
+        may_change: bool = True,
     ) -> None: ...
     @overload
     def sparse(
@@ -428,6 +434,7 @@ class Projection:
         factors: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)] | None,
         out: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order="C", device="cpu")],
         n_threads: int,
+        may_change: bool = True,
     ) -> None: ...
     @overload
     def sparse(
@@ -438,6 +445,7 @@ class Projection:
         factors: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)] | None,
         out: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order="C", device="cpu")],
         n_threads: int,
+        may_change: bool = True,
     ) -> None: ...
     @overload
     def dense(
