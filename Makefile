@@ -102,7 +102,7 @@ $(VENV)/lint: $(VENV)/tests pyproject.toml
 OLDEST        := .venv-oldest
 OLDEST_PYTHON ?= python3.11
 test-oldest: $(OLDEST)/installed browser
-	$(OLDEST)/bin/python -m pytest -W default::DeprecationWarning -W default::PendingDeprecationWarning
+	$(OLDEST)/bin/python -m pytest -n 2 --dist worksteal -W default::DeprecationWarning -W default::PendingDeprecationWarning
 
 $(OLDEST)/installed: $(NATIVE) tests/oldest_versions.py
 	$(OLDEST_PYTHON) -m venv --clear $(OLDEST)
