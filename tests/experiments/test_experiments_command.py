@@ -15,7 +15,12 @@ from ramodo.datasets import LabeledData
 from ramodo.experiments import page, paper, scalability, sets
 from ramodo.experiments.running import EXPERIMENTS
 
-PROGRAM = "from ramodo.cli import main; main()"
+PROGRAM = """
+import signal
+signal.signal(signal.SIGINT, signal.default_int_handler)  # tests in the background are started with Ctrl-C ignored
+from ramodo.cli import main
+main()
+"""
 
 
 def kept(folder):
