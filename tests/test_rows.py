@@ -177,3 +177,15 @@ def test_like_and_stack_join_either_kind(first, second):
     assert type(joined) is type(one)
     assert isinstance(joined, SparseRows | DenseRows)
     assert np.array_equal(_values(joined), np.vstack([DENSE, DENSE[:3]]))
+
+
+@pytest.mark.parametrize("first", [sp.csr_array, np.asarray], ids=["sparse first", "dense first"])
+@pytest.mark.parametrize("second", [sp.csr_array, np.asarray], ids=["sparse second", "dense second"])
+@pytest.mark.parametrize("how", [(None, None), ("l2", "l2"), (None, "l2"), ("max", None)], ids=str)
+def test_stacking_loses_no_row_and_no_factor(first, second, how):
+    one = open_rows(first(DENSE))[0].normalized(how[0])
+    two = open_rows(second(DENSE[:3]))[0].normalized(how[1])
+    joined = one.stacked([two])
+    assert type(joined) is type(one)
+    expected = np.vstack([np.asarray(sp.csr_array(part.to_matrix()).toarray()) for part in (one, two)])
+    np.testing.assert_allclose(sp.csr_array(joined.to_matrix()).toarray(), expected)

@@ -97,7 +97,7 @@ class Block(Rows):
 
     @abstractmethod
     def stacked(self, others: Sequence[Block]) -> Block:
-        """These rows followed by the others, which must be of the same kind."""
+        """These rows followed by the others, in this kind, sparse or dense."""
 
     @abstractmethod
     def matching(self, other: Block) -> Block:
@@ -304,8 +304,10 @@ class DenseRows(Block):
         )
 
     def stacked(self, others: Sequence[Block]) -> Block:
-        values = [self.values, *[other.values for other in others if isinstance(other, DenseRows)]]
-        return DenseRows(np.vstack(values), _all_factors([self, *others]))
+        values = [
+            other.values if isinstance(other, DenseRows) else other.as_sparse().to_csr().toarray() for other in others
+        ]
+        return DenseRows(np.vstack([self.values, *values]), _all_factors([self, *others]))
 
     def matching(self, other: Block) -> Block:
         return DenseRows(other.to_csr().toarray(), other.factors) if isinstance(other, SparseRows) else other
@@ -357,9 +359,9 @@ class DenseRows(Block):
 
 
 def _all_factors(parts: Sequence[Block]) -> Doubles | None:
-    if parts[0].factors is None:
+    if all(part.factors is None for part in parts):
         return None
-    return np.concatenate([part.factors for part in parts if part.factors is not None])
+    return np.concatenate([np.ones(part.n_rows) if part.factors is None else part.factors for part in parts])
 
 
 def _cuts(entries: Integers) -> Iterator[tuple[int, int]]:
