@@ -100,8 +100,12 @@ def writing(path: str | os.PathLike[str]) -> Iterator[Path]:
         yield temporary
 
 
-def _is_rows_folder(path: Path) -> bool:
-    return path.is_dir() and (path / "meta.json").exists()
+def _is_rows_folder(folder: OpenFolder) -> bool:
+    try:
+        folder.open("meta.json").close()
+    except OSError:
+        return False
+    return True
 
 
 def write(path: str | os.PathLike[str], table: Table) -> None:

@@ -32,6 +32,9 @@ except ImportError:  # Windows
     fcntl = None  # type: ignore[assignment]
 
 _OLD = ".old"
+_GONE = ".gone"
+"""What is being removed: never given its name again, as one that stepped aside may be."""
+
 _ATTEMPTS = 10_000
 """To take a place, or to open what has it, before somebody who replaces it all the time is called an error."""
 
@@ -40,7 +43,7 @@ _PATIENCE = 10.0
 
 
 @contextmanager
-def replacing(target: Path, is_ours: Callable[[Path], bool]) -> Iterator[Path]:
+def replacing(target: Path, is_ours: Callable[[OpenFolder], bool]) -> Iterator[Path]:
     """A new folder that takes the place of `target` when all went well, and is gone when not.
 
     What is there already must be `is_ours`: it is removed.
@@ -122,8 +125,8 @@ def put_back(target: Path) -> bool:
         for old in _moved_aside(target):
             with suppress(OSError), _locked(old) as ours:  # of others, or gone by now
                 held |= not ours
-                if ours and target.exists():
-                    shutil.rmtree(old, ignore_errors=True)
+                if ours and (target.exists() or old.name.endswith(_GONE)):
+                    _remove(old)
                 elif ours:
                     os.rename(old, target)
         if target.exists() or not held or time.monotonic() > end:
@@ -132,18 +135,34 @@ def put_back(target: Path) -> bool:
 
 
 def _moved_aside(target: Path) -> list[Path]:
-    pattern = re.compile(re.escape(_stem(target)) + r"\d+-[0-9a-f]{16}" + re.escape(_OLD))
+    pattern = re.compile(re.escape(_stem(target)) + r"\d+-[0-9a-f]{16}" + re.escape(_OLD) + f"({re.escape(_GONE)})?")
     with suppress(OSError), os.scandir(target.parent) as entries:
         return sorted(Path(entry.path) for entry in entries if pattern.fullmatch(entry.name))
     return []
 
 
-def _refuse_foreign(target: Path, is_ours: Callable[[Path], bool]) -> None:
-    if os.path.lexists(target) and not is_ours(target):
-        raise FileExistsError(f"{target} exists and is not a rows folder; give another path.")
+def _refuse_foreign(target: Path, is_ours: Callable[[OpenFolder], bool]) -> None:
+    """A folder that others replace while it is looked at is asked again: it may have had no files for a moment."""
+    for _ in attempts():
+        try:
+            folder = OpenFolder(target)
+        except FileNotFoundError:
+            if not os.path.islink(target):  # one that leads to nothing is somebody's
+                return
+            break
+        except OSError:  # no folder
+            break
+        try:
+            if is_ours(folder):
+                return
+            if not folder.is_replaced():
+                break
+        finally:
+            folder.close()
+    raise FileExistsError(f"{target} exists and is not a rows folder; give another path.")
 
 
-def _take_place(temporary: Path, target: Path, is_ours: Callable[[Path], bool]) -> None:
+def _take_place(temporary: Path, target: Path, is_ours: Callable[[OpenFolder], bool]) -> None:
     """At the end `temporary` is the old folder, or nothing."""
     for _ in range(_ATTEMPTS):
         try:
@@ -154,18 +173,10 @@ def _take_place(temporary: Path, target: Path, is_ours: Callable[[Path], bool]) 
                 raise
             if not os.path.lexists(target):
                 continue  # removed since
-        _refuse_foreign_unless_gone(target, is_ours)
+        _refuse_foreign(target, is_ours)
         if exchange(temporary, target) or _step_aside(temporary, target):
             return
     raise OSError(errno.EBUSY, "replaced by others all the time; try again", str(target))
-
-
-def _refuse_foreign_unless_gone(target: Path, is_ours: Callable[[Path], bool]) -> None:
-    try:
-        _refuse_foreign(target, is_ours)
-    except FileExistsError:
-        if os.path.lexists(target):
-            raise
 
 
 def _step_aside(temporary: Path, target: Path) -> bool:
@@ -177,11 +188,19 @@ def _step_aside(temporary: Path, target: Path) -> bool:
             os.rename(temporary, target)
         except OSError as error:
             if error.errno in (errno.ENOENT, errno.ENOTEMPTY, errno.EEXIST):  # another writer was faster
-                shutil.rmtree(old, ignore_errors=True)
+                _remove(old)
                 return False
             raise
-        shutil.rmtree(old, ignore_errors=True)
+        _remove(old)
     return True
+
+
+def _remove(old: Path) -> None:
+    """Under another name: others must not take what is left of it for a folder that has to be put back."""
+    gone = old.with_name(old.name.removesuffix(_GONE) + _GONE)
+    with suppress(OSError):
+        os.rename(old, gone)
+    shutil.rmtree(gone, ignore_errors=True)
 
 
 @contextmanager
