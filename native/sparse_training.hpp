@@ -25,7 +25,10 @@ public:
     using Training::Training;
 
     // The features whose weights training changed (all others are where the seed put them), or all of them where that
-    // is most, and their weights, side by side in the memory of the records. Ends the training.
+    // is most, and a copy of their weights, side by side.
+    virtual std::vector<int64_t> so_far(std::vector<float>& weights) = 0;
+
+    // The same, the weights in the memory of the records. Ends the training.
     virtual std::vector<int64_t> finish(Buffer& weights) = 0;
 };
 
@@ -52,19 +55,14 @@ public:
         }
     }
 
+    std::vector<int64_t> so_far(std::vector<float>& weights) override {
+        const std::vector<int64_t> slots = changed();
+        weights.resize(slots.size() * static_cast<size_t>(options_.m));
+        return gathered(slots, weights.data());
+    }
+
     std::vector<int64_t> finish(Buffer& weights) override {
-        int64_t n_changed = 0;
-        for (int64_t j = 0; j < n_slots_; ++j) n_changed += layout_.last_step(record(j)) > 0;
-        const bool all = x_.columns.empty() && 2 * n_changed >= n_slots_;
-        std::vector<int64_t> columns;
-        columns.reserve(static_cast<size_t>(all ? n_slots_ : n_changed));
-        float* next = records_.as<float>();
-        for (int64_t j = 0; j < n_slots_; ++j) {
-            if (!all && !layout_.last_step(record(j))) continue;
-            columns.push_back(column(j));
-            std::memmove(next, layout_.weights(record(j)), sizeof(float) * options_.m);
-            next += options_.m;
-        }
+        std::vector<int64_t> columns = gathered(changed(), records_.as<float>());
         records_.shrink(sizeof(float) * static_cast<size_t>(options_.m) * columns.size());
         weights = std::move(records_);
         n_slots_ = 0;
@@ -136,6 +134,28 @@ private:
     };
 
     static constexpr int64_t kLeastRows = 8;    // of a part
+
+    // The slots whose weights training changed, or all of them where that is most.
+    std::vector<int64_t> changed() {
+        int64_t n_changed = 0;
+        for (int64_t j = 0; j < n_slots_; ++j) n_changed += layout_.last_step(record(j)) > 0;
+        const bool all = x_.columns.empty() && 2 * n_changed >= n_slots_;
+        std::vector<int64_t> slots;
+        slots.reserve(static_cast<size_t>(all ? n_slots_ : n_changed));
+        for (int64_t j = 0; j < n_slots_; ++j)
+            if (all || layout_.last_step(record(j))) slots.push_back(j);
+        return slots;
+    }
+
+    // Their columns; their weights go to `next`, which may be where the records begin: no slot moves up.
+    std::vector<int64_t> gathered(std::vector<int64_t> slots, float* next) {
+        for (int64_t& slot : slots) {
+            std::memmove(next, layout_.weights(record(slot)), sizeof(float) * options_.m);
+            next += options_.m;
+            slot = column(slot);
+        }
+        return slots;
+    }
 
     char* record(int64_t slot) { return records_.data() + layout_.bytes * static_cast<size_t>(slot); }
     int64_t column(int64_t slot) const { return x_.columns.empty() ? slot : x_.columns[slot]; }

@@ -59,7 +59,7 @@ ALLOWED = {
     "n_epochs": [1, 1000, np.uint8(3), 100_000],
     "samples_per_epoch": ["auto", 1, 10**8],
     "batch_size": [1, 10**8],
-    "margin": [1e-9, 1, 1000.0, np.float32(5), 1e63],
+    "margin": ["auto", 1e-9, 1, 1000.0, np.float32(5), 1e63],
     "n_queries": [1, 3],
     "n_subsamples": [1, 50],
     "subsample_size": [1, 8],

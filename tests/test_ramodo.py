@@ -400,7 +400,7 @@ def test_training_of_layers_equals_a_plain_one(rows, slope, widths, phi):
         loss=BoundHinge(2.0, phi),
         head=head,
         start=Start(seed, limit),
-        largest=1.0,
+        scale=1.0,
         adadelta=Adadelta(),
         n_threads=1,
         show=lambda *_: None,

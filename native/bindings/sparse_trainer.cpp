@@ -15,6 +15,18 @@ public:
         if (start(indptr, indices, data, n_columns, factors, rows, options, may_change)) keep(indices, data);
     }
 
+    auto so_far() {
+        const size_t m = static_cast<size_t>(training().m());
+        std::vector<float> weights;
+        std::vector<int64_t> columns;
+        {
+            GilReleased released;
+            columns = training_->so_far(weights);
+        }
+        const size_t n = columns.size();
+        return std::make_pair(give(std::move(columns)), give(std::move(weights), n, m));
+    }
+
     auto finish() {
         const size_t m = static_cast<size_t>(training().m());
         Buffer weights;
@@ -54,6 +66,7 @@ private:
 
 void bind_sparse_trainer(nb::module_& m) {
     auto trainer = nb::class_<SparseTrainer, Trainer>(m, "SparseTrainer");
+    trainer.def("so_far", &SparseTrainer::so_far);
     trainer.def("finish", &SparseTrainer::finish);
     for_sparse_types([&](auto index, auto value) {
         using I = decltype(index);

@@ -29,9 +29,9 @@ class KthNeighborREPEN(REPEN):
         an integer from 1 to 100,000,000. In the paper: sec. 6.3.
     batch_size : int, default 256
         Triplets per gradient step. Allowed: an integer from 1 to 100,000,000. In the paper: b, sec. 6.3.
-    margin : float, default 1000.0
-        Difference of squared distances beyond which a triplet is satisfied. Allowed: a number above 0 and at
-        most 1e+63. In the paper: c, sec. 4.5.
+    margin : 'auto' or float, default 1000.0
+        Difference of squared distances beyond which a triplet is satisfied; 'auto' is in the unit of the data.
+        Allowed: 'auto' or a number above 0 and at most 1e+63. In the paper: c, sec. 4.5.
     n_queries : int, default 8
         Queries per triplet. Allowed: an integer from 1 to 1,024. In the paper: n, sec. 4.5.
     n_subsamples : int, default 50
@@ -89,7 +89,7 @@ class KthNeighborREPEN(REPEN):
         n_epochs: int = 30,
         samples_per_epoch: int | str = "auto",
         batch_size: int = 256,
-        margin: float = 1000.0,
+        margin: float | str = 1000.0,
         n_queries: int = 8,
         n_subsamples: int = 50,
         subsample_size: int = 8,
@@ -150,9 +150,9 @@ class AverageNeighborREPEN(KthNeighborREPEN):
         an integer from 1 to 100,000,000. In the paper: sec. 6.3.
     batch_size : int, default 256
         Triplets per gradient step. Allowed: an integer from 1 to 100,000,000. In the paper: b, sec. 6.3.
-    margin : float, default 1000.0
-        Difference of squared distances beyond which a triplet is satisfied. Allowed: a number above 0 and at
-        most 1e+63. In the paper: c, sec. 4.5.
+    margin : 'auto' or float, default 1000.0
+        Difference of squared distances beyond which a triplet is satisfied; 'auto' is in the unit of the data.
+        Allowed: 'auto' or a number above 0 and at most 1e+63. In the paper: c, sec. 4.5.
     n_queries : int, default 8
         Queries per triplet. Allowed: an integer from 1 to 1,024. In the paper: n, sec. 4.5.
     n_subsamples : int, default 50

@@ -115,9 +115,9 @@ OPTIONS: tuple[Option, ...] = (
     Option(
         "margin",
         1000.0,
-        (Real(0, _LARGEST_MARGIN, above=True),),
+        (Literal("auto"), Real(0, _LARGEST_MARGIN, above=True)),
         "c, sec. 4.5",
-        "Difference of squared distances beyond which a triplet is satisfied.",
+        "Difference of squared distances beyond which a triplet is satisfied; 'auto' is in the unit of the data.",
     ),
     Option("n_queries", 1, (Integer(1, 1024),), "n, sec. 4.5", "Queries per triplet."),
     Option("n_subsamples", 50, (Integer(1, 100_000),), "m, sec. 4.5", "Subsamples in the Sp ensemble."),

@@ -5,10 +5,11 @@ rows -> initial ranking -> candidates -> triplets -> training -> representation 
 
 from __future__ import annotations
 
+import math
 import threading
 import warnings
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -28,7 +29,7 @@ from ..stages.checking import checked_pools, checked_scores, checked_triplets
 from ..stages.protocols import Candidates, Pools
 from ..terminal.progress import Progress
 from .label_direction import known_rows, learn_direction
-from .training import Start, train
+from .training import Start, scale_for, train
 from .training_data import TrainingData
 
 Scores = npt.NDArray[np.float64]
@@ -40,6 +41,9 @@ _ENOUGH_ROWS = 50
 
 _SAMPLE = 1000
 """Rows of the representation that are kept for `diagnose`."""
+
+_PAIRS = 1000
+"""Pairs of rows that tell how far apart rows are."""
 
 _FIRST_SEEDS = 4
 """Ranking, triplets, weights, references."""
@@ -54,6 +58,14 @@ class Plan:
     batch_size: int
     n_estimators: int
     n_threads: int
+
+
+@dataclass(frozen=True)
+class Ranked:
+    """Initial scores of the rows of X, and of labelled rows outside X, by kind: "outliers" and "inliers"."""
+
+    initial: Scores
+    extra: dict[str, Scores]
 
 
 @dataclass(frozen=True)
@@ -159,23 +171,46 @@ def _fit_one(
     show: Callable[[int, int], None] | None,
 ) -> LearnedFit:
     with progress.stage("ranking", "rows") as bar:
-        initial, extra = _rank(stages.ranker, data, seeds[0], n_threads, bar.show)
+        ranked = _rank(stages.ranker, data, seeds[0], n_threads, bar.show)
+    (one,) = learn(stages, plan, data, ranked, seeds[1:], (start,), n_threads, progress, show)
+    return one
+
+
+def learn(
+    stages: Stages,
+    plan: Plan,
+    data: TrainingData,
+    ranked: Ranked,
+    seeds: Seeds,
+    starts: tuple[LearnedDistance | None, ...],
+    n_threads: int,
+    progress: Progress,
+    show: Show | None = None,
+) -> list[LearnedFit]:
+    """From an initial ranking to a learned distance: one, or with two starts also one that is trained for one epoch.
+
+    Seeds are those of triplets, weights and references. A start is what training begins with; where there is one for
+    the short training, that is left as it was.
+    """
     with progress.stage("sampling"):
-        n_elsewhere = len(extra["outliers"])
-        candidates = stages.thresholder.split(initial, data.labels_of_candidates, n_elsewhere)
-        pools = _pools(candidates, initial, extra, data)
-        epochs = _draw(stages, plan, pools, data, seeds[1])
+        n_elsewhere = len(ranked.extra["outliers"])
+        candidates = stages.thresholder.split(ranked.initial, data.labels_of_candidates, n_elsewhere)
+        epochs = _draw(stages, plan, _pools(candidates, ranked, data), data, seeds[0])
     with progress.stage("training", "epochs") as bar:
-        representation, curve = _train(stages, plan, data, epochs, seeds[2], start, n_threads, show or bar.show)
-    with progress.stage("scoring", "rows") as bar:
-        term = _detector(stages.scorer, representation, data, seeds[3], n_threads)
-        found, n_rows = data.rows.map(_Scored(term, n_threads), bar.show), data.rows.n_rows
-        each = [checked_scores("scorer", stages.scorer, block.scores, block.n_rows) for block in found]
-        scores = each[0] if len(each) == 1 else np.concatenate(each)
-        places = np.arange(min(_SAMPLE, n_rows)) * n_rows // min(_SAMPLE, n_rows)
-        sample = representation.transform(data.rows.take(places), n_threads)
-    alive = _warn_if_collapsed(found)
-    return LearnedFit(term, initial, extra, candidates, curve, scores, sample, alive)
+        learned, curve = _train(stages, plan, data, epochs, seeds[1], starts, n_threads, show or bar.show)
+    fits = []
+    for number, representation in enumerate(learned):
+        with progress.stage("scoring", "rows") as bar:
+            # the same references for all
+            term = _detector(stages.scorer, representation, data, seeds[2], n_threads)
+            found, n_rows = data.rows.map(_Scored(term, n_threads), bar.show), data.rows.n_rows
+            each = [checked_scores("scorer", stages.scorer, block.scores, block.n_rows) for block in found]
+            scores = each[0] if len(each) == 1 else np.concatenate(each)
+            places = np.arange(min(_SAMPLE, n_rows)) * n_rows // min(_SAMPLE, n_rows)
+            sample = representation.transform(data.rows.take(places), n_threads)
+        alive = _count_alive(found, warn=number == len(learned) - 1)
+        fits.append(LearnedFit(term, ranked.initial, ranked.extra, candidates, curve, scores, sample, alive))
+    return fits
 
 
 @dataclass(frozen=True)
@@ -204,22 +239,23 @@ class _Scored:
         return _Responses(block.n_rows, scores, responds.any(axis=0), int((~responds.any(axis=1)).sum()))
 
 
-def _rank(
-    ranker: Any, data: TrainingData, seed: np.random.SeedSequence, n_threads: int, show: Show
-) -> tuple[Scores, dict[str, Scores]]:
-    """Scores of the rows of X, and of labelled rows outside X, against references drawn from X."""
+def _rank(ranker: Any, data: TrainingData, seed: np.random.SeedSequence, n_threads: int, show: Show) -> Ranked:
+    """The ranking against references drawn from X."""
     score = ranker.ranking(data.rows, data.eligible, np.random.default_rng(seed), n_threads)
     initial = checked_scores("ranker", ranker, data.rows.gather(score, show), data.rows.n_rows)
-    _warn_if_flat(initial)
-    extra = {"outliers": np.empty(0), "inliers": np.empty(0)}
-    for kind, rows in (("outliers", data.outliers), ("inliers", data.inliers)):
-        if rows is not None:
-            extra[kind] = checked_scores("ranker", ranker, rows.gather(score), rows.n_rows)
-    return initial, extra
+    warn_if_flat(initial)
+    return Ranked(initial, extra_scores(data, lambda rows: checked_scores("ranker", ranker, score(rows), rows.n_rows)))
 
 
-def _pools(candidates: Candidates, scores: Scores, extra: dict[str, Scores], data: TrainingData) -> Pools:
+def extra_scores(data: TrainingData, score: Callable[[Block], Scores]) -> dict[str, Scores]:
+    """The scores of labelled rows outside X, by kind."""
+    kinds = {"outliers": data.outliers, "inliers": data.inliers}
+    return {kind: np.empty(0) if rows is None else score(rows) for kind, rows in kinds.items()}
+
+
+def _pools(candidates: Candidates, ranked: Ranked, data: TrainingData) -> Pools:
     """The pools that triplets are drawn from. Extra rows are numbered after those of X: outliers, then inliers."""
+    scores, extra = ranked.initial, ranked.extra
     n, n_outliers = len(scores), len(extra["outliers"])
     inliers, outliers = (_without(data.held_out, rows) for rows in (candidates.inliers, candidates.outliers))
     return Pools(
@@ -249,33 +285,62 @@ def _train(
     data: TrainingData,
     epochs: Integers,
     seed: np.random.SeedSequence,
-    start: LearnedDistance | None,
+    starts: tuple[LearnedDistance | None, ...],
     n_threads: int,
     show: Callable[[int, int], None],
-) -> tuple[Representation, npt.NDArray[np.float64]]:
-    stage = stages.representation
+) -> tuple[list[Representation], npt.NDArray[np.float64]]:
+    """The representation, after the one of short training where there are two starts; and the loss of each epoch."""
+    stage, (*early, start) = stages.representation, starts
     head = None
     if not (stage.is_native and stages.loss.native):
-        rng = np.random.default_rng(np.random.SeedSequence(seed.entropy, spawn_key=(*seed.spawn_key, 0)))
+        rng = np.random.default_rng(_child(seed, 0))
         head = stage.training_head(rng, stages.optimizer, None if start is None else start.representation)
     rows, renumbered = data.rows.for_training(epochs, data.extra())
     begin = _start(data, stage.first_width, seed, start)
+    loss, scale = stages.loss, scale_for(data.largest)
+    if loss.is_relative:
+        untrained = stage.fitted(_layer(data, stage, _start(data, stage.first_width, seed, None)), head)
+        unit = _typical_distance(data, untrained, np.random.default_rng(_child(seed, 1)), n_threads)
+        loss, scale = loss.in_unit(unit), 1 / math.sqrt(unit)
     trained = train(
         rows,
         renumbered,
         plan.batch_size,
         width=stage.first_width,
         slope=stage.slope,
-        loss=stages.loss,
+        loss=loss,
         head=head,
         start=begin,
-        largest=data.largest,
+        scale=scale,
         adadelta=stages.optimizer,
         n_threads=n_threads,
         show=show,
+        early=early == [None],
     )
-    first = SparseLayer(trained.columns, trained.weights, data.rows.n_features, begin.seed, begin.limit, stage.slope)
-    return stage.fitted(first, head), trained.loss_curve
+    layers = [kept for kept in (trained.early, (trained.columns, trained.weights)) if kept is not None]
+    learned = [stage.fitted(_layer(data, stage, replace(begin, columns=c, weights=w)), head) for c, w in layers]
+    return [one.representation for one in early if one is not None] + learned, trained.loss_curve
+
+
+def _child(seed: np.random.SeedSequence, number: int) -> np.random.SeedSequence:
+    return np.random.SeedSequence(seed.entropy, spawn_key=(*seed.spawn_key, number))
+
+
+def _layer(data: TrainingData, stage: Any, start: Start) -> SparseLayer:
+    """A first layer with the weights of a start; none are stored where it has only a seed."""
+    columns = np.empty(0, dtype=np.int64) if start.columns is None else start.columns
+    weights = np.empty((0, stage.first_width), dtype=np.float32) if start.weights is None else start.weights
+    return SparseLayer(columns, weights, data.rows.n_features, start.seed, start.limit, stage.slope)
+
+
+def _typical_distance(
+    data: TrainingData, representation: Representation, rng: np.random.Generator, n_threads: int
+) -> float:
+    """The median squared distance between two rows that differ; 1 where there are none."""
+    pairs = data.eligible[rng.integers(len(data.eligible), size=2 * _PAIRS)]
+    mapped = representation.transform(data.rows.take(pairs), n_threads).astype(np.float64)
+    squared = ((mapped[:_PAIRS] - mapped[_PAIRS:]) ** 2).sum(axis=1)
+    return float(np.median(squared[squared > 0])) if squared.any() else 1.0
 
 
 def _start(data: TrainingData, width: int, seed: np.random.SeedSequence, start: LearnedDistance | None) -> Start:
@@ -300,7 +365,8 @@ def _detector(
     return LearnedDistance(representation, references, Origin.of(taken, drawn.ravel()))
 
 
-def _warn_if_flat(scores: Scores) -> None:
+def warn_if_flat(scores: Scores) -> None:
+    """Say so where no row stands out."""
     if np.ptp(scores) <= 1e-12 * abs(scores.max()):
         warnings.warn(
             "All rows have the same initial score: they are equal, or all equally far apart. No row stands out.",
@@ -308,12 +374,12 @@ def _warn_if_flat(scores: Scores) -> None:
         )
 
 
-def _warn_if_collapsed(found: list[_Responses]) -> int:
-    """The number of live units; warns if few are left and most rows are at zero, so that scores mean little."""
+def _count_alive(found: list[_Responses], warn: bool) -> int:
+    """The number of live units; may warn if few are left and most rows are at zero, so that scores mean little."""
     n_rows = sum(block.n_rows for block in found)
     responds = np.any([block.alive for block in found], axis=0)
     alive, empty = int(responds.sum()), sum(block.n_empty for block in found) / n_rows
-    if n_rows >= _ENOUGH_ROWS and 2 * alive <= len(responds) and empty > 0.9:
+    if warn and n_rows >= _ENOUGH_ROWS and 2 * alive <= len(responds) and empty > 0.9:
         warnings.warn(
             f"The representation has collapsed: only {alive} of {len(responds)} units respond to any row, and "
             f"{empty:.0%} of the rows are mapped to zero. Features on very different scales cause this: take "

@@ -43,6 +43,8 @@ class Trained:
     columns: Integers
     weights: Floats
     loss_curve: npt.NDArray[np.float64]
+    early: tuple[Integers, Floats] | None = None
+    """Columns and weights after the first epoch, where they were asked for."""
 
 
 def scale_for(largest: float) -> float:
@@ -64,20 +66,20 @@ def train(
     loss: Any,
     head: Any,
     start: Start,
-    largest: float,
+    scale: float,
     adadelta: Adadelta,
     n_threads: int,
     show: Show,
+    early: bool = False,
 ) -> Trained:
-    """Minimise the ranking loss over `epochs` (epochs x triplets x row numbers).
+    """Minimise the ranking loss over `epochs` (epochs x triplets x row numbers), on the rows times `scale`.
 
     `head` is what follows the first layer's sums; None for an activation of the given slope alone. `loss_curve` is the
-    mean loss of each epoch.
+    mean loss of each epoch. With `early`, the weights after the first epoch are kept too.
     """
     hinge = loss.native if head is None else None
     drawn = np.zeros(rows.n_rows, dtype=bool)
     drawn[epochs] = True
-    scale = scale_for(largest)
     trainer = kernels.Trainer(
         rows,
         np.flatnonzero(drawn),
@@ -99,15 +101,17 @@ def train(
         trainer.start_from(start.columns, start.weights)
     run = trainer.run if hinge else _Batches(trainer, head, loss, scale).run
     positions = np.cumsum(drawn) - 1
-    curve = []
+    curve, after_one = [], None
     for done, epoch in enumerate(epochs, start=1):
         losses = run(positions[epoch], batch_size)
         sizes = np.full(len(losses), batch_size)
         sizes[-1] = len(epoch) - batch_size * (len(losses) - 1)
         curve.append(float(losses @ sizes / len(epoch)))
+        if early and done == 1:
+            after_one = _with_start(*trainer.so_far(), start)
         show(done, len(epochs))
     columns, weights = _with_start(*trainer.finish(), start)
-    return Trained(columns, weights, np.array(curve))
+    return Trained(columns, weights, np.array(curve), after_one)
 
 
 class _Batches:

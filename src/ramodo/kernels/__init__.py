@@ -347,6 +347,14 @@ class Trainer:
         with self._room():
             self._trainer.end(np.ascontiguousarray(gradient, dtype=np.float32))
 
+    def so_far(self) -> tuple[Integers, Floats]:
+        """A copy of what `finish` would return now; training can go on."""
+        if isinstance(self._trainer, _native.DenseTrainer):
+            return self.finish()
+        with self._room():
+            columns, weights = self._trainer.so_far()
+        return columns, weights
+
     def finish(self) -> tuple[Integers, Floats]:
         """The features whose weights training changed (or all, if it changed most), in order, and those weights.
 

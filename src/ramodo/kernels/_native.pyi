@@ -269,6 +269,12 @@ class SparseTrainer(Trainer):
         options: TrainingOptions,
         may_change: bool = True,
     ) -> None: ...
+    def so_far(
+        self,
+    ) -> tuple[
+        Annotated[NDArray[numpy.int64], dict(shape=(None,))],
+        Annotated[NDArray[numpy.float32], dict(shape=(None, None))],
+    ]: ...
     def finish(
         self,
     ) -> tuple[

@@ -66,6 +66,7 @@ class AdaptedLoss:
     """A loss whose results are checked; it has no native form."""
 
     native = None
+    is_relative = False
 
     def __init__(self, loss: Any) -> None:
         self.adapted = self._loss = loss

@@ -7,6 +7,10 @@ For a triplet with queries Q, positive p and negative n,
 φ on squared distances: to the nearest query, to the k-th nearest, or the mean of those to the k nearest, as the scorer
 has it. The gradient reaches p, n and the queries that φ names. The arithmetic is in native/hinge.hpp.
 
+c is a number, or "auto": in the unit of the data, `RELATIVE` times the median squared distance between two rows in the
+untrained representation, so that X and 1000 X are trained alike. The paper's 1000 is far above any distance between
+rows of length 1 and far below those between raw pixels.
+
 A user-defined loss is a function of the rows of the representation and the triplets, as positions among them, that
 returns the mean loss and its gradient with respect to the rows.
 """
@@ -23,11 +27,15 @@ from .. import kernels
 from ..kernels import Phi
 from ..options import OptionError, check
 
+RELATIVE = 300.0
+"""Typical squared distances in the margin "auto": training ends once outliers are √300, some 17 times, as far away as
+other rows. docs/decisions.md has what 30 to 3,000 give."""
+
 
 class RankingHinge(BaseEstimator):
-    """The hinge with margin c. Its φ is the scorer's."""
+    """The hinge with margin c, a number or "auto". Its φ is the scorer's."""
 
-    def __init__(self, margin: float = 1000.0) -> None:
+    def __init__(self, margin: float | str = 1000.0) -> None:
         self.margin = margin
 
     def for_phi(self, phi: Phi, n_queries: int) -> BoundHinge:
@@ -38,14 +46,20 @@ class RankingHinge(BaseEstimator):
                 f"n_queries={n_queries} was given; allowed: at least k={phi.k}, since the loss looks for the k-th "
                 "nearest query."
             )
+        if self.margin == "auto":
+            return BoundHinge(RELATIVE, phi, is_relative=True)
         return BoundHinge(float(self.margin), phi)
 
 
 class BoundHinge:
-    """A `RankingHinge` that knows its φ."""
+    """A `RankingHinge` that knows its φ. Where it is relative, its margin is in a unit that the data give."""
 
-    def __init__(self, margin: float, phi: Phi) -> None:
-        self.margin, self.phi = margin, phi
+    def __init__(self, margin: float, phi: Phi, is_relative: bool = False) -> None:
+        self.margin, self.phi, self.is_relative = margin, phi, is_relative
+
+    def in_unit(self, unit: float) -> BoundHinge:
+        """The loss on squared distances of which `unit` is a typical one."""
+        return BoundHinge(self.margin * unit, self.phi)
 
     @property
     def native(self) -> BoundHinge:
