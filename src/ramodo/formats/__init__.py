@@ -88,5 +88,5 @@ def read(
 
     `show` takes megabytes that are read, and all, where a format is read in pieces.
     """
-    how = How(table or TableOptions(), texts or TextOptions(), zero_based, n_features, None, n_threads, show)
+    how = How(table or TableOptions(), texts or TextOptions(), zero_based, n_features, n_threads=n_threads, show=show)
     return format_named(format_of(path, format)).read(path, how)
