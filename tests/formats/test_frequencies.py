@@ -146,6 +146,15 @@ def test_counts_are_found_again(counts, n_documents, data):
     assert found.counts(columns, np.zeros(len(counts))).tolist() == [0] * len(counts)
 
 
+@pytest.mark.parametrize("n", [2, 60])
+def test_a_column_that_there_is_not_is_one_that_training_never_saw(n):
+    """As of a file that says other bits than its model has features."""
+    values = np.ones(n, dtype=np.float32)
+    weights = kernels.TokenWeights(np.array([1]), np.array([3], dtype=np.int32), 3, 9)
+    weights.weigh(np.array([1, 2**40] * (n // 2)), values, 1)
+    assert values.tolist() == pytest.approx([1, np.log(4) + 1] * (n // 2))
+
+
 # ---- what is refused -------------------------------------------------------------------------------------------------
 
 WRONG = {
