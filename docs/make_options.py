@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 import ramodo
-from ramodo.cli.flags import Reading
+from ramodo.cli.flags import ReadingToFit
 from ramodo.formats import all_formats
 from ramodo.formats.opening import COMPRESSED
 from ramodo.options import OPTIONS, Option
@@ -34,7 +34,8 @@ them. What is not allowed is refused before any work, with a message that says w
 
 ## Flags for reading data
 
-Of `ramodo detect`, `ramodo fit` and `ramodo convert`. A model remembers them, for data that are scored later.
+Of `ramodo detect` and `ramodo fit`, and but for `--idf` of `ramodo convert`, which writes counts. A model remembers
+them, for data that are scored later.
 
 {reading}
 
@@ -101,9 +102,11 @@ def _meaning(option: Option) -> str:
 
 def _reading() -> str:
     rows = []
-    for parameter in Reading.flags():
+    for parameter in ReadingToFit.flags():
         ((told,),) = [parameter.annotation.__metadata__]
-        default = "" if parameter.default in (None, False) else f"`{parameter.default}`"
+        on = told.default.partition("/")[0]  # of a flag that is on unless it is turned off
+        shown = on if parameter.default is True else parameter.default
+        default = "" if parameter.default in (None, False) else f"`{shown}`"
         rows.append([f"`{told.default}`", default, told.help])
     return _table(["flag", "default", "meaning"], *rows)
 

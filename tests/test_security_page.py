@@ -10,6 +10,7 @@ import pytest
 import scipy.sparse as sp
 
 from ramodo import RAMODO, REPEN, Layers
+from ramodo.formats.frequencies import DocumentFrequencies
 from ramodo.model.file import tensors as tensor_file
 from ramodo.model.file.terms import KINDS
 
@@ -23,6 +24,7 @@ SAID = {
     ),
     "loss_curve_": "losses of each epoch",
     "feature_names_in_": "names of columns",
+    "documents.columns documents.with_each": "columns of all tokens of the training documents",
 }
 
 OF_TERMS = {
@@ -65,6 +67,7 @@ def test_each_array_of_a_model_is_named_there(data, tmp_path, dense):
     fitted = RAMODO(**stages, n_epochs=1, random_state=0)
     fitted.fit(data[0].toarray() if dense else data[0], labels=data[1])
     fitted.feature_names_in_ = np.array([f"c{i}" for i in range(fitted.n_features_in_)], dtype=object)
+    fitted.document_frequencies_ = DocumentFrequencies.of(sp.csr_array(data[0]))
     header, tensors = tensor_file.read(fitted.save(tmp_path / "model"))
     own = {re.sub(r"^sample\.\d+$", "sample", name) for name in tensors if not name.startswith("term.")}
     assert own == set(_said(SAID))

@@ -1,8 +1,9 @@
-// Documents to counts of hashed tokens.
+// Documents to counts of hashed tokens, and counts to weights.
 #include "../text.hpp"
 
 #include <nanobind/stl/pair.h>
 
+#include "../document_frequencies.hpp"
 #include "arrays.hpp"
 
 namespace ramodo {
@@ -49,7 +50,48 @@ static nb::object text_tokens(const Array<uint8_t>& text, std::pair<int, int> wo
     return given;
 }
 
+template <class I>
+static nb::object document_frequencies_of(const Array<I>& columns, int64_t n_columns) {
+    DocumentFrequencies found;
+    {
+        GilReleased released;
+        for (size_t k = 0; k < columns.size(); ++k)
+            need(columns.data()[k] >= 0 && columns.data()[k] < n_columns, "feature out of range");
+        found = document_frequencies(columns.data(), static_cast<int64_t>(columns.size()), n_columns);
+    }
+    return nb::make_tuple(give(std::move(found.columns)), give(std::move(found.documents)));
+}
+
+static void make_weights(TokenWeights* self, const Array<int64_t>& columns, const Array<int32_t>& documents,
+                         int64_t n_documents, int64_t n_columns) {
+    GilReleased released;
+    need(columns.size() == documents.size(), "arrays of the wrong size");
+    need_features(columns, n_columns);
+    for (size_t i = 0; i < documents.size(); ++i)
+        need(documents.data()[i] >= 1 && documents.data()[i] <= n_documents, "document frequency out of range");
+    new (self) TokenWeights(columns.data(), documents.data(), static_cast<int64_t>(columns.size()), n_documents, n_columns);
+}
+
+template <class I>
+static void weigh(const TokenWeights& self, const Array<I>& columns, const Out<float>& counts, int n_threads) {
+    GilReleased released;
+    need(columns.size() == counts.size(), "arrays of the wrong size");
+    ThreadPool pool(std::max(1, n_threads));
+    self.weigh(pool, columns.data(), counts.data(), static_cast<int64_t>(columns.size()));
+}
+
+template <class I>
+static void bind_weights(nb::module_& m, nb::class_<TokenWeights>& weights) {
+    m.def("document_frequencies", &document_frequencies_of<I>, "columns"_a.noconvert(), "n_columns"_a,
+          "(columns that occur, how often each does)");
+    weights.def("weigh", &weigh<I>, "columns"_a.noconvert(), "counts"_a.noconvert(), "n_threads"_a);
+}
+
 void bind_text(nb::module_& m) {
+    nb::class_<TokenWeights> weights(m, "TokenWeights");
+    weights.def("__init__", &make_weights, "columns"_a.noconvert(), "documents"_a.noconvert(), "n_documents"_a, "n_columns"_a);
+    bind_weights<int32_t>(m, weights);
+    bind_weights<int64_t>(m, weights);
     m.def("count_text", &count_text, "text"_a.noconvert(), "offsets"_a.noconvert(), "words"_a, "characters"_a, "bits"_a,
           "n_threads"_a, "(lengths of rows, columns, counts)");
     m.def("text_tokens", &text_tokens, "text"_a.noconvert(), "words"_a, "characters"_a, "bits"_a,

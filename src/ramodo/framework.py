@@ -388,6 +388,7 @@ def _attributes(outcome: fitting.Outcome, stages: Stages, data: TrainingData) ->
         "false_positive_bound_": stages.cutoff.bound(),
         "options_": _shape_of(stages),
         "source_": None,
+        "document_frequencies_": None,
     }
 
 

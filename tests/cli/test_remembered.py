@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from ramodo import load
-from ramodo.formats import TextOptions
-from ramodo.formats.text import vectorize
+from ramodo.formats import How, TextOptions
+from ramodo.formats.text import as_table
 
 FAST = ("--epochs", 2)
 
@@ -82,7 +82,7 @@ def test_the_tokens_of_text(ok, files, tmp_path):
     assert detector.n_features_in_ == 2**12
     assert ok("score", tmp_path / "model", files.log) == found
     assert ok("score", tmp_path / "model", "-", stdin=files.log.read_bytes()) == found
-    X = vectorize(files.log.read_text().splitlines(), TextOptions((1, 2), (0, 0), 12))
+    X = as_table(files.log.read_text().splitlines(), How(texts=TextOptions((1, 2), (0, 0), 12))).X
     assert [float(score) for _, score in scores(found)] == detector.outlier_score(X).tolist()
 
 

@@ -1,6 +1,7 @@
 """Which format a path has, and that one door reads them all."""
 
 import sys
+from dataclasses import replace
 from types import ModuleType
 
 import numpy as np
@@ -99,7 +100,8 @@ def test_rows_of_a_stream_are_those_of_the_file(tmp_path, name):
     """In whole lines of any number; an error counts the lines before them."""
     (tmp_path / "data").write_bytes(STREAMED[name])
     how, format = How(n_features=9, texts=TextOptions(bits=8)), format_named(name)
-    whole = format.read(str(tmp_path / "data"), how).X.toarray().tolist()
+    table = format.read(str(tmp_path / "data"), how)
+    whole, how = table.X.toarray().tolist(), replace(how, frequencies=table.frequencies)
     first, second = STREAMED[name].splitlines(keepends=True)
     assert format.of_stream("it", STREAMED[name], 0, how).X.toarray().tolist() == whole
     found = [format.of_stream("it", line, i, how).X.toarray().tolist() for i, line in enumerate((first, second))]
@@ -169,7 +171,7 @@ def test_the_options_of_a_format_reach_it(tmp_path):
     table.write_text("id,words\nx,some words\ny,\n")
     assert read(str(svm), zero_based=True, n_features=9).X.shape == (1, 9)
     assert read(str(svm), zero_based=True).X.indices.tolist() == [1, 3]
-    options = TextOptions(words=(1, 2), characters=(0, 0), bits=10)
+    options = TextOptions(words=(1, 2), characters=(0, 0), bits=10, idf=False)
     found = read(str(text), texts=options, n_threads=2)
     assert found.X.shape == (1, 1024)
     assert found.X.sum() == 3
@@ -177,6 +179,7 @@ def test_the_options_of_a_format_reach_it(tmp_path):
     assert found.X.sum(axis=1).tolist() == [3, 0]
     assert found.ids == ["x", "y"]
     assert found.texts == ["some words", ""]
+    assert read(str(text), texts=replace(options, idf=True)).frequencies.n_documents == 1
 
 
 def test_a_row_has_its_number_where_it_has_no_id():

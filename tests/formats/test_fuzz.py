@@ -2,6 +2,7 @@
 
 import io
 import shutil
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -134,7 +135,7 @@ def test_text(place, content):
         with pytest.raises(FormatError, match="has no lines"):
             read(str(path))
         return
-    options = TextOptions(words=(1, 2), characters=(1, 3), bits=20)
+    options = TextOptions(words=(1, 2), characters=(1, 3), bits=20, idf=False)
     table = use(path, texts=options)
     assert table.X.shape[0] == content.count(b"\n") + (not content.endswith(b"\n"))
     expected = vectorize(
@@ -142,6 +143,7 @@ def test_text(place, content):
     )
     assert table.X.indices.tolist() == expected.indices.tolist()
     assert table.X.data.tolist() == expected.data.tolist()
+    assert use(path, texts=replace(options, idf=True)).X.indices.tolist() == expected.indices.tolist()
 
 
 # ---- tables ----------------------------------------------------------------------------------------------------------

@@ -284,7 +284,7 @@ def test_lines(file, content, lines):
 def test_bytes_that_are_not_utf_8(file):
     table = text.read(file(b"caf\xe9 au lait\nfine line\n\xff\xfe\n"))
     assert table.texts == ["caf\ufffd au lait", "fine line", "\ufffd\ufffd"]
-    assert (table.X[[1]] != vectorize(["fine line"], TextOptions())).nnz == 0
+    assert table.X[[1]].indices.tolist() == vectorize(["fine line"], TextOptions()).indices.tolist()
 
 
 def test_text_that_cannot_be_encoded():

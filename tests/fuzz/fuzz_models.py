@@ -31,6 +31,8 @@ from ramodo import RAMODO, REPEN, Conformal, KthNeighborREPEN, Layers, TopK, loa
 from ramodo.cli.info import _of_model  # noqa: E402
 from ramodo.cli.reading import source_of  # noqa: E402
 from ramodo.data.opening import DataError, open_block  # noqa: E402
+from ramodo.formats import FormatError, How, TextOptions  # noqa: E402
+from ramodo.formats.text import as_table  # noqa: E402
 from ramodo.kernels import Phi  # noqa: E402
 from ramodo.model.combining import Mean, Normalized  # noqa: E402
 from ramodo.model.file.saving import open_model  # noqa: E402
@@ -58,8 +60,14 @@ def seeds(folder):
     named = REPEN(3, n_subsamples=5, **quick).fit(X.toarray())
     named.feature_names_in_ = np.array([f"f{i}" for i in range(40)], dtype=object)
     named.source_ = {"format": "csv", "ignore": ["a"], "means": {"b": 1.5}, "tokens": {"1": "t"}, "words": "1-2"}
+    lines = [f"two of {i % 7} by {'the' * (i % 5)}" for i in range(39)] + ["five five"]
+    texts = as_table(lines, How(texts=TextOptions((1, 1), (0, 0), 8)))
+    weighing = REPEN(3, n_subsamples=5, normalize="l2", **quick).fit(texts.X)
+    weighing.document_frequencies_ = texts.frequencies
+    weighing.source_ = {"format": "text", "words": "1-1", "characters": "0", "bits": 8, "vocabulary": False}
     made = [
         named,
+        weighing,
         REPEN(3, n_subsamples=5, threshold=Conformal(), **quick).fit(X),
         REPEN(3, n_subsamples=5, n_estimators=2, normalize="l2", threshold=TopK(5), **quick).fit(X),
         REPEN(3, n_subsamples=5, **quick).fit(X, labeled_outliers=X[y == 1]),
@@ -160,7 +168,7 @@ def _change_entry(rng, header):
         case 0:
             header[name], header[other] = header[other], header[name]
         case 1:
-            header[name]["dtype"] = rng.choice(("F32", "F64", "I64", "U8", "F16", 5))
+            header[name]["dtype"] = rng.choice(("F32", "F64", "I64", "I32", "U8", "F16", 5))
         case 2:
             header[name]["shape"] = rng.choice((header[other]["shape"], header[name]["shape"][::-1], [0], [-1], [[1]]))
         case 3:
@@ -176,7 +184,7 @@ def _change_entry(rng, header):
 def _change_array(rng, header, values):
     """Some values of one array."""
     entries = [entry for name, entry in sorted(header.items()) if name != "__metadata__" and isinstance(entry, dict)]
-    kinds = {"F32": "<f", "F64": "<d", "I64": "<q", "U8": "B"}
+    kinds = {"F32": "<f", "F64": "<d", "I64": "<q", "I32": "<i", "U8": "B"}
     entries = [entry for entry in entries if entry["dtype"] in kinds and 0 <= entry["data_offsets"][0] < len(values)]
     if not entries:
         return
@@ -189,7 +197,7 @@ def _change_array(rng, header, values):
             number = rng.choice(NUMBERS) if kind in ("<f", "<d") else rng.choice((0, 1, 39, 40, 119, 120, 127))
             with np.errstate(over="ignore"):
                 number = float(np.float32(number)) if kind == "<f" else number
-            struct.pack_into(kind, values, place, -1 if kind == "<q" and rng.random() < 0.2 else number)
+            struct.pack_into(kind, values, place, -1 if kind in ("<q", "<i") and rng.random() < 0.2 else number)
 
 
 # ---- what must hold --------------------------------------------------------------------------------------------------
@@ -215,18 +223,26 @@ def judge(path):
         _message(detector.explain, X)
     str(detector.diagnose())
     reproduction(detector, "", is_training=False)
-    _message(lambda model: source_of(model, None, None), detector)
+    _message(_of_text, detector)
     json.dumps(_of_model(str(path), as_json=True), default=str)
     again = load(detector.save(path.with_name("again")))
     assert np.array_equal(again.outlier_scores_, detector.outlier_scores_)
     return "a model"
 
 
+def _of_text(detector):
+    """Documents as the model reads them have finite values, and a score where it has their columns."""
+    table = as_table(["two five", ""], source_of(detector, None, None).how(1))
+    assert np.isfinite(table.X.data).all()
+    if table.X.shape[1] == detector.n_features_in_:
+        detector.outlier_score(table.X)
+
+
 def _message(call, given):
     try:
         call(given)
     except ValueError as error:
-        if isinstance(error, ModelFileError | DataError | OptionError):
+        if isinstance(error, ModelFileError | DataError | FormatError | OptionError):
             return str(error)
         raise
     return None

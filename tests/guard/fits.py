@@ -30,7 +30,7 @@ from ramodo import (
     TripletSampler,
     load,
 )
-from ramodo.formats import Table, folder, read
+from ramodo.formats import Table, TextOptions, folder, read
 
 QUICK = {"n_epochs": 4, "random_state": 0, "n_jobs": 2}
 SMALL = {**QUICK, "n_components": 6, "n_subsamples": 10}
@@ -101,14 +101,14 @@ def _from_folder():
         return results(REPEN(**SMALL), read(str(path)).X, sparse(40, seed=5))
 
 
-def _from_text():
+def _from_text(**options):
     words = ["get", "index", "html", "image", "png", "post", "login", "user", "page", "style", "css", "cart"]
     rng = np.random.default_rng(3)
     lines = [" ".join(rng.choice(words, 8)) for _ in range(150)] + ["../../etc/passwd; cat", "union select 1,2,3 --"]
     with tempfile.TemporaryDirectory() as place:
         path = Path(place) / "guard.txt"
         path.write_text("\n".join(lines), encoding="utf-8")
-        X = read(str(path)).X
+        X = read(str(path), texts=TextOptions(**options)).X
     return results(REPEN(normalize="l2", **SMALL), X, X[-5:])
 
 
@@ -167,6 +167,7 @@ FITS = {
     "own stages": lambda: _sparse(RAMODO(representation=OwnHead(), loss=own_loss, **QUICK)),
     "folder": _from_folder,
     "text": _from_text,
+    "text counts": lambda: _from_text(idf=False),
     "warm start": _warm,
     "Sp": lambda: _plain(Sp(random_state=0)),
     "AverageNN": lambda: _plain(AverageNN(2, random_state=0)),

@@ -1,5 +1,5 @@
 // All that runs on several threads, for the thread sanitizer: the pool, training on sparse and dense rows, scoring,
-// projecting, scanning, and reading text. Prints a digest for each number of threads; they must be the same.
+// projecting, scanning, reading and weighing text. Prints a digest for each number of threads; they must be the same.
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -8,6 +8,7 @@
 #include <string>
 
 #include "dense_training.hpp"
+#include "document_frequencies.hpp"
 #include "scan.hpp"
 #include "sp_dense.hpp"
 #include "sp_small.hpp"
@@ -143,9 +144,15 @@ static void read(int n_threads, Digest& digest) {
     digest.add(indices);
     std::vector<int64_t> offsets;
     for (int64_t at = 0; at < n_bytes; at += n_bytes / 100) offsets.push_back(at);
-    const TextCounts counts =
+    TextCounts counts =
         count_tokens(pool, text.data(), offsets.data(), static_cast<int64_t>(offsets.size()) - 1, {1, 1, 0, 0, 20});
     digest.add(counts.columns);
+    digest.add(counts.counts);
+    const int64_t n_counts = static_cast<int64_t>(counts.columns.size()), n_columns = int64_t{1} << 20;
+    const DocumentFrequencies known = document_frequencies(counts.columns.data(), n_counts, n_columns);
+    const TokenWeights weights(known.columns.data(), known.documents.data(), static_cast<int64_t>(known.columns.size()),
+                               static_cast<int64_t>(offsets.size()) - 1, n_columns);
+    weights.weigh(pool, counts.columns.data(), counts.counts.data(), n_counts);
     digest.add(counts.counts);
 }
 

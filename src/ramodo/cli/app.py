@@ -7,7 +7,7 @@ from typing import Annotated, Optional
 import typer
 
 from ..options import TOP
-from .flags import Fitting, Format, Id, Json, Label, Quiet, Reading, Seed, Threads, flag_of
+from .flags import Fitting, Format, Id, Json, Label, Quiet, Reading, ReadingToFit, Seed, Threads, flag_of
 from .groups import grouped
 
 app = typer.Typer(
@@ -50,7 +50,7 @@ def ramodo(
 @grouped
 def detect(
     data: Data,
-    reading: Reading,
+    reading: ReadingToFit,
     fitting: Fitting,
     output: Output = None,
     model: Model = None,
@@ -75,7 +75,7 @@ def detect(
 def fit(
     data: Data,
     model: Annotated[str, typer.Option("-m", "--model", help="Write the model to this file.")],
-    reading: Reading,
+    reading: ReadingToFit,
     fitting: Fitting,
     quiet: Quiet = False,
     json: Json = False,

@@ -71,6 +71,15 @@ class Reading(Group):
     ] = None
 
 
+@dataclass(frozen=True)
+class ReadingToFit(Reading):
+    """How to read data that a model is fitted to, which may learn from them how to read others."""
+
+    idf: Annotated[
+        bool, _reading("--idf/--no-idf", help="Weigh the tokens of text, rare ones most; else their counts are taken.")
+    ] = True
+
+
 Labels = Annotated[
     Optional[str],  # noqa: UP045
     typer.Option("--labels", help="Table of id,label: 1 known outlier, -1 known inlier.", rich_help_panel=FITTING),

@@ -58,6 +58,8 @@ def _of_model(path: str, as_json: bool) -> dict[str, Any]:
         "data read as": detector.source_,
         "options": detector.get_params(deep=False),
     }
+    if detector.document_frequencies_ is not None:
+        facts["tokens weighed"] = len(detector.document_frequencies_.columns)
     if not as_json:
         changed = {k: v for k, v in facts["options"].items() if v != type(detector)().get_params(deep=False)[k]}
         facts["terms of the score"] = "; ".join(facts["terms of the score"])

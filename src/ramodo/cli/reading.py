@@ -22,8 +22,8 @@ from ..formats import (
     format_named,
     format_of,
 )
+from ..formats.frequencies import DocumentFrequencies
 from ..formats.table import MISSING, MissingValueError
-from ..formats.text import as_table
 from ..options import OptionError, option_named
 from .console import bar, note
 from .flags import Reading
@@ -33,14 +33,20 @@ from .flags import Reading
 class Source(Reading):
     """How to read data, as the command line says it; and, of a model's data, what was found in them.
 
+    idf : whether tokens of text are weighed; only to fit a model, or by one that was fitted so
     of_model : columns that the model's data had; data of another format need not
+    names : of the model's features
+    frequencies : by which the model weighs tokens
     """
 
+    idf: bool = False
     categories: Sequence[str] = ()
     means: Mapping[str, float] = field(default_factory=dict)
     optional: Sequence[str] = ()
     numbers: Collection[str] = ()
     of_model: Sequence[str] = ()
+    names: Sequence[str] | None = None
+    frequencies: DocumentFrequencies | None = None
 
     @classmethod
     def asked(cls, reading: Reading) -> Self:
@@ -74,13 +80,19 @@ class Source(Reading):
 
     def text_options(self) -> TextOptions:
         """Of text."""
-        return TextOptions(
-            _range("--words", self.words), _range("--characters", self.characters), self.bits, self.vocabulary
-        )
+        words, characters = _range("--words", self.words), _range("--characters", self.characters)
+        return TextOptions(words, characters, self.bits, self.vocabulary, self.idf)
 
     def how(self, n_threads: int) -> How:
         """What a format is told."""
-        return How(self.table_options(), self.text_options(), self.zero_based, n_threads=n_threads)
+        return How(
+            self.table_options(),
+            self.text_options(),
+            self.zero_based,
+            names=self.names,
+            frequencies=self.frequencies,
+            n_threads=n_threads,
+        )
 
     def format_at(self, path: str) -> Format:
         """The format of a file."""
@@ -99,6 +111,19 @@ class Source(Reading):
                     f"--{option} {name!r} was given, and {path} is read as {kind.name}, which has no such columns; "
                     f"allowed with it: {allowed}."
                 )
+
+    def refuse_unweighed(self, path: str) -> None:
+        """Raise where a model weighs tokens, and data are no documents: nobody can tell counts from weights."""
+        kind = self.format_at(path)
+        if (
+            self.frequencies is not None
+            and not kind.has_documents
+            and (self.text is None or "text" not in kind.columns)
+        ):
+            raise FormatError(
+                f"{path} is read as {kind.name}, and the model weighs the tokens of text; allowed: documents, or a "
+                "model that was fitted with --no-idf."
+            )
 
     def is_text(self, path: str) -> bool:
         """Whether rows are documents."""
@@ -161,6 +186,9 @@ def source_of(detector: Any, format: str | None, id: str | None, label: str | No
     known["optional"] = [name for name in (known.get("label"), *known.get("ignore", ())) if name is not None]
     if label is not None:  # which is asked for, so it must be there
         known |= {"label": label, "optional": known.get("ignore", ())}
+    frequencies = getattr(detector, "document_frequencies_", None)
+    known |= {"frequencies": frequencies, "idf": frequencies is not None}
+    known["names"] = getattr(detector, "feature_names_in_", None)
     return Source(**known)
 
 
@@ -173,12 +201,14 @@ def read_for(detector: Any, path: str, source: Source, n_threads: int) -> Table:
     if kind.names_rows:
         source = replace(source, optional=source.of_model)
     if kind.takes_width:
+        source.refuse_unweighed(path)
         return kind.read(path, replace(source.how(n_threads), n_features=detector.n_features_in_))
     table = _read_table(detector, path, source, n_threads)
     if source.vocabulary and table.texts is not None:
-        made = as_table(table.texts, source.text_options(), names=detector.feature_names_in_)
-        return Table(made.X, table.ids, made.names, table.classes, table.texts)
-    return aligned(path, kind.name, table, detector)
+        return table
+    found = aligned(path, kind.name, table, detector)
+    source.refuse_unweighed(path)
+    return found
 
 
 def _read_table(detector: Any, path: str, source: Source, n_threads: int) -> Table:

@@ -30,9 +30,10 @@ def run_score(
     if path == output == "-":
         kind = _format_of_stream(detector, source.format)
         if kind.of_stream is not None:
-            replace(source, format=kind.name).refuse_columns(path)
-            names = getattr(detector, "feature_names_in_", None)
-            how = replace(source.how(detector.n_jobs), n_features=detector.n_features_in_, names=names)
+            source = replace(source, format=kind.name)
+            source.refuse_columns(path)
+            source.refuse_unweighed(path)
+            how = replace(source.how(detector.n_jobs), n_features=detector.n_features_in_)
             _score_stream(detector, partial(kind.of_stream, "standard input"), how)
             return
     table = read_for(detector, path, source, detector.n_jobs)

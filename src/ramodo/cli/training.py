@@ -25,6 +25,7 @@ def fit(fitting: Fitting, table: Table, is_text: bool, verbose: bool) -> tuple[R
         detector.fit(table.X, labels=labels)
     if table.names is not None:
         detector.feature_names_in_ = np.array(table.names, dtype=object)
+    detector.document_frequencies_ = table.frequencies
     return detector, [str(w.message) for w in caught if issubclass(w.category, UserWarning)]
 
 

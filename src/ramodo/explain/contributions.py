@@ -28,6 +28,8 @@ from .explanation import Explanation, Reason, RowExplanation, Strongest
 Doubles = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int64]
 
+Shown = Callable[[npt.NDArray[Any], npt.NDArray[Any]], Doubles]
+
 _AT_ONCE = 64
 """Rows that are explained together."""
 
@@ -38,12 +40,22 @@ _STRONGEST = 100
 
 
 def explain(
-    model: Model, rows: Block, scores: Doubles, known: Doubles, name_of: Callable[[int], str], top: int, n_threads: int
+    model: Model,
+    rows: Block,
+    scores: Doubles,
+    known: Doubles,
+    name_of: Callable[[int], str],
+    top: int,
+    n_threads: int,
+    shown: Shown | None = None,
 ) -> Explanation:
-    """Reasons for the score of each row. `scores` are those of the rows, `known` those of the training rows."""
+    """Reasons for the score of each row. `scores` are those of the rows, `known` those of the training rows.
+
+    `shown` gives, for columns and values there, values that people know: the counts of tokens that are weighed.
+    """
     parts = model.parts()
     compared = [number for number, part in enumerate(parts) if part.as_given is not None]
-    typical = _Typical([part.as_given for part in parts if part.as_given is not None])
+    typical = _Typical([part.as_given for part in parts if part.as_given is not None], shown or _as_they_are)
     explainer = kernels.Explainer(typical.columns, rows.n_features)
     for number, part in enumerate(parts):
         slots = typical.slots(compared.index(number)) if number in compared else np.empty(0, dtype=np.int32)
@@ -122,10 +134,10 @@ class _ReferenceSums:
 
 
 class _Typical:
-    """The features of the reference rows: how many rows have each, and its mean over those."""
+    """The features of the reference rows: how many rows have each, and its mean over those, of values as shown."""
 
-    def __init__(self, origins: list[Block]) -> None:
-        self._n = sum(rows.n_rows for rows in origins)
+    def __init__(self, origins: list[Block], shown: Shown) -> None:
+        self._n, self._shown = sum(rows.n_rows for rows in origins), shown
         dense = [rows.values for rows in origins if isinstance(rows, DenseRows)]
         if dense:
             self._slots: list[Any] = [None] * len(dense)
@@ -135,10 +147,11 @@ class _Typical:
             return
         sparse = [rows for rows in origins if isinstance(rows, SparseRows)]
         data = np.concatenate([rows.data for rows in sparse])
-        self.columns, slots = np.unique(np.concatenate([rows.indices for rows in sparse]), return_inverse=True)
+        indices = np.concatenate([rows.indices for rows in sparse])
+        self.columns, slots = np.unique(indices, return_inverse=True)
         self._slots = np.split(slots.astype(np.int32), np.cumsum([len(rows.indices) for rows in sparse])[:-1])
         self._counts = np.bincount(slots[data != 0], minlength=len(self.columns))
-        self._sums = np.bincount(slots, data, minlength=len(self.columns))
+        self._sums = np.bincount(slots, shown(indices, data), minlength=len(self.columns))
 
     def slots(self, part: int) -> Any:
         """The position among `columns` of each entry of a part's references; None if each has all columns."""
@@ -149,12 +162,16 @@ class _Typical:
         columns = np.concatenate([row.columns for row in rows])
         counts = _looked_up(self.columns, self._counts, columns)
         means = _looked_up(self.columns, self._sums, columns) / np.maximum(counts, 1)
-        values = np.concatenate([row.values for row in rows])
+        values = self._shown(columns, np.concatenate([row.values for row in rows]))
         sums = np.concatenate([row.contributions for row in rows])
         numbers = zip(values.tolist(), sums.tolist(), (counts / self._n).tolist(), means.tolist(), strict=True)
         found = [Reason(column, name_of(column), *of) for column, of in zip(columns.tolist(), numbers, strict=True)]
         ends = np.cumsum([0, *[len(row.columns) for row in rows]]).tolist()
         return [tuple(found[a:b]) for a, b in pairwise(ends)]
+
+
+def _as_they_are(_: npt.NDArray[Any], values: npt.NDArray[Any]) -> Doubles:
+    return values
 
 
 def _looked_up(keys: Any, values: Any, wanted: Integers) -> Any:

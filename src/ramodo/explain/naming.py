@@ -26,7 +26,8 @@ def explained(
     """Why rows of a table have their scores."""
     taken, _ = open_block(table.X[rows])
     n_threads = detector.n_jobs or 1
-    found = explain(detector.model_, taken, scores[rows], detector.outlier_scores_, str, top, n_threads)
+    counts = None if table.frequencies is None else table.frequencies.counts
+    found = explain(detector.model_, taken, scores[rows], detector.outlier_scores_, str, top, n_threads, counts)
     return found.named(_names(detector, table, rows, found, texts))
 
 

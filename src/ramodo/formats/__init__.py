@@ -15,6 +15,7 @@ from .format import Format, How
 from .table import FormatError, Table, TableOptions, TextOptions
 
 if TYPE_CHECKING:
+    from .frequencies import DocumentFrequencies
     from .opening import Show
 
 __all__ = ["FORMATS", "Format", "FormatError", "How", "Table", "TableOptions", "TextOptions"]
@@ -81,12 +82,22 @@ def read(
     texts: TextOptions | None = None,
     zero_based: bool | None = None,
     n_features: int | None = None,
+    frequencies: DocumentFrequencies | None = None,
     n_threads: int = 1,
     show: Show | None = None,
 ) -> Table:
     """The matrix that `path` holds, and what it says of rows and columns. `-` is standard input.
 
-    `show` takes megabytes that are read, and all, where a format is read in pieces.
+    `frequencies` are those by which a model weighs tokens, its `document_frequencies_`; without, they are learnt from
+    the documents. `show` takes megabytes that are read, and all, where a format is read in pieces.
     """
-    how = How(table or TableOptions(), texts or TextOptions(), zero_based, n_features, None, n_threads, show)
+    how = How(
+        table or TableOptions(),
+        texts or TextOptions(),
+        zero_based,
+        n_features,
+        frequencies=frequencies,
+        n_threads=n_threads,
+        show=show,
+    )
     return format_named(format_of(path, format)).read(path, how)

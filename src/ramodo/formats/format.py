@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from .table import Table, TableOptions, TextOptions
 
 if TYPE_CHECKING:
+    from .frequencies import DocumentFrequencies
     from .opening import Show
 
 
@@ -25,6 +26,7 @@ class How:
     zero_based : whether indices begin at 0; None to see for oneself
     n_features : columns that there are, where a model knows them
     names : tokens of a vocabulary that a model kept
+    frequencies : by which a model weighs tokens; None to learn them from these documents
     show : takes megabytes that are read, and all, where a format is read in pieces
     """
 
@@ -33,6 +35,7 @@ class How:
     zero_based: bool | None = None
     n_features: int | None = None
     names: Sequence[str] | None = None
+    frequencies: DocumentFrequencies | None = None
     n_threads: int = 1
     show: Show | None = None
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from .classes import Classes
+    from .frequencies import DocumentFrequencies
 
 MISSING = ("error", "zero", "mean", "indicator")
 
@@ -48,12 +49,16 @@ class TableOptions:
 
 @dataclass(frozen=True)
 class TextOptions:
-    """Which tokens: n-grams of words and of characters, from .. to, (0, 0) for none; 2^bits features."""
+    """Which tokens: n-grams of words and of characters, from .. to, (0, 0) for none; 2^bits features.
+
+    idf : weigh tokens by inverse document frequency, with sublinear counts; else their values are counts
+    """
 
     words: tuple[int, int] = (1, 1)
     characters: tuple[int, int] = (3, 5)
     bits: int = 22
     vocabulary: bool = False
+    idf: bool = True
 
     @property
     def n_features(self) -> int:
@@ -69,6 +74,7 @@ class Table:
     categories : columns of a table that became one column for each of their values
     means : of the columns of a table, where missing values were to become them
     zero_based : whether the indices of an svmlight file began at 0
+    frequencies : by which the tokens of documents are weighed; None where values are counts, or no documents
     notes : what was done that a user may not have meant
     """
 
@@ -80,6 +86,7 @@ class Table:
     categories: Sequence[str] = ()
     means: Mapping[str, float] | None = None
     zero_based: bool | None = None
+    frequencies: DocumentFrequencies | None = None
     notes: Sequence[str] = ()
 
     def id_of(self, row: int) -> str:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -155,8 +156,7 @@ def _read(path: str, how: How, suffix: str) -> Table:
     found = read(path, how.table, suffix=suffix, show=how.show)
     if found.texts is None:
         return found
-    made = as_table(found.texts, how.texts, n_threads=how.n_threads)
-    return Table(made.X, found.ids, made.names, found.classes, found.texts)
+    return replace(as_table(found.texts, how), ids=found.ids, classes=found.classes)
 
 
 def _format(name: str, suffixes: tuple[str, ...], meaning: str) -> Format:

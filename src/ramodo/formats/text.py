@@ -1,4 +1,4 @@
-"""Text, a document a line: counts of words and character n-grams, hashed natively.
+"""Text, a document a line: words and character n-grams, counted, hashed natively, and weighed (frequencies.py).
 
 The feature of a token is a hash of it, cut to `bits` bits: no vocabulary, any number of documents, and memory that
 follows the features seen however many bits there are. Names are found again by tokenising a document once more.
@@ -18,27 +18,32 @@ import scipy.sparse as sp
 
 from .. import kernels
 from .format import Format, How
+from .frequencies import DocumentFrequencies
 from .opening import Show, line_blocks
 from .table import FormatError, Table, TextOptions
 
 
-def read(path: str, options: TextOptions | None = None, *, n_threads: int = 1, show: Show | None = None) -> Table:
+def read(path: str, how: How | None = None) -> Table:
     """One row per line; empty lines are rows without a feature, so that line numbers stay."""
-    options = options or TextOptions()
-    texts = list(lines(path, show))
+    how = how or How()
+    texts = list(lines(path, how.show))
     if not texts:
         raise FormatError(f"{path} has no lines.")
-    return as_table(texts, options, n_threads=n_threads)
+    return as_table(texts, how)
 
 
-def as_table(
-    texts: Sequence[str], options: TextOptions, *, names: Sequence[str] | None = None, n_threads: int = 1
-) -> Table:
-    """Documents as a matrix; over the given names, where a vocabulary was kept before."""
-    if not options.vocabulary:
-        return Table(vectorize(texts, options, n_threads=n_threads), texts=texts)
-    matrix, found = _over_vocabulary(texts, options, names)
-    return Table(matrix, names=found, texts=texts)
+def as_table(texts: Sequence[str], how: How) -> Table:
+    """Documents as a matrix; with the tokens and weights of a model, where it has some."""
+    names = None
+    if how.texts.vocabulary:
+        matrix, names = _over_vocabulary(texts, how.texts, how.names)
+    else:
+        matrix = vectorize(texts, how.texts, n_threads=how.n_threads)
+    frequencies = None
+    if how.texts.idf:
+        frequencies = how.frequencies or DocumentFrequencies.of(matrix)
+        frequencies.weigh(matrix, how.n_threads)
+    return Table(matrix, names=names, texts=texts, frequencies=frequencies)
 
 
 def _over_vocabulary(
@@ -108,9 +113,7 @@ def token_names(texts: Sequence[str], columns: Iterable[int], options: TextOptio
 
 
 def _of_stream(name: str, block: bytes, line: int, how: How) -> Table:
-    names = how.names if how.texts.vocabulary else None
-    lines = block.decode("utf-8", "replace").removesuffix("\n").split("\n")
-    return as_table(lines, how.texts, names=names, n_threads=how.n_threads)
+    return as_table(block.decode("utf-8", "replace").removesuffix("\n").split("\n"), how)
 
 
 FORMATS = (
@@ -118,7 +121,7 @@ FORMATS = (
         "text",
         (".txt", ".text", ".log", ".urls"),
         "A document a line.",
-        lambda path, how: read(path, how.texts, n_threads=how.n_threads, show=how.show),
+        read,
         of_stream=_of_stream,
         has_documents=True,
     ),

@@ -9,6 +9,7 @@ Trainer            the training loop over drawn triplets                   nativ
 hinge              the ranking loss alone                                  native/hinge.hpp
 read_svmlight      lines of text to CSR arrays                             native/svmlight.hpp
 count_text         documents to counts of hashed tokens                    native/text.hpp
+TokenWeights       counts to weights by document frequencies               native/document_frequencies.hpp
 FeatureSums        sums by feature                                         native/feature_sums.hpp
 Explainer          what each feature adds to the score of each row         native/explainer.hpp
 Projection         ψ(x W) of sparse and dense rows                         native/projection.hpp
@@ -36,6 +37,7 @@ Integers = npt.NDArray[np.int64]
 
 _FEWER_AT_A_TIME = "Give fewer rows at a time"
 _SMALLER_FILES = "Split the file, or convert it to a rows folder on a larger machine"
+_FEWER_BITS = "Use fewer bits"
 _FEWER_REFERENCES = "Use fewer or smaller subsamples"
 _SMALLER_MODEL = "Use a smaller n_components, or fewer features (text: fewer bits)"
 
@@ -117,6 +119,25 @@ def text_tokens(
     with Room(f"the tokens in {len(text):,} bytes of text", _FEWER_AT_A_TIME):
         found: Any = _native.text_tokens(text, words, characters, bits)
     return list(found)
+
+
+def document_frequencies(columns: npt.NDArray[Any], n_features: int) -> tuple[Integers, npt.NDArray[np.int32]]:
+    """The columns that occur, in order, and how many documents have each, of entries with one for each that does."""
+    with Room(f"the documents of each token in {len(columns):,} counts", _SMALLER_FILES):
+        found: Any = _native.document_frequencies(columns, n_features)
+    return found[0], found[1]
+
+
+class TokenWeights:
+    """What tokens weigh; `documents` of `n_documents` have those of `columns`, which increase."""
+
+    def __init__(self, columns: Integers, documents: npt.NDArray[np.int32], n_documents: int, n_features: int) -> None:
+        with Room(f"the weights of {len(columns):,} tokens", _FEWER_BITS):
+            self._native = _native.TokenWeights(columns, documents, n_documents, n_features)
+
+    def weigh(self, columns: npt.NDArray[Any], counts: Floats, n_threads: int) -> None:
+        """Replace counts of tokens, which have these columns, by values."""
+        self._native.weigh(columns, counts, n_threads)
 
 
 class Phi(NamedTuple):

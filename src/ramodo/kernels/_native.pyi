@@ -586,6 +586,41 @@ class Explainer:
         top: int,
     ) -> object: ...
 
+class TokenWeights:
+    def __init__(
+        self,
+        columns: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+        documents: Annotated[NDArray[numpy.int32], dict(shape=(None,), order="C", device="cpu", writable=False)],
+        n_documents: int,
+        n_columns: int,
+    ) -> None: ...
+    @overload
+    def weigh(
+        self,
+        columns: Annotated[NDArray[numpy.int32], dict(shape=(None,), order="C", device="cpu", writable=False)],
+        counts: Annotated[NDArray[numpy.float32], dict(shape=(None,), order="C", device="cpu")],
+        n_threads: int,
+    ) -> None: ...
+    @overload
+    def weigh(
+        self,
+        columns: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+        counts: Annotated[NDArray[numpy.float32], dict(shape=(None,), order="C", device="cpu")],
+        n_threads: int,
+    ) -> None: ...
+
+@overload
+def document_frequencies(
+    columns: Annotated[NDArray[numpy.int32], dict(shape=(None,), order="C", device="cpu", writable=False)],
+    n_columns: int,
+) -> object: ...
+@overload
+def document_frequencies(
+    columns: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+    n_columns: int,
+) -> object:
+    """(columns that occur, how often each does)"""
+
 def count_text(
     text: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order="C", device="cpu", writable=False)],
     offsets: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],

@@ -58,6 +58,14 @@ def check_range(name: str, values: npt.NDArray[np.int64], end: int) -> None:
         require(fine, f"{name} has numbers that are not from 0 to {end - 1}")
 
 
+def check_features(name: str, columns: npt.NDArray[np.int64], n_features: int) -> None:
+    """Increasing numbers of features, where they are not too many; the first and the last always."""
+    if len(columns):
+        increasing = columns.nbytes > CHECKED_AT_ONCE or bool((columns[1:] > columns[:-1]).all())
+        fine = increasing and columns[0] >= 0 and columns[-1] < n_features
+        require(fine, f"{name} are not increasing numbers from 0 to {n_features - 1}")
+
+
 class Saved:
     """Facts and arrays of one term. What is taken out is gone; `finish` refuses what is left."""
 
@@ -135,10 +143,7 @@ class Saved:
     def features(self, name: str) -> npt.NDArray[np.int64]:
         """Increasing numbers of features."""
         columns = self.array(name, "int64", 1)
-        if len(columns):
-            increasing = columns.nbytes > CHECKED_AT_ONCE or bool((columns[1:] > columns[:-1]).all())
-            fine = increasing and columns[0] >= 0 and columns[-1] < self.n_features
-            require(fine, f"{self._prefix}{name} are not increasing numbers from 0 to {self.n_features - 1}")
+        check_features(f"{self._prefix}{name}", columns, self.n_features)
         return columns
 
     def origin(self, n_references: int | None) -> Origin | None:

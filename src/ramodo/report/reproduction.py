@@ -56,7 +56,7 @@ def reproduction(detector: Any, print_of_rows: str, is_training: bool) -> Reprod
     if not is_training:
         data["fingerprint of these data"] = print_of_rows
     source = detector.source_ or {}
-    data |= _reading(source)
+    data |= _reading(source, detector.document_frequencies_ is not None)
     return Reproduction(
         f"{type(detector).__name__}({given}).fit(X)",
         str(source.get("command", "")),
@@ -77,7 +77,7 @@ def reproduction(detector: Any, print_of_rows: str, is_training: bool) -> Reprod
     )
 
 
-def _reading(source: dict[str, Any]) -> dict[str, str]:
+def _reading(source: dict[str, Any], weighs_tokens: bool) -> dict[str, str]:
     """How a file was read, where that differs from the defaults."""
     read = {text: source.get(name) for name, text in _COLUMNS.items()}
     read["missing values"] = _MISSING.get(source.get("missing", ""))
@@ -88,6 +88,9 @@ def _reading(source: dict[str, Any]) -> dict[str, str]:
         read["runs of characters, from-to"] = source.get("characters")
         read["features of documents"] = (
             "each has a column" if source.get("vocabulary") else f"hashed to 2^{source.get('bits')} columns"
+        )
+        read["values of features"] = (
+            "1 + ln of the count, times the inverse document frequency" if weighs_tokens else "counts"
         )
     return {
         text: ", ".join(map(str, value)) if isinstance(value, list) else str(value)

@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from ..saved import check_array, require, shown
 from ..terms import Model, offset_of
-from . import terms
+from . import frequencies, terms
 from .facts import check_vectors, read_label, read_source, read_stage_seconds
 from .tensors import CHECKSUM
 from .version_2 import from_version_2
@@ -55,8 +55,10 @@ def read_fitted(header: dict[str, str], tensors: dict[str, npt.NDArray[Any]]) ->
     model = terms.read(header["terms"], tensors, facts["n_features_in_"], n_rows)
     require(len(model.learned) > 0, "it has no representation")
     samples, alive = _read_samples(header, tensors, model)
+    documents = frequencies.read(header, tensors, facts["n_features_in_"])
     check_vectors(tensors, facts["n_features_in_"])
     fitted = {**facts, **tensors, "model_": model, "samples_": samples, "n_alive_": alive}
+    fitted["document_frequencies_"] = documents
     if names is not None:
         fitted["feature_names_in_"] = _read_names(names, facts["n_features_in_"])
     fitted["stage_seconds_"] = read_stage_seconds(header["stage_seconds"])

@@ -24,6 +24,7 @@ from ...options import check
 from ..references import References
 from ..saved import ModelFileError, require
 from ..terms import Model
+from . import frequencies
 from . import tensors as tensor_file
 from .facts import ARRAYS
 from .plain_options import surely_fit
@@ -51,7 +52,9 @@ def save(detector: RandomDistanceDetector, path: Path) -> Path:
     if hasattr(detector, "feature_names_in_"):
         names = json.dumps([str(name) for name in detector.feature_names_in_]).encode()
         tensors["feature_names_in_"] = np.frombuffer(names, dtype=np.uint8)
-    header = {
+    of_documents, arrays = frequencies.describe(detector.document_frequencies_)
+    tensors |= arrays
+    header = of_documents | {
         "format": FORMAT,
         "version": str(VERSION),
         "class": type(detector).__name__,

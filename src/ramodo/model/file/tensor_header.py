@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-TYPES = {"F32": "<f4", "F64": "<f8", "I64": "<i8", "U8": "u1"}
+TYPES = {"F32": "<f4", "F64": "<f8", "I64": "<i8", "I32": "<i4", "U8": "u1"}
 """Types that a model file holds."""
 
 LONGEST = 100_000_000

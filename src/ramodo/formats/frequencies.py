@@ -1,0 +1,53 @@
+"""What tokens weigh: the more, the fewer of the training documents have them.
+
+A token that is `count` times in a document has the value (1 + ln count) * (ln((1 + N) / (1 + n)) + 1) there, where n of
+N training documents have it, 0 for a token that none has: scikit-learn's TfidfVectorizer(sublinear_tf=True, norm=None).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Self
+
+import numpy as np
+import numpy.typing as npt
+import scipy.sparse as sp
+
+from .. import kernels
+
+
+@dataclass(frozen=True, eq=False)
+class DocumentFrequencies:
+    """How many of the training documents have each token.
+
+    columns : of the tokens that any has, in order
+    documents : that have each of them
+    n_documents : of the training data
+    n_features : columns that there are
+    """
+
+    columns: npt.NDArray[np.int64]
+    documents: npt.NDArray[np.int32]
+    n_documents: int
+    n_features: int
+
+    @classmethod
+    def of(cls, counts: sp.csr_array) -> Self:
+        """Those of a matrix of counts, a document a row."""
+        n_documents, n_features = counts.shape
+        return cls(*kernels.document_frequencies(counts.indices, n_features), n_documents, n_features)
+
+    def weigh(self, counts: sp.csr_array, n_threads: int = 1) -> None:
+        """Replace counts by values."""
+        self._weights.weigh(counts.indices, counts.data, n_threads)
+
+    def counts(self, columns: npt.NDArray[Any], values: npt.NDArray[Any]) -> npt.NDArray[np.float64]:
+        """The counts that have these values in these columns."""
+        of_one = np.ones(len(columns), dtype=np.float32)
+        self._weights.weigh(columns, of_one, 1)
+        return np.where(values == 0, 0.0, np.rint(np.exp(values / of_one.astype(np.float64) - 1)))
+
+    @cached_property
+    def _weights(self) -> kernels.TokenWeights:
+        return kernels.TokenWeights(self.columns, self.documents, self.n_documents, self.n_features)
