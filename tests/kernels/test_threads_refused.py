@@ -111,7 +111,7 @@ def test_limit_on_memory():
 import signal
 
 def limited(n_jobs, room):
-    signal.alarm(30)                     # a hang is killed
+    signal.alarm(100)                    # a hang is killed
     used = int(open("/proc/self/statm").read().split()[0]) * resource.getpagesize()
     resource.setrlimit(resource.RLIMIT_AS, (used + room * 2**20,) * 2)
     return same(results(large, n_jobs), expected)
