@@ -18,7 +18,7 @@ import scipy.sparse as sp
 from .classes import classes_of, is_text, shown
 from .columns import Column
 from .format import Format, How
-from .opening import Show, is_compressed, refuse_cut, suffixes_of, whole
+from .opening import Show, is_compressed, need_threads, refuse_cut, suffixes_of, whole
 from .table import MISSING, FormatError, Table, TableOptions, refuse_repeated
 from .text import as_table
 
@@ -75,6 +75,7 @@ def _load(path: str, suffix: str, texts: Sequence[str | None], show: Show | None
         import pyarrow.parquet
     except ImportError:
         raise FormatError(f"{path}: {suffix} files need the package pyarrow: pip install 'ramodo[files]'.") from None
+    need_threads(path, pyarrow.cpu_count() + pyarrow.io_thread_count())
     try:
         if suffix in (".csv", ".tsv"):
             parse = pyarrow.csv.ParseOptions(delimiter="\t" if suffix == ".tsv" else ",", newlines_in_values=True)
