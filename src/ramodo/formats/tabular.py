@@ -117,10 +117,11 @@ def _stream(path: str, show: Show | None) -> Iterator[Any]:
     import pyarrow
 
     if show is None and os.path.isfile(path) and not is_compressed(path):
-        with pyarrow.OSFile(path) as file:  # by reads: a mapping that is cut would end the process
-            before = os.fstat(file.fileno()).st_size
+        # By reads: a mapping that is cut would end the process. pyarrow 16 does not tell the descriptor of its file.
+        with open(path, "rb") as same, pyarrow.OSFile(path) as file:
+            before = os.fstat(same.fileno()).st_size
             yield file
-            refuse_cut(path, before, os.fstat(file.fileno()).st_size)
+            refuse_cut(path, before, os.fstat(same.fileno()).st_size)
         return
     read = whole(path, show)
     kept = pyarrow.allocate_buffer(len(read))
