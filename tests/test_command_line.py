@@ -2,10 +2,8 @@
 
 import json
 import os
-import signal
 import subprocess
 import sys
-import time
 
 import numpy as np
 import pyarrow.parquet
@@ -200,21 +198,4 @@ def test_what_is_wrong_is_said_and_nothing_is_left_behind(run, mail, tmp_path, a
     assert message in " ".join(done.stderr.replace("│", " ").split())
     assert done.stdout == ""
     assert "Traceback" not in done.stderr
-    assert sorted(os.listdir(tmp_path)) == before
-
-
-def test_an_interruption_leaves_no_file(mail, tmp_path):
-    rng = np.random.default_rng(0)
-    X = sp.random_array((20_000, 5000), density=0.01, rng=rng, format="csr")
-    dump_svmlight_file(sp.csr_matrix(X), np.zeros(20_000), str(tmp_path / "big.svm"), zero_based=False)
-    before = sorted(os.listdir(tmp_path))
-    listening = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler)"  # ignored in the background
-    command = [sys.executable, "-c", f"{listening}; {COMMAND[-1]}", "detect", "big.svm", "-o", "s.csv"]
-    with subprocess.Popen([*command, "--epochs", "20000"], cwd=tmp_path) as process:
-        try:
-            time.sleep(4)
-            process.send_signal(signal.SIGINT)
-            assert process.wait(timeout=60) == 130
-        finally:
-            process.kill()
     assert sorted(os.listdir(tmp_path)) == before

@@ -35,11 +35,13 @@ print(peak() - before)
 """
 
 _INTERRUPTED = """
+import signal
 from ramodo import REPEN
 from ramodo.datasets import make_ultrahigh
 
 X, _ = make_ultrahigh(2000, 100_000, row_length=300, random_state=0)
 detector = REPEN(n_epochs=1000, random_state=0, verbose=1)
+signal.signal(signal.SIGINT, signal.default_int_handler)  # ignored where tests run in the background
 try:
     detector.fit(X)
 except KeyboardInterrupt:
@@ -65,7 +67,7 @@ def test_ctrl_c_stops_training_and_leaves_the_estimator_unfitted():
                     break
             time.sleep(0.5)
             running.send_signal(signal.SIGINT)
-            printed, complaints = running.communicate(timeout=30)
+            printed, complaints = running.communicate(timeout=120)
         finally:
             running.kill()
     assert printed.strip() == "interrupted []", complaints

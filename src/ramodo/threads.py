@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import threading
 
 
 def n_cores() -> int:
@@ -21,3 +22,20 @@ def _of_context() -> int:
     from joblib.parallel import get_active_backend  # scikit-learn has it imported; commands without it need not wait
 
     return get_active_backend()[1] or 1
+
+
+def can_start(n: int) -> bool:
+    """Whether the system lets us have that many more threads at a time."""
+    done, started = threading.Event(), list[threading.Thread]()
+    try:
+        for _ in range(n):
+            thread = threading.Thread(target=done.wait)
+            thread.start()
+            started.append(thread)
+    except RuntimeError:
+        return False
+    finally:
+        done.set()
+        for thread in started:
+            thread.join()
+    return True

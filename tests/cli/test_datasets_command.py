@@ -129,6 +129,6 @@ def test_ctrl_c_while_a_server_is_silent(start, cache):
         connection, _ = server.accept()
         connection.recv(1000)
         process.send_signal(signal.SIGINT)
-        assert process.wait(20) == 130
+        assert process.wait(120) == 130
         connection.close()
     assert not list(cache.rglob("ad.data*"))

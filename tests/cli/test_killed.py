@@ -41,7 +41,7 @@ def kills(n, sources, *command):
     assert process.returncode == 0
     assert len(outcomes) == n
     assert set(outcomes) <= {"killed", "ended with 0"}
-    assert outcomes.count("killed") > n // 2
+    assert "killed" in outcomes
 
 
 def run(*command):

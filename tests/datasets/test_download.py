@@ -1,8 +1,6 @@
 """Downloads over a real connection: cut, changed, refused, and gone on with."""
 
-import os
 import signal
-import threading
 
 import pytest
 from file_server import CONTENT, SHA256
@@ -141,10 +139,10 @@ def test_no_server_at_all(folder, server):
 
 
 def test_a_server_that_falls_silent_is_asked_again(server, file, folder, monkeypatch):
-    monkeypatch.setattr(connections, "TIMEOUT", 0.2)
-    server.cut_after, server.stalls = [1000], 1.0
+    monkeypatch.setattr(connections, "TIMEOUT", 1.0)
+    server.cut_after, server.stalls = [1000], 100.0
     assert fetch(file, folder).read_bytes() == CONTENT
-    assert server.ranges() == [None, "bytes=1000-"]
+    assert server.ranges()[:2] == [None, "bytes=1000-"]
 
 
 def test_chunks_of_unknown_length(server, file, folder):
@@ -192,12 +190,11 @@ def test_redirects_are_followed(server, file, folder):
 
 
 def test_ctrl_c_keeps_the_part_and_leaves_no_file(server, file, folder):
-    server.cut_after, server.stalls = [3000], 5.0
+    server.cut_after, server.stalls = [3000], 100.0
     before = signal.signal(signal.SIGINT, signal.default_int_handler)  # ignored where tests run in the background
-    threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT)).start()
     try:
-        with pytest.raises(KeyboardInterrupt):
-            fetch(file, folder)
+        with pytest.raises(KeyboardInterrupt):  # as soon as something has come
+            fetch(file, folder, show=lambda done, total: signal.raise_signal(signal.SIGINT))
     finally:
         signal.signal(signal.SIGINT, before)
     assert names(folder) == ["a.bin.part", "a.bin.part.json"]

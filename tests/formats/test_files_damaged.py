@@ -80,7 +80,7 @@ class Keys(encryption.KmsClient):
 def test_an_encrypted_table(tmp_path):
     path, table = tmp_path / "data.parquet", pa.table({"a": [1.0, 2.0]})
     factory, connection = encryption.CryptoFactory(lambda _: Keys()), encryption.KmsConnectionConfig()
-    how = encryption.EncryptionConfiguration(footer_key="key", uniform_encryption=True)
+    how = encryption.EncryptionConfiguration(footer_key="key", column_keys={"key": ["a"]})
     properties = factory.file_encryption_properties(connection, how)
     with pa.parquet.ParquetWriter(path, table.schema, encryption_properties=properties) as writer:
         writer.write_table(table)

@@ -141,7 +141,7 @@ def test_a_small_folder_cannot_be_spoilt_by_who_writes_into_it(tmp_path, data):
     folder.write(tmp_path / "data.rows", Table(data[0]))
     os.chmod(tmp_path / "data.rows/indices.npy", 0o644)
     command = [sys.executable, "-W", "ignore", "-c", SPOIL, str(tmp_path / "data.rows")]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
     assert (done.returncode, done.stdout.strip()) == (0, "True"), done.stderr
 
 

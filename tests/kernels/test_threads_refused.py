@@ -72,6 +72,33 @@ for allowed in (0, 1, 2):
     run(MADE + program, LD_PRELOAD=str(few_threads))
 
 
+def test_tables_that_cannot_be_read_without_threads(few_threads, tmp_path):
+    """Libraries that read them crash or hang where they are refused a thread. The last that is printed is what did."""
+    program = """
+import anndata, pandas
+from ramodo.formats import FormatError, read
+
+names = [f"{sys.argv[1]}/data.{suffix}" for suffix in ("csv", "parquet", "feather", "h5ad")]
+frame = pandas.DataFrame({"a": [1.0, 2.0], "b": [3.0, 4.0]})
+frame.to_csv(names[0], index=False)
+frame.to_parquet(names[1])
+frame.to_feather(names[2])
+anndata.AnnData(frame.values).write_h5ad(names[3])
+for allowed in (0, 1, 1_000_000):
+    ctypes.CDLL(None).allow_threads(allowed)
+    for name in names:
+        print(name, end=" ", flush=True)
+        try:
+            print(read(name).X.shape)
+        except FormatError as error:
+            print(str(error).removeprefix(name))
+"""
+    said = run(MADE + program, tmp_path, LD_PRELOAD=str(few_threads)).splitlines()
+    assert len(said) == 12
+    assert all(" cannot be read: the system refuses to start the " in line for line in said[:8])
+    assert all(line.endswith(" (2, 2)") for line in said[8:])
+
+
 def test_no_more_threads_than_work(few_threads):
     program = """
 system = ctypes.CDLL(None)
@@ -111,7 +138,7 @@ def test_limit_on_memory():
 import signal
 
 def limited(n_jobs, room):
-    signal.alarm(30)                     # a hang is killed
+    signal.alarm(100)                    # a hang is killed
     used = int(open("/proc/self/statm").read().split()[0]) * resource.getpagesize()
     resource.setrlimit(resource.RLIMIT_AS, (used + room * 2**20,) * 2)
     return same(results(large, n_jobs), expected)

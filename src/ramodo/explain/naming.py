@@ -10,6 +10,7 @@ import numpy as np
 from ..data.opening import open_block
 from ..formats import Table, TextOptions
 from ..formats.text import token_names
+from ..threads import n_threads
 from .contributions import explain
 from .explanation import Explanation, Reason
 
@@ -25,9 +26,9 @@ def explained(
 ) -> Explanation:
     """Why rows of a table have their scores."""
     taken, _ = open_block(table.X[rows])
-    n_threads = detector.n_jobs or 1
+    threads = n_threads(detector.n_jobs)
     counts = None if table.frequencies is None else table.frequencies.counts
-    found = explain(detector.model_, taken, scores[rows], detector.outlier_scores_, str, top, n_threads, counts)
+    found = explain(detector.model_, taken, scores[rows], detector.outlier_scores_, str, top, threads, counts)
     return found.named(_names(detector, table, rows, found, texts))
 
 

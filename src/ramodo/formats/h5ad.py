@@ -11,6 +11,7 @@ from ..data.opening import refuse_indices, refuse_structure
 from . import h5ad_check
 from .classes import classes_of
 from .format import Format
+from .opening import need_threads
 from .table import FormatError, Table, TableOptions, refuse_repeated
 
 
@@ -19,6 +20,7 @@ def read(path: str, options: TableOptions | None = None) -> Table:
     options = options or TableOptions()
     with open(path, "rb"):
         pass
+    need_threads(path, 2)  # of which one is a process
     with ThreadPoolExecutor(1) as pool:
         checking = pool.submit(h5ad_check.what_is_wrong, path)  # meanwhile this process imports
         try:

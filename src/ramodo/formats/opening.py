@@ -19,6 +19,7 @@ from typing import IO, Any
 import numpy as np
 import numpy.typing as npt
 
+from ..threads import can_start
 from .table import FormatError
 
 COMPRESSED = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open, ".zst": None}
@@ -137,6 +138,15 @@ def _read_sized(path: str, file: IO[bytes], size: int) -> npt.NDArray[np.uint8]:
             refuse_cut(path, size, size - len(rest))
         rest = rest[n:]
     return values
+
+
+def need_threads(path: str, n: int) -> None:
+    """Raise where the system refuses threads that a library starts for itself: at such a limit it crashes or hangs."""
+    if not can_start(n):
+        raise FormatError(
+            f"{path} cannot be read: the system refuses to start the {n} threads that this takes. Allow more, where "
+            "processes are limited (ulimit -u, or the pids limit of a container), or give a file of another format."
+        )
 
 
 def refuse_cut(path: str, before: int, now: int) -> None:

@@ -19,7 +19,7 @@ import scipy.sparse as sp
 from .classes import classes_of, is_text, shown
 from .columns import Column
 from .format import Format, How
-from .opening import Show, is_compressed, refuse_cut, suffixes_of, whole
+from .opening import Show, is_compressed, need_threads, refuse_cut, suffixes_of, whole
 from .table import MISSING, FormatError, Table, TableOptions, refuse_repeated
 from .text import as_table
 
@@ -76,6 +76,7 @@ def _load(path: str, suffix: str, texts: Sequence[str | None], show: Show | None
         import pyarrow.parquet
     except ImportError:
         raise FormatError(f"{path}: {suffix} files need the package pyarrow: pip install 'ramodo[files]'.") from None
+    need_threads(path, pyarrow.cpu_count() + pyarrow.io_thread_count())
     try:
         if suffix in (".csv", ".tsv"):
             parse = pyarrow.csv.ParseOptions(delimiter="\t" if suffix == ".tsv" else ",", newlines_in_values=True)
@@ -117,10 +118,11 @@ def _stream(path: str, show: Show | None) -> Iterator[Any]:
     import pyarrow
 
     if show is None and os.path.isfile(path) and not is_compressed(path):
-        with pyarrow.OSFile(path) as file:  # by reads: a mapping that is cut would end the process
-            before = os.fstat(file.fileno()).st_size
+        # By reads: a mapping that is cut would end the process. pyarrow 16 does not tell the descriptor of its file.
+        with open(path, "rb") as same, pyarrow.OSFile(path) as file:
+            before = os.fstat(same.fileno()).st_size
             yield file
-            refuse_cut(path, before, os.fstat(file.fileno()).st_size)
+            refuse_cut(path, before, os.fstat(same.fileno()).st_size)
         return
     read = whole(path, show)
     kept = pyarrow.allocate_buffer(len(read))
