@@ -33,6 +33,7 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0"
 HOMES = {
     "RAMODO": "framework",
+    "Consensus": "consensus",
     "REPEN": "repen",
     "KthNeighborREPEN": "neighbors",
     "AverageNeighborREPEN": "neighbors",
@@ -60,6 +61,7 @@ __all__ = [
     "Candidates",
     "Cantelli",
     "Conformal",
+    "Consensus",
     "Cutoff",
     "Ensemble",
     "GivenSet",
@@ -78,6 +80,7 @@ __all__ = [
 ]
 
 if TYPE_CHECKING:
+    from .consensus import Consensus
     from .framework import RAMODO
     from .model.file.saving import load
     from .neighbors import AverageNeighborREPEN, KthNeighborREPEN

@@ -77,7 +77,7 @@ class RandomDistanceDetector(ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
                 "row_norms_": np.sqrt(data.rows.squared_norms(self._n_threads())),
             }
         previous = self._previous(data)
-        outcome = fitting.fit(stages, self._plan(data, previous), data, self.normalize, seed, previous, progress)
+        outcome = self._learn(stages, data, seed, previous, progress)
         facts["fingerprint_"] = data.rows.fingerprint()
         fitted = {**facts, **_attributes(outcome, stages, data), "stage_seconds_": progress.seconds}
         if names is not None:
@@ -93,7 +93,7 @@ class RandomDistanceDetector(ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
         same = (
             self.n_features_in_ == data.rows.n_features
             and self.model_.normalize == self.normalize
-            and len(self.model_.learned) == self.n_estimators
+            and len(self.model_.learned) == self._n_learned(data)
             and self.options_ == _shape_of(self._stages())
         )
         if not same:
@@ -103,15 +103,28 @@ class RandomDistanceDetector(ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
             )
         return self.model_
 
-    def _plan(self, data: TrainingData, previous: Model | None) -> fitting.Plan:
+    def _n_learned(self, data: TrainingData) -> int:
+        """Representations that a fit has."""
+        return self.n_estimators
+
+    def _learn(
+        self,
+        stages: Stages,
+        data: TrainingData,
+        seed: np.random.SeedSequence,
+        previous: Model | None,
+        progress: Progress,
+    ) -> fitting.Outcome:
+        """Everything from rows to a threshold."""
         n_rows = data.rows.n_rows
-        return fitting.Plan(
+        plan = fitting.Plan(
             n_epochs=self.n_epochs if previous is None else max(1, self.n_epochs // _WARM),
             samples_per_epoch=min(n_rows, 5000) if self.samples_per_epoch == "auto" else int(self.samples_per_epoch),
             batch_size=self.batch_size,
             n_estimators=self.n_estimators,
             n_threads=self._n_threads(),
         )
+        return fitting.fit(stages, plan, data, self.normalize, seed, previous, progress)
 
     # ---- using ---------------------------------------------------------------------------------------------------
 

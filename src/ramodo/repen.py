@@ -163,12 +163,13 @@ class REPEN(RandomDistanceDetector):
             sampler=TripletSampler(self.n_queries, self.labeled_fraction),
             representation=Layers((self.n_components,)),
             loss=RankingHinge(self.margin),
-            cutoff=_cutoff(self.threshold, self.alpha),
+            cutoff=cutoff_of(self.threshold, self.alpha),
             labels_in_score=self.labels_in_score,
         )
 
 
-def _cutoff(threshold: Any, alpha: float) -> Any:
+def cutoff_of(threshold: Any, alpha: float) -> Any:
+    """The cut-off that an option `threshold` stands for."""
     if isinstance(threshold, str):
         return Cantelli(alpha)
     return threshold if hasattr(threshold, "cutoff") else TopFraction(float(threshold))

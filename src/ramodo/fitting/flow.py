@@ -113,15 +113,29 @@ def fit(
     term, scores = _together(fits)
     if normalize is not None:
         term = Normalized(term, normalize)
+    return with_labels(stages, data, term, scores, fits, label_seed, plan.n_threads, progress)
+
+
+def with_labels(
+    stages: Stages,
+    data: TrainingData,
+    term: Term,
+    scores: Scores,
+    fits: list[LearnedFit],
+    seed: np.random.SeedSequence,
+    n_threads: int,
+    progress: Progress,
+) -> Outcome:
+    """What labels add to the score of a term, and the threshold of all of it."""
     model = Model((term,))
     if stages.labels_in_score and data.n_labeled_outliers > 0:
         with progress.stage("labels"):
             known = known_rows(
                 data.rows, data.labels, data.outliers, data.inliers, fits[0].initial, fits[0].extra_initial["outliers"]
             )
-            rng = np.random.default_rng(label_seed)
+            rng = np.random.default_rng(seed)
             model, scores = learn_direction(
-                data.rows, data.eligible, known, fits[0].initial, term, scores, rng, plan.n_threads
+                data.rows, data.eligible, known, fits[0].initial, term, scores, rng, n_threads
             )
     calibration = scores[data.held_out]
     return Outcome(model, tuple(fits), scores, calibration, stages.cutoff.cutoff_from(scores, calibration))

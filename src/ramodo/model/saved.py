@@ -27,6 +27,8 @@ MOST_TERMS = 10_000
 
 _LONGEST_SHOWN = 50
 
+_LONGEST_NAME = 200
+
 
 class ModelFileError(ValueError):
     """The file is not a model that this version can read."""
@@ -120,6 +122,14 @@ class Saved:
         value = self._take(name)
         require(isinstance(value, str) and value in allowed, f"{self._prefix}{name} is {shown(value)}")
         return str(value)
+
+    def names(self, name: str) -> list[str]:
+        """Short texts, each different."""
+        values = self._take(name)
+        fine = isinstance(values, list) and all(type(v) is str and 0 < len(v) <= _LONGEST_NAME for v in values)
+        require(fine and all(map(str.isprintable, values)), f"{self._prefix}{name} is {shown(values)}")
+        require(len(set(values)) == len(values), f"{self._prefix}{name} has the same name twice")
+        return list(values)
 
     def terms(self, read: Callable[[Saved], Any]) -> tuple[Any, ...]:
         """The terms that it is made of."""

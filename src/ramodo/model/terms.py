@@ -7,6 +7,7 @@ A term scores rows, says exactly what each feature adds to its scores, and can b
     LabelDirection       how far a row lies towards labelled outliers                label_direction.py
     Mean                 of several terms, each in its own unit                      combining.py
     Normalized           a term of rows that are normalised first                    combining.py
+    Evidence             how unusual a row is to several terms, each in its own way  evidence.py
 
 `Model` is their weighted sum.
 """
@@ -56,6 +57,10 @@ class Term(ABC):
     @abstractmethod
     def facts(self) -> dict[str, Any]:
         """Its numbers, as JSON has them."""
+
+    def breakdown(self, block: Block, n_threads: int, normalize: str | None = None) -> dict[str, Scores]:
+        """What its scores are made of, in words; the parts sum to `score`."""
+        return {str(self): self.score(block, n_threads, normalize)}
 
     def tensors(self) -> Tensors:
         """Its arrays, by name."""
@@ -128,6 +133,13 @@ class Model:
     def normalize(self) -> str | None:
         """How rows are normalised before the first representation sees them."""
         return next((how for _, how in self._of_kind("learned distance")), None)
+
+    def breakdown(self, block: Block, n_threads: int) -> dict[str, Scores]:
+        """What the scores of rows are made of, in words: for each view or term, what it adds."""
+        found: dict[str, Scores] = {}
+        for term, weight in zip(self.terms, self.weights, strict=True):
+            found |= {name: weight * scores for name, scores in term.breakdown(block, n_threads).items()}
+        return found
 
     def names(self) -> tuple[str, ...]:
         """What the score is a sum of, in words."""

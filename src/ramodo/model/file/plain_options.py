@@ -22,7 +22,19 @@ OPTIONS_OF_REPEN = frozenset(option.name for option in OPTIONS).difference(
     {"k"}, *(options - {"alpha"} for options in CUTOFFS.values())
 )
 
+OPTIONS_OF_CONSENSUS = OPTIONS_OF_REPEN - {
+    "n_epochs",
+    "samples_per_epoch",
+    "batch_size",
+    "margin",
+    "n_queries",
+    "n_subsamples",
+    "subsample_size",
+    "n_estimators",
+}
+
 OPTIONS_OF = {
+    "Consensus": OPTIONS_OF_CONSENSUS,
     "REPEN": OPTIONS_OF_REPEN,
     "KthNeighborREPEN": OPTIONS_OF_REPEN | {"k"},
     "AverageNeighborREPEN": OPTIONS_OF_REPEN | {"k"},

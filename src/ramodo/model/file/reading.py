@@ -32,7 +32,7 @@ FACTS: dict[str, type] = {
 }
 """Fitted values in the header."""
 
-CLASSES = ("REPEN", "RAMODO", "KthNeighborREPEN", "AverageNeighborREPEN")
+CLASSES = ("Consensus", "REPEN", "RAMODO", "KthNeighborREPEN", "AverageNeighborREPEN")
 """Detectors that a file may hold."""
 
 

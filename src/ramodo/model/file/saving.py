@@ -112,11 +112,12 @@ def _shape_of(detector: RandomDistanceDetector) -> str:
 
 
 def _classes() -> dict[str, Callable[..., RandomDistanceDetector]]:
+    from ...consensus import Consensus
     from ...framework import RAMODO
     from ...neighbors import AverageNeighborREPEN, KthNeighborREPEN
     from ...repen import REPEN
 
-    return {kind.__name__: kind for kind in (REPEN, RAMODO, KthNeighborREPEN, AverageNeighborREPEN)}
+    return {kind.__name__: kind for kind in (Consensus, REPEN, RAMODO, KthNeighborREPEN, AverageNeighborREPEN)}
 
 
 def load(path: str | os.PathLike[str], *, verify: bool = False) -> RandomDistanceDetector:

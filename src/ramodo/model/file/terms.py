@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..combining import Mean, Normalized
+from ..evidence import Evidence
 from ..label_direction import LabelDirection
 from ..learned import LearnedDistance
 from ..original import OriginalDistance
@@ -15,7 +16,7 @@ from ..saved import Saved, require, shown
 from ..terms import Model, Tensors, Term
 
 KINDS: dict[str, type[Term]] = {
-    kind.kind: kind for kind in (LearnedDistance, OriginalDistance, LabelDirection, Mean, Normalized)
+    kind.kind: kind for kind in (LearnedDistance, OriginalDistance, LabelDirection, Mean, Normalized, Evidence)
 }
 """Terms that a file may hold."""
 

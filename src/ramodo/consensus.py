@@ -1,0 +1,129 @@
+"""Consensus, the detector for those who want no other: several views of a row, added up as evidence."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from .fitting import consensus, flow
+from .fitting.training_data import TrainingData
+from .framework import RandomDistanceDetector
+from .model.terms import Model
+from .repen import cutoff_of
+from .stages.assembling import Stages, assemble
+from .stages.layers import Layers
+from .stages.ranking import RankingHinge
+from .stages.thresholding import Cantelli
+from .stages.triplets import TripletSampler
+from .terminal.progress import Progress
+
+
+class Consensus(RandomDistanceDetector):
+    """Outlier detector that adds up the evidence of several views of each row.
+
+    Distances to few and to many random rows, and distances in representations that are trained briefly and longer, each
+    see outliers that the others miss. A view's evidence against a row is -log of the share of training rows that score
+    at least as high in it, and the score of a row is the sum.
+
+    Parameters
+    ----------
+    n_components : int, default 20
+        Columns of the representation. Allowed: an integer from 1 to 4,096. In the paper: M, sec. 6.3.
+    alpha : float, default 1.7320508075688772
+        Standard deviations above the mean at which a score counts as high; at most 1/(1+α²) of scores are.
+        Allowed: a number of at least 0 and at most 1e+06. In the paper: α, eq. 2 and sec. 5.2.
+    threshold : 'cantelli' or float or object, default 'cantelli'
+        Cut-off of `predict`: Cantelli's, the share of training rows to flag, or a rule of its own. Allowed:
+        'cantelli' or a number above 0 and at most 0.5 or an object with a method cutoff (TopK, Conformal, ...).
+        In the paper: eq. 2.
+    labeled_fraction : 'auto' or float, default 'auto'
+        Share of the negatives of a batch that is drawn from labelled outliers, where there are any. 0.5 is the
+        paper's choice; 'auto' goes by the number of labels. Allowed: 'auto' or a number of at least 0 and at
+        most 1. In the paper: sec. 4.6.
+    labels_in_score : bool, default True
+        Whether labelled outliers also enter the final score, by the direction in which they differ from other
+        rows. In the paper they shape training alone: False. Allowed: True or False.
+    normalize : None or 'l2' or 'max', default None
+        Divide each row by its length, or by its largest absolute value. `diagnose` helps to choose. Allowed:
+        None or 'l2' or 'max'.
+    warm_start : bool, default False
+        `fit` again starts from the weights it has and trains a tenth of the epochs: for a few more labels.
+        Allowed: False or True.
+    random_state : None or int or RandomState or Generator, default None
+        Seed of all random draws; the same seed gives the same bits. Allowed: None or an integer from 0 to
+        18,446,744,073,709,551,615 or a numpy RandomState or Generator.
+    n_jobs : None or int, default None
+        Threads. -1 is all cores, -2 all but one; None is 1, unless a `joblib.parallel_config` says otherwise.
+        Results do not depend on it. Allowed: None or an integer from 1 to 4,096 or an integer from -4,096 to
+        -1.
+    verbose : int or bool, default 0
+        1 reports the stages, with progress where there is a terminal. Allowed: an integer from 0 to 10 or True
+        or False.
+
+    See Also
+    --------
+    REPEN : one learned distance, as in the paper; its attributes are those of all detectors that learn one.
+
+    Notes
+    -----
+    `normalize=None` leaves the choice to the data: rows that are mostly zeros, none below, and of different lengths are
+    also looked at with length 1.
+    """
+
+    def __init__(
+        self,
+        n_components: int = 20,
+        *,
+        alpha: float = math.sqrt(3),
+        threshold: Any = "cantelli",
+        labeled_fraction: float | str = "auto",
+        labels_in_score: bool = True,
+        normalize: str | None = None,
+        warm_start: bool = False,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self.n_components = n_components
+        self.alpha = alpha
+        self.threshold = threshold
+        self.labeled_fraction = labeled_fraction
+        self.labels_in_score = labels_in_score
+        self.normalize = normalize
+        self.warm_start = warm_start
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    def _stages(self) -> Stages:
+        return assemble(
+            thresholder=Cantelli(self.alpha),
+            sampler=TripletSampler(1, self.labeled_fraction),
+            representation=Layers((self.n_components,)),
+            loss=RankingHinge("auto"),
+            cutoff=cutoff_of(self.threshold, self.alpha),
+            labels_in_score=self.labels_in_score,
+        )
+
+    def _n_learned(self, data: TrainingData) -> int:
+        return consensus.n_learned(data.rows, self.normalize)
+
+    def _learn(
+        self,
+        stages: Stages,
+        data: TrainingData,
+        seed: np.random.SeedSequence,
+        previous: Model | None,
+        progress: Progress,
+    ) -> flow.Outcome:
+        batch = 256
+        plan = flow.Plan(
+            n_epochs=consensus.EPOCHS if previous is None else 1,
+            samples_per_epoch=consensus.STEPS * batch,
+            batch_size=batch,
+            n_estimators=1,
+            n_threads=self._n_threads(),
+        )
+        return consensus.fit(stages, plan, data, self.normalize, seed, previous, progress)

@@ -1,0 +1,191 @@
+"""A fit of several views of the same rows, whose evidence is added up (model/evidence.py).
+
+    few references      distance to the nearest of 8 rows, over 50 draws    sees clusters of outliers
+    many references     distance to the 5th nearest of up to 4,096 rows     sees needles
+    trained briefly     in a representation after one epoch                 sees what the candidates have in common
+    trained longer      after five                                          sees what sets them apart
+
+The first two together are the initial ranking that the representations learn from. Where rows are mostly zeros, none
+below, and of different lengths, all of it is done once more with rows of length 1, at half the weight: it is unknown
+whether length matters, and the two readings of a row are not independent.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import partial
+
+import numpy as np
+import numpy.typing as npt
+from scipy.stats import spearmanr
+
+from ..data.rows import Rows
+from ..model.combining import Normalized
+from ..model.evidence import Curve, Evidence
+from ..model.learned import LearnedDistance
+from ..model.original import OriginalDistance
+from ..model.references import Origin
+from ..model.terms import Model, Scores, Term
+from ..stages.assembling import Stages
+from ..stages.scoring import KthNN, RandomDistance, Sp
+from ..terminal.progress import Progress
+from . import flow
+from .training_data import TrainingData
+
+STEPS = 20
+"""Gradient steps of an epoch: a representation has learned what candidates share, and none of them by heart."""
+
+EPOCHS = 5
+"""With 10, or the paper's 30, rankings are no better (docs/consensus.md)."""
+
+_NEIGHBOR = 5
+_MOST_REFERENCES = 4096
+_FEWEST_REFERENCES = 256
+
+_WORK = 1 << 18
+"""Products of features for a row and all references: about a quarter of a millisecond."""
+
+_SECOND_READING = 0.5
+"""Weight of the views of rows of length 1."""
+
+_VARIED = 0.1
+"""Standard deviation of lengths, over their mean, below which rows of length 1 are no other view."""
+
+_SAMPLE = 1000
+_PROBED = 256
+
+_SEEDS = 5
+"""Of each reading: references of the two plain views, triplets, weights, references in the representations."""
+
+
+@dataclass(frozen=True)
+class _View:
+    """A term, its scores of the training rows, and how much it counts."""
+
+    name: str
+    term: Term
+    scores: Scores
+    weight: float
+
+
+def fit(
+    stages: Stages,
+    plan: flow.Plan,
+    data: TrainingData,
+    normalize: str | None,
+    seed: np.random.SeedSequence,
+    previous: Model | None,
+    progress: Progress,
+) -> flow.Outcome:
+    """Everything from rows to a threshold. `previous` is a model whose weights training starts from."""
+    seeds, label_seed = seed.spawn(2 * _SEEDS), seed.spawn(1)[0]
+    starts = None if previous is None else previous.learned
+    second = normalize is None and _length_may_mislead(data.rows)
+    views, fits = _read(stages, plan, data, seeds[:_SEEDS], starts, progress)
+    if second:
+        unit = _of_length_1(data, plan.n_threads)
+        more, learned = _read(stages, plan, unit, seeds[_SEEDS:], starts and starts[2:], progress)
+        views += [_of_unit_rows(view) for view in more]
+        fits += learned
+    evidence, scores = _together(views, data.held_out)
+    term: Term = evidence if normalize is None else Normalized(evidence, normalize)
+    return flow.with_labels(stages, data, term, scores, fits, label_seed, plan.n_threads, progress)
+
+
+def n_learned(rows: Rows, normalize: str | None) -> int:
+    """Representations that a fit of these rows has."""
+    return 4 if normalize is None and _length_may_mislead(rows) else 2
+
+
+def _read(
+    stages: Stages,
+    plan: flow.Plan,
+    data: TrainingData,
+    seeds: flow.Seeds,
+    starts: tuple[LearnedDistance, ...] | None,
+    progress: Progress,
+) -> tuple[list[_View], list[flow.LearnedFit]]:
+    """All views of one reading of the rows."""
+    few, many = Sp(), KthNN(_NEIGHBOR, 1, _n_references(data))
+    plain = [
+        _plain("far from most rows", few, data, seeds[0], plan.n_threads, progress),
+        _plain("far from the nearest rows", many, data, seeds[1], plan.n_threads, progress),
+    ]
+    ranking, initial = _together(plain, data.held_out)
+    flow.warn_if_flat(initial)
+    extra = flow.extra_scores(data, partial(ranking.score, n_threads=plan.n_threads))
+    begin = (None, None) if starts is None else starts[:2]
+    fits = flow.learn(stages, plan, data, flow.Ranked(initial, extra), seeds[2:], begin, plan.n_threads, progress)
+    names = ("far in a representation trained briefly", "far in a representation trained longer")
+    learned = [_View(name, one.term, one.scores, 1.0) for name, one in zip(names, fits, strict=True)]
+    return plain + learned, fits
+
+
+def _plain(
+    name: str,
+    scorer: RandomDistance,
+    data: TrainingData,
+    seed: np.random.SeedSequence,
+    n_threads: int,
+    progress: Progress,
+) -> _View:
+    """The distance to drawn rows, in the original features."""
+    drawn = scorer.draw(data.eligible, np.random.default_rng(seed))
+    size = drawn.shape[1]
+    with progress.stage("ranking", "rows") as bar:
+        taken = data.rows.take(drawn.ravel())
+        score = scorer.against(taken, size, n_threads)
+        term = OriginalDistance(Origin.of(taken, drawn.ravel()), size, scorer.phi_among(size))
+        return _View(name, term, data.rows.gather(score, bar.show), 1.0)
+
+
+def _n_references(data: TrainingData) -> int:
+    """As many as can be compared in the time that a row may take: fewer where rows share many features."""
+    some = data.eligible[: _PROBED * max(1, len(data.eligible) // _PROBED) : max(1, len(data.eligible) // _PROBED)]
+    rows = data.rows.take(some).as_sparse()
+    counts = np.unique(rows.indices[rows.data != 0], return_counts=True)[1].astype(np.float64)
+    n = rows.n_rows
+    shared = float((counts * (counts - 1)).sum()) / max(1, n * (n - 1))
+    return int(np.clip(_WORK / max(shared, 1.0), _FEWEST_REFERENCES, _MOST_REFERENCES))
+
+
+def _length_may_mislead(rows: Rows) -> bool:
+    """Whether rows are mostly zeros, none below, and of different lengths."""
+    block = rows.take(np.unique(np.linspace(0, rows.n_rows - 1, min(rows.n_rows, _SAMPLE)).astype(np.int64)))
+    values = block.as_sparse().data
+    lengths = np.sqrt(block.squared_norms())
+    mostly_zero = 2 * np.count_nonzero(values) < block.n_rows * block.n_features
+    return bool(mostly_zero and (values >= 0).all() and lengths.std() > _VARIED * lengths.mean())
+
+
+def _of_length_1(data: TrainingData, n_threads: int) -> TrainingData:
+    outliers, inliers = (
+        None if rows is None else rows.normalized("l2", n_threads) for rows in (data.outliers, data.inliers)
+    )
+    return replace(data, rows=data.rows.normalized("l2", n_threads), outliers=outliers, inliers=inliers, largest=1.0)
+
+
+def _of_unit_rows(view: _View) -> _View:
+    name = f"{view.name}, rows taken to length 1"
+    return replace(view, name=name, term=Normalized(view.term, "l2"), weight=_SECOND_READING)
+
+
+def _together(views: list[_View], held_out: npt.NDArray[np.int64]) -> tuple[Evidence, Scores]:
+    """The views as one term, and its scores of the training rows; those that are held out shape no curve."""
+    shaping = [np.delete(view.scores, held_out) for view in views]
+    term = Evidence(
+        tuple(view.name for view in views),
+        tuple(view.term for view in views),
+        tuple(map(Curve.of, shaping)),
+        tuple(view.weight for view in views),
+        (0.0,) * len(views),
+    )
+    scores = term.of([view.scores for view in views])
+    return replace(term, agreement=tuple(_correlation(view.scores, scores) for view in views)), scores
+
+
+def _correlation(one: Scores, other: Scores) -> float:
+    """Spearman's rank correlation; 0 if one of them does not vary."""
+    if np.ptp(one) == 0 or np.ptp(other) == 0:
+        return 0.0
+    return float(np.clip(spearmanr(one, other).statistic, -1, 1))

@@ -1,0 +1,144 @@
+"""Several views of a row as one score: the sum of their evidence.
+
+A view is a term of its own, in its own unit. Its evidence against a row is -log of the share of training rows that
+score at least as high: 0 for the most ordinary row, 3 for the highest 5 %, whatever the view. A sum of evidence, which
+is Fisher's way to combine tests, lets one view that is certain outweigh several that see nothing; a mean of ranks would
+not, since ranks end at 1.
+
+Up to the tail, the highest 5 %, shares are counted. In the tail they follow an exponential law with the mean excess of
+the training rows there: evidence grows with the score without end, so that new rows beyond all training rows do not
+tie, and a row that is ten times as far out as others of the tail counts so.
+
+Explanations stay exact: the evidence of a view is shared among features in proportion to their contributions to it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from typing import Any, ClassVar
+
+import numpy as np
+
+from ..data.blocks import Block
+from .parts import Doubles, Part, View
+from .saved import Saved, require
+from .terms import Scores, Tensors, Term
+
+TAIL = 0.05
+"""The share of training rows whose scores are the tail."""
+
+_KNOTS = 256
+"""Counted shares that are kept; between them evidence is interpolated."""
+
+
+@dataclass(frozen=True)
+class Curve:
+    """The evidence of a score: interpolated between knots, linear beyond the last."""
+
+    scores: Doubles
+    values: Doubles
+    slope: float
+
+    @classmethod
+    def of(cls, scores: Scores) -> Curve:
+        """The curve of training rows' scores."""
+        ordered = np.sort(scores)
+        n = len(ordered)
+        start = n - max(1, round(TAIL * n))
+        knots = np.unique(ordered[np.linspace(0, start, min(_KNOTS, start + 1)).astype(np.int64)])
+        values = -np.log1p(-np.searchsorted(ordered, knots, "left") / n)
+        last = float(knots[-1])
+        excess = float(ordered[start:].mean()) - last
+        return cls(knots, values, 1 / (excess if excess > 0 else last or 1.0))  # a tail of equal scores has no unit
+
+    def __call__(self, scores: Scores) -> Scores:
+        beyond = np.maximum(scores - self.scores[-1], 0.0)
+        return np.asarray(np.interp(scores, self.scores, self.values) + self.slope * beyond)
+
+
+@dataclass(frozen=True)
+class Evidence(Term):
+    """The weighted sum of the evidence of views, none of whose scores is negative."""
+
+    names: tuple[str, ...]
+    """What each view says, in words."""
+    views: tuple[Term, ...]
+    curves: tuple[Curve, ...]
+    weights: tuple[float, ...]
+    agreement: tuple[float, ...]
+    """Rank correlation of each view with all of them together, over the training rows."""
+    kind: ClassVar[str] = "evidence"
+
+    def score(self, block: Block, n_threads: int, normalize: str | None = None) -> Scores:
+        return self.of([view.score(block, n_threads, normalize) for view in self.views])
+
+    def of(self, scores: list[Scores]) -> Scores:
+        """The views' scores as one."""
+        return np.asarray(np.sum(self.each(scores), axis=0))
+
+    def each(self, scores: list[Scores]) -> list[Scores]:
+        """The evidence of each view, given their scores."""
+        triples = zip(self.curves, self.weights, scores, strict=True)
+        return [weight * curve(one) for curve, weight, one in triples]
+
+    def breakdown(self, block: Block, n_threads: int, normalize: str | None = None) -> dict[str, Scores]:
+        found = self.each([view.score(block, n_threads, normalize) for view in self.views])
+        return dict(zip(self.names, found, strict=True))
+
+    def parts(self, weight: float, normalize: str | None) -> list[Part]:
+        return [
+            EvidencePart(part, view, curve, weight * own, normalize)
+            for view, curve, own in zip(self.views, self.curves, self.weights, strict=True)
+            for part in view.parts(1.0, normalize)
+        ]
+
+    def facts(self) -> dict[str, Any]:
+        return {
+            "names": list(self.names),
+            "weights": list(self.weights),
+            "slopes": [curve.slope for curve in self.curves],
+            "agreement": list(self.agreement),
+        }
+
+    def tensors(self) -> Tensors:
+        pairs = list(enumerate(self.curves))
+        return {f"curve.{i}.scores": c.scores for i, c in pairs} | {f"curve.{i}.values": c.values for i, c in pairs}
+
+    @classmethod
+    def read(cls, saved: Saved, inner: tuple[Term, ...]) -> Evidence:
+        weights, slopes = saved.reals("weights", low=0.0), saved.reals("slopes", low=0.0)
+        names, agreement = saved.names("names"), saved.reals("agreement", low=-1.0)
+        fine = len(names) == len(weights) == len(slopes) == len(agreement) == len(inner) > 0
+        require(fine and max(agreement) <= 1, "evidence has not one name, weight, slope and agreement for each view")
+        curves = tuple(_read_curve(saved, i, slope) for i, slope in enumerate(slopes))
+        return cls(tuple(names), inner, curves, tuple(weights), tuple(agreement))
+
+    def inner(self) -> tuple[Term, ...]:
+        return self.views
+
+    def __str__(self) -> str:
+        return f"evidence of {len(self.views)} views ({'; '.join(self.names)})"
+
+
+def _read_curve(saved: Saved, number: int, slope: float) -> Curve:
+    scores, values = (saved.array(f"curve.{number}.{name}", "float64", 1) for name in ("scores", "values"))
+    fine = 0 < len(scores) == len(values) <= _KNOTS and float(values[0]) == 0.0
+    steps = [all(a < b for a, b in pairwise(one.tolist())) for one in (scores, values)]
+    require(fine and all(steps), f"curve {number} of the evidence does not rise from 0")
+    return Curve(scores, values, slope)
+
+
+class EvidencePart(Part):
+    """A part of a view, times the evidence that the view gives for a unit of its score of the row."""
+
+    def __init__(self, part: Part, view: Term, curve: Curve, weight: float, normalize: str | None) -> None:
+        self._part, self._view, self._curve, self._weight, self._normalize = part, view, curve, weight, normalize
+        self.projection, self.references = part.projection, part.references
+        self.as_given, self.numbers = part.as_given, part.numbers
+
+    def view(self, block: Block) -> View:
+        seen = self._part.view(block)
+        scores = self._view.score(block.normalized(self._normalize), 1, self._normalize)
+        rates = self._weight * self._curve(scores) / np.where(scores > 0, scores, 1.0)
+        return replace(seen, p=seen.p * rates[:, None], q=seen.q * rates[:, None])
