@@ -108,7 +108,7 @@ class Consensus(RandomDistanceDetector):
         )
 
     def _n_learned(self, data: TrainingData) -> int:
-        return consensus.n_learned(data.rows, self.normalize)
+        return len(self.model_.learned)  # a reading of rows that the last fit did without is trained anew
 
     def _learn(
         self,
@@ -120,7 +120,7 @@ class Consensus(RandomDistanceDetector):
     ) -> flow.Outcome:
         batch = 256
         plan = flow.Plan(
-            n_epochs=consensus.EPOCHS if previous is None else 1,
+            n_epochs=consensus.EPOCHS,
             samples_per_epoch=consensus.STEPS * batch,
             batch_size=batch,
             n_estimators=1,

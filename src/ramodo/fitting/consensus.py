@@ -5,9 +5,11 @@
     trained briefly     in a representation after one epoch                 sees what the candidates have in common
     trained longer      after five                                          sees what sets them apart
 
-The first two together are the initial ranking that the representations learn from. Where rows are mostly zeros, none
-below, and of different lengths, all of it is done once more with rows of length 1, at half the weight: it is unknown
-whether length matters, and the two readings of a row are not independent.
+The first two together are the initial ranking that the representations learn from.
+
+Where rows are mostly zeros, none below, and of different lengths, it is unknown whether length matters: all of it is
+done once more with rows of length 1. Readings that are right agree, each wrong one errs in its own way, so the second
+counts as much as its ranking correlates with that of the first, and not at all where they contradict each other.
 """
 
 from __future__ import annotations
@@ -45,9 +47,6 @@ _FEWEST_REFERENCES = 256
 _WORK = 1 << 18
 """Products of features for a row and all references: about a quarter of a millisecond."""
 
-_SECOND_READING = 0.5
-"""Weight of the views of rows of length 1."""
-
 _VARIED = 0.1
 """Standard deviation of lengths, over their mean, below which rows of length 1 are no other view."""
 
@@ -79,46 +78,56 @@ def fit(
 ) -> flow.Outcome:
     """Everything from rows to a threshold. `previous` is a model whose weights training starts from."""
     seeds, label_seed = seed.spawn(2 * _SEEDS), seed.spawn(1)[0]
-    starts = None if previous is None else previous.learned
-    second = normalize is None and _length_may_mislead(data.rows)
-    views, fits = _read(stages, plan, data, seeds[:_SEEDS], starts, progress)
-    if second:
-        unit = _of_length_1(data, plan.n_threads)
-        more, learned = _read(stages, plan, unit, seeds[_SEEDS:], starts and starts[2:], progress)
-        views += [_of_unit_rows(view) for view in more]
-        fits += learned
+    starts = () if previous is None else previous.learned
+    first, fits = _read(stages, plan, _ranked(data, seeds, plan.n_threads, progress), seeds[2:], starts[:2], progress)
+    views = first
+    if normalize is None and _length_may_mislead(data.rows):
+        second = _ranked(_of_length_1(data, plan.n_threads), seeds[_SEEDS:], plan.n_threads, progress)
+        if _agreement(second.views, first[: len(second.views)], data.held_out) > 0:
+            more, learned = _read(stages, plan, second, seeds[_SEEDS + 2 :], starts[2:], progress)
+            weight = max(0.0, _agreement(more, first, data.held_out))
+            views, fits = first + [_of_unit_rows(view, weight) for view in more], fits + learned
     evidence, scores = _together(views, data.held_out)
     term: Term = evidence if normalize is None else Normalized(evidence, normalize)
     return flow.with_labels(stages, data, term, scores, fits, label_seed, plan.n_threads, progress)
 
 
-def n_learned(rows: Rows, normalize: str | None) -> int:
-    """Representations that a fit of these rows has."""
-    return 4 if normalize is None and _length_may_mislead(rows) else 2
+@dataclass(frozen=True)
+class _Ranked:
+    """The views of the original features, and the rows that they rank."""
+
+    data: TrainingData
+    views: list[_View]
+    ranking: flow.Ranked
+
+
+def _ranked(data: TrainingData, seeds: flow.Seeds, n_threads: int, progress: Progress) -> _Ranked:
+    few, many = Sp(), KthNN(_NEIGHBOR, 1, _n_references(data))
+    views = [
+        _plain("far from most rows", few, data, seeds[0], n_threads, progress),
+        _plain("far from the nearest rows", many, data, seeds[1], n_threads, progress),
+    ]
+    term, initial = _together(views, data.held_out)
+    flow.warn_if_flat(initial)
+    return _Ranked(data, views, flow.Ranked(initial, flow.extra_scores(data, partial(term.score, n_threads=n_threads))))
 
 
 def _read(
     stages: Stages,
     plan: flow.Plan,
-    data: TrainingData,
+    ranked: _Ranked,
     seeds: flow.Seeds,
-    starts: tuple[LearnedDistance, ...] | None,
+    starts: tuple[LearnedDistance, ...],
     progress: Progress,
 ) -> tuple[list[_View], list[flow.LearnedFit]]:
-    """All views of one reading of the rows."""
-    few, many = Sp(), KthNN(_NEIGHBOR, 1, _n_references(data))
-    plain = [
-        _plain("far from most rows", few, data, seeds[0], plan.n_threads, progress),
-        _plain("far from the nearest rows", many, data, seeds[1], plan.n_threads, progress),
-    ]
-    ranking, initial = _together(plain, data.held_out)
-    flow.warn_if_flat(initial)
-    extra = flow.extra_scores(data, partial(ranking.score, n_threads=plan.n_threads))
-    begin = (None, None) if starts is None else starts[:2]
-    fits = flow.learn(stages, plan, data, flow.Ranked(initial, extra), seeds[2:], begin, plan.n_threads, progress)
+    """All views of one reading of the rows; training starts from those of an earlier fit, where there are some."""
+    plan = replace(plan, n_epochs=1 if starts else EPOCHS)
+    fits = flow.learn(
+        stages, plan, ranked.data, ranked.ranking, seeds, starts or (None, None), plan.n_threads, progress
+    )
     names = ("far in a representation trained briefly", "far in a representation trained longer")
     learned = [_View(name, one.term, one.scores, 1.0) for name, one in zip(names, fits, strict=True)]
-    return plain + learned, fits
+    return ranked.views + learned, fits
 
 
 def _plain(
@@ -165,9 +174,13 @@ def _of_length_1(data: TrainingData, n_threads: int) -> TrainingData:
     return replace(data, rows=data.rows.normalized("l2", n_threads), outliers=outliers, inliers=inliers, largest=1.0)
 
 
-def _of_unit_rows(view: _View) -> _View:
-    name = f"{view.name}, rows taken to length 1"
-    return replace(view, name=name, term=Normalized(view.term, "l2"), weight=_SECOND_READING)
+def _of_unit_rows(view: _View, weight: float) -> _View:
+    return replace(view, name=f"{view.name}, rows taken to length 1", term=Normalized(view.term, "l2"), weight=weight)
+
+
+def _agreement(some: list[_View], others: list[_View], held_out: npt.NDArray[np.int64]) -> float:
+    """Rank correlation of the evidence of two readings of the rows."""
+    return _correlation(*(np.delete(_together(views, held_out)[1], held_out) for views in (some, others)))
 
 
 def _together(views: list[_View], held_out: npt.NDArray[np.int64]) -> tuple[Evidence, Scores]:
