@@ -7,12 +7,10 @@ from dataclasses import dataclass
 from itertools import starmap
 from typing import Any, ClassVar
 
-import numpy as np
-
 from ..data.blocks import Block
 from .parts import Part
 from .saved import Saved, require
-from .terms import Scores, Term
+from .terms import Scores, Term, added
 
 _SMALLEST_UNIT = 1e-300
 
@@ -33,7 +31,7 @@ class Mean(Term):
 
     def of(self, scores: list[Scores]) -> Scores:
         """The terms' scores as one."""
-        return np.asarray(np.mean([one / unit for one, unit in zip(scores, self.units, strict=True)], axis=0))
+        return added([one / unit for one, unit in zip(scores, self.units, strict=True)]) / len(scores)
 
     def parts(self, weight: float, normalize: str | None) -> list[Part]:
         pairs = zip(self.terms, self.units, strict=True)

@@ -110,10 +110,7 @@ class Model:
 
     def total(self, scores: list[Scores]) -> Scores:
         """The terms' scores as one."""
-        total = self.weights[0] * scores[0]
-        for weight, one in zip(self.weights[1:], scores[1:], strict=True):
-            total = total + weight * one
-        return total
+        return added([weight * one for weight, one in zip(self.weights, scores, strict=True)])
 
     def parts(self) -> list[Part]:
         """All terms, taken apart into what features add."""
@@ -160,6 +157,14 @@ class Model:
         seen = {how: block.normalized(how, n_threads) for how in {how for _, how in learned}}
         parts = [term.representation.transform(seen[how], n_threads) for term, how in learned]
         return parts[0] if len(parts) == 1 else np.hstack(parts)
+
+
+def added(scores: list[Scores]) -> Scores:
+    """Their sum, term by term: NumPy's own sum adds up a single row in another order than many."""
+    total = scores[0]
+    for one in scores[1:]:
+        total = total + one
+    return total
 
 
 def offset_of(threshold: float) -> float:
