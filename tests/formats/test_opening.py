@@ -1,6 +1,7 @@
 """Bytes from compressed files, pipes and standard input: the same as from a plain file, or an error that names it."""
 
 import bz2
+import functools
 import gzip
 import io
 import lzma
@@ -18,7 +19,7 @@ from ramodo.formats import FormatError, opening, read
 PACK = {
     ".gz": gzip.compress,
     ".bz2": bz2.compress,
-    ".xz": lzma.compress,
+    ".xz": functools.partial(lzma.compress, preset=0),
     ".zst": zstandard.compress,
 }
 
