@@ -8,7 +8,7 @@ import pytest
 
 from ramodo import REPEN, AverageNeighborREPEN, Conformal, KthNeighborREPEN, TopFraction, TopK, load
 from ramodo.data.opening import DataError
-from ramodo.model.file.plain_options import CUTOFFS, OPTIONS_OF
+from ramodo.model.file.option_checks import CUTOFFS, OPTIONS_OF
 from ramodo.model.file.saving import open_model
 from ramodo.model.saved import ModelFileError
 from ramodo.stages.thresholding import Cantelli

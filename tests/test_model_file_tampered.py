@@ -772,7 +772,7 @@ def test_a_model_of_a_subclass_is_not_passed_off_as_repen(tmp_path, data):
         pass
 
     path = tmp_path / "mine"
-    with pytest.raises(ModelFileError, match="a Mine was given; files are written of: REPEN"):
+    with pytest.raises(ModelFileError, match="a Mine was given; only these can be saved: REPEN"):
         Mine(n_epochs=1, random_state=0).fit(data[0]).save(path)
     assert not path.exists()
 
@@ -788,7 +788,7 @@ def test_a_stage_of_one_s_own_is_not_passed_off_as_ramodo_s(tmp_path, data):
     path = tmp_path / "mine"
     for detector in (REPEN(threshold=TopFraction(), n_epochs=1), RAMODO(Sp2(), n_epochs=1)):
         fitted = detector.fit(data[0])
-        with pytest.raises(OptionError, match="files are written of ramodo's stages only"):
+        with pytest.raises(OptionError, match="only ramodo's stages can be saved"):
             fitted.save(path)
         assert not path.exists()
 

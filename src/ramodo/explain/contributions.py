@@ -19,7 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .. import kernels
-from ..data.blocks import Block, DenseRows, SparseRows
+from ..data.blocks import Block, SparseRows
 from ..in_order import in_order
 from ..model.parts import Part, View
 from ..model.terms import Model
@@ -126,19 +126,11 @@ class _Typical:
 
     def __init__(self, origins: list[Block]) -> None:
         self._n = sum(rows.n_rows for rows in origins)
-        dense = [rows.values for rows in origins if isinstance(rows, DenseRows)]
-        if dense:
-            self._slots: list[Any] = [None] * len(dense)
-            self.columns: Integers = np.arange(origins[0].n_features)
-            self._counts: Any = np.sum([np.count_nonzero(values, axis=0) for values in dense], axis=0)
-            self._sums: Any = np.sum([values.sum(axis=0, dtype=np.float64) for values in dense], axis=0)
-            return
-        sparse = [rows for rows in origins if isinstance(rows, SparseRows)]
-        data = np.concatenate([rows.data for rows in sparse])
-        self.columns, slots = np.unique(np.concatenate([rows.indices for rows in sparse]), return_inverse=True)
-        self._slots = np.split(slots.astype(np.int32), np.cumsum([len(rows.indices) for rows in sparse])[:-1])
-        self._counts = np.bincount(slots[data != 0], minlength=len(self.columns))
-        self._sums = np.bincount(slots, data, minlength=len(self.columns))
+        self.columns: Integers = np.unique(np.concatenate([rows.features() for rows in origins]))
+        self._slots = [rows.slots(self.columns) for rows in origins]
+        self._counts, self._sums = np.zeros(len(self.columns), dtype=np.int64), np.zeros(len(self.columns))
+        for rows, slots in zip(origins, self._slots, strict=True):
+            rows.tally(slots, self._counts, self._sums)
 
     def slots(self, part: int) -> Any:
         """The position among `columns` of each entry of a part's references; None if each has all columns."""

@@ -24,7 +24,7 @@ Integers = npt.NDArray[np.int64]
 
 @dataclass(frozen=True)
 class View:
-    """What the scores of a block make of one part: p and factor of each row, and its references with their q."""
+    """How the rows of a block see one part: p and factor of each row, and its references with their q."""
 
     p: Doubles
     factors: Doubles
@@ -41,7 +41,7 @@ class Part(ABC):
     references: Block
     """As the projection takes them."""
     as_given: Block | None
-    """As they came; None where rows are compared with nothing."""
+    """As given, before normalisation; None if rows are compared with nothing."""
     numbers: Integers
     """Of the references, among the training rows."""
 
