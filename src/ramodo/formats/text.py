@@ -1,4 +1,4 @@
-"""Text, a document a line: counts of words and character n-grams, hashed natively.
+"""Text, one document per line: counts of words and character n-grams, hashed natively.
 
 The feature of a token is a hash of it, cut to `bits` bits: no vocabulary, any number of documents, and memory that
 follows the features seen however many bits there are. Names are found again by tokenising a document once more.
@@ -23,7 +23,7 @@ from .table import FormatError, Table, TextOptions
 
 
 def read(path: str, options: TextOptions | None = None, *, n_threads: int = 1, show: Show | None = None) -> Table:
-    """One row per line; empty lines are rows without a feature, so that line numbers stay."""
+    """One row per line; empty lines are rows without features, so that line numbers stay the same."""
     options = options or TextOptions()
     texts = list(lines(path, show))
     if not texts:
@@ -34,7 +34,7 @@ def read(path: str, options: TextOptions | None = None, *, n_threads: int = 1, s
 def as_table(
     texts: Sequence[str], options: TextOptions, *, names: Sequence[str] | None = None, n_threads: int = 1
 ) -> Table:
-    """Documents as a matrix; over the given names, where a vocabulary was kept before."""
+    """Documents as a matrix; over the given names, if a vocabulary was kept."""
     if not options.vocabulary:
         return Table(vectorize(texts, options, n_threads=n_threads), texts=texts)
     matrix, found = _over_vocabulary(texts, options, names)
@@ -94,7 +94,7 @@ def vectorize(texts: Iterable[str], options: TextOptions, *, n_threads: int = 1)
 
 
 def token_names(texts: Sequence[str], columns: Iterable[int], options: TextOptions) -> dict[int, str]:
-    """Which token of these texts stands behind each of the columns; character n-grams in quotes."""
+    """The token of these texts that each column stands for; character n-grams in quotes."""
     wanted, names = set(columns), dict[int, str]()
     for text in texts:
         if len(names) == len(wanted):
