@@ -144,7 +144,7 @@ class Block(Rows):
         """The position of each stored value among sorted features; None if each row stores all of them."""
 
     @abstractmethod
-    def tally(self, slots: npt.NDArray[np.int32] | None, counts: Integers, sums: Doubles) -> None:
+    def tally(self, slots: Any, counts: Integers, sums: Doubles) -> None:
         """Add to the counts of non-zeros and to the sums of the features at `slots`, without factors."""
 
     @abstractmethod
@@ -270,7 +270,7 @@ class SparseRows(Block):
     def slots(self, features: Integers) -> npt.NDArray[np.int32] | None:
         return np.searchsorted(features, self.indices[self.indptr[0] : self.indptr[-1]]).astype(np.int32)
 
-    def tally(self, slots: npt.NDArray[np.int32] | None, counts: Integers, sums: Doubles) -> None:
+    def tally(self, slots: Any, counts: Integers, sums: Doubles) -> None:
         values = self.data[self.indptr[0] : self.indptr[-1]]
         np.add.at(counts, slots, values != 0)
         np.add.at(sums, slots, values)
@@ -381,7 +381,7 @@ class DenseRows(Block):
     def slots(self, features: Integers) -> npt.NDArray[np.int32] | None:
         return None
 
-    def tally(self, slots: npt.NDArray[np.int32] | None, counts: Integers, sums: Doubles) -> None:
+    def tally(self, slots: Any, counts: Integers, sums: Doubles) -> None:
         counts += np.count_nonzero(self.values, axis=0)
         sums += self.values.sum(axis=0, dtype=np.float64)
 

@@ -1,12 +1,7 @@
 """Why a row has its score: named contributions of features that sum to it.
 
-A representation is piecewise linear without constants and a score is a mean of distances, so nothing has to be
-estimated. With u = (f(x) - f(s)) / ‖f(x) - f(s)‖ the distance of x to a reference s is u·f(x) - u·f(s), and each f is a
-sum over features: feature j adds x_j (W_j·p) for the row, p = u carried back through the units that respond to x, and
-subtracts s_j (W_j·q) for the reference, q being the same through the units that respond to s. So a feature that the
-nearest references have and the row lacks counts too, as a contribution with value 0. Labelled outliers add w_j x_j/|x|.
-
-The cost is the non-zeros of the row and of its nearest references; the number of features does not matter.
+`model/parts.py` derives what each feature adds to each term; here these are summed over terms, sorted and named. The
+cost is the non-zeros of the row and of its nearest references; the number of features does not matter.
 """
 
 from __future__ import annotations
