@@ -112,6 +112,10 @@ class Block(Rows):
         """The same rows in double precision."""
 
     @abstractmethod
+    def with_wide_indices(self) -> Self:
+        """The same rows with features numbered in 64 bits, as files hold them."""
+
+    @abstractmethod
     def to_matrix(self) -> Any:
         """The rows as a scipy or numpy matrix, each times its factor, for code outside this package."""
 
@@ -215,6 +219,9 @@ class SparseRows(Block):
 
     def in_doubles(self) -> Self:
         return replace(self, data=self.data.astype(np.float64, copy=False))
+
+    def with_wide_indices(self) -> Self:
+        return replace(self, indices=self.indices.astype(np.int64))
 
     def to_csr(self) -> sp.csr_array:
         """The rows as a scipy array, without their factors; shares memory if indptr starts at 0."""
@@ -344,6 +351,9 @@ class DenseRows(Block):
 
     def in_doubles(self) -> Self:
         return replace(self, values=self.values.astype(np.float64, copy=False))
+
+    def with_wide_indices(self) -> Self:
+        return self
 
     def to_matrix(self) -> Any:
         return self.multiplied().values

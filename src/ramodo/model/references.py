@@ -63,7 +63,7 @@ class Origin:
     @classmethod
     def of(cls, rows: Block, numbers: npt.NDArray[np.int64]) -> Origin:
         """Rows perhaps with factors, which follow from the rows."""
-        return cls(rows.without_factors(), numbers)
+        return cls(rows.without_factors().with_wide_indices(), numbers)
 
 
 def nearest(squared: npt.NDArray[np.float64], size: int, phi: Phi) -> npt.NDArray[np.int64]:
