@@ -64,6 +64,15 @@ def test_held_out_rows_in_processes(both):
     assert there.p_values(elsewhere).tobytes() == here.p_values(X).tobytes()
 
 
+def test_the_same_report_in_processes(both, tmp_path):
+    X, elsewhere = both
+    detector = REPEN(**QUICK).fit(X)
+    pages = [
+        detector.report(rows, tmp_path / name).read_bytes() for rows, name in ((X, "a.html"), (elsewhere, "b.html"))
+    ]
+    assert pages[0] == pages[1]
+
+
 def test_no_block_comes_back_but_what_is_taken(both, monkeypatch):
     """Results of `map` are numbers about rows, never the rows."""
     X, elsewhere = both
