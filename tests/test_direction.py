@@ -6,6 +6,7 @@ import scipy.sparse as sp
 from sklearn.base import clone
 from sklearn.metrics import roc_auc_score
 
+from examples import either
 from ramodo import RAMODO, REPEN, TripletSampler, load
 from ramodo.data.opening import open_rows
 from ramodo.fitting import flow as fitting
@@ -13,8 +14,6 @@ from ramodo.fitting import label_direction as direction
 from ramodo.options import OptionError
 
 OPTIONS = {"n_components": 6, "n_epochs": 4, "batch_size": 64, "n_subsamples": 20, "random_state": 0}
-
-either = pytest.mark.parametrize("make", [sp.csr_array, lambda X: X.toarray()], ids=["sparse", "dense"])
 
 
 def _with_faint_outliers(seed=0, n_rows=400, n_features=300, n_outliers=40):

@@ -1,4 +1,4 @@
-"""Every option of a detector: what is allowed, its default, where the paper speaks of it, and its name as a flag.
+"""Every option of a detector: what is allowed, its default, where it is in the paper, and its flag.
 
 A row of the table is all that is said of an option. `check` refuses values in Python, `Option.of_flag` on the command
 line, with one form of message: what was given, what is allowed. The flags of `ramodo detect` and `ramodo fit`,
@@ -18,7 +18,7 @@ from .allowed import Allowed, Having, Integer, Literal, RandomSource, Real
 
 
 class OptionError(ValueError, TypeError):
-    """An option, or a value that belongs to one, is not among what is allowed."""
+    """An option has a value that is not allowed."""
 
 
 @dataclass(frozen=True)
@@ -217,7 +217,7 @@ OPTIONS: tuple[Option, ...] = (
         (Real(0, 1, above=True),),
         "-",
         "Expected share of false discoveries among new rows, by `discoveries`.",
-        Flag("--fdr", "Draw the line at this false-discovery rate, which holds for new rows only.", default=None),
+        Flag("--fdr", "Set the threshold by this false-discovery rate, which holds for new rows only.", default=None),
     ),
     Option("held_out", 0.2, (Real(0, 0.5, above=True),), "-", "Share of the rows that only the cut-off sees."),
 )

@@ -409,7 +409,7 @@ def test_errors_of_the_program_itself_show_where_they_are(monkeypatch, files):
 def test_an_error_after_a_table_was_read_ends_in_order(start, files, tmp_path):
     """Threads of the table's reader that need Python for their last act would abort an interpreter that has ended."""
     (tmp_path / "labels.csv").write_text("id,label\n5,2\n")
-    for _ in range(5):
+    for _ in range(2):
         process = start("detect", files.log, "--labels", tmp_path / "labels.csv", "-q")
         _, err = process.communicate()
         assert process.returncode == 3, err

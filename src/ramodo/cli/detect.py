@@ -24,7 +24,7 @@ from .report import refuse_report, write
 from .training import fit
 
 _REASONS = 3
-"""Of each of the top rows."""
+"""Reasons shown for each of the top rows."""
 
 
 def run_detect(
@@ -86,17 +86,17 @@ def _refuse_few(path: str, table: Table) -> None:
 
 
 def _reference_ids(detector: Any, table: Table) -> dict[str, str] | None:
-    """Ids of the training rows that explanations may name as nearest, where rows have ids."""
+    """Ids of the training rows that explanations may name as nearest, if rows have ids."""
     if table.ids is None:
         return None
-    origins = [member.origin for member in detector.model_.learned if member.origin is not None]
+    origins = [term.origin for term in detector.model_.learned if term.origin is not None]
     return {str(row): table.id_of(row) for origin in origins for row in origin.numbers.tolist()}
 
 
 def _summarize(
     path: str, source: Source, table: Table, detector: Any, written: dict[str, str], top: int, as_json: bool
 ) -> None:
-    from ..insight.promises import promise_of  # imports scikit-learn, which reading is not to wait for
+    from ..insight.guarantees import guarantee_of  # imports scikit-learn, which reading is not to wait for
 
     scores, to_error = detector.outlier_scores_, written.get("scores") == "-"
     flagged = int((scores >= detector.threshold_).sum())
@@ -107,7 +107,7 @@ def _summarize(
         "features": table.X.shape[1] if as_json else f"{table.X.shape[1]:,}",
         "non-zeros": int(entries) if as_json else f"{entries:,}",
         "seconds": detector.stage_seconds_ if as_json else _seconds(detector.stage_seconds_),
-        "cut-off": detector.threshold_ if as_json else f"{detector.threshold_:.6g}: {promise_of(detector).text}",
+        "cut-off": detector.threshold_ if as_json else f"{detector.threshold_:.6g}: {guarantee_of(detector).text}",
         "flagged": flagged if as_json else f"{flagged:,} rows, {flagged / len(scores):.2%}",
     }
     facts |= written

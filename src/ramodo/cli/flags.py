@@ -22,7 +22,7 @@ READING, FITTING = "Reading the data", "Fitting"
 
 
 def flag_of(option: Option, heading: str | None = None) -> Any:
-    """What typer is to know of an option's flag."""
+    """An option's flag, for typer."""
     if option.flag is None:
         raise ValueError(f"{option.name} has no flag.")
     return typer.Option(option.flag.name, help=option.flag.help or option.meaning, rich_help_panel=heading)
@@ -88,19 +88,19 @@ Labels = Annotated[
 
 @dataclass(frozen=True)
 class Fitting(Group):
-    """How to fit: a file of labels, and the options that were given, by their names in Python; checked already."""
+    """How to fit: a file of labels, and the options given, checked and under their Python names."""
 
     labels: str | None = None
     options: Mapping[str, Any] = field(default_factory=dict)
 
     @classmethod
     def flags(cls) -> list[Parameter]:
-        """One for labels, and one for each row of the table that has a flag."""
+        """One flag for labels, and one for each option that has a flag."""
         return [flag("labels", Labels, None), *[_parameter(option) for option in OPTIONS if option.flag is not None]]
 
     @classmethod
     def of(cls, given: Mapping[str, Any]) -> Self:
-        """With the values of its flags; raises `OptionError` for those that are not allowed."""
+        """The group from the values of its flags; raises `OptionError` for values that are not allowed."""
         rows = [option for option in OPTIONS if option.flag is not None and given[option.name] is not None]
         return cls(given["labels"], {option.name: option.of_flag(given[option.name]) for option in rows})
 

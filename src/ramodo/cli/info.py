@@ -1,4 +1,4 @@
-"""`ramodo info`: what is in a file."""
+"""`ramodo info`: what a file contains."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from .reading import threads_of
 
 
 def run_info(path: str, *, format: str | None, as_json: bool) -> None:
-    """Facts of a model, or of data."""
+    """Print facts about a model, or about data."""
     if format is None and path != "-" and Path(path).is_file() and metadata_of(path).get("format") == "ramodo":
         print_facts(_of_model(path, as_json), as_json)
         return

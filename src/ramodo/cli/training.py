@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def fit(fitting: Fitting, table: Table, is_text: bool, verbose: bool) -> tuple[REPEN, list[str]]:
-    """The fitted detector, and what it warned of."""
+    """The fitted detector, and its warnings."""
     detector = detector_of(fitting, is_text, verbose)
     labels = None if fitting.labels is None else read_labels(fitting.labels, table)
     with warnings.catch_warnings(record=True) as caught:

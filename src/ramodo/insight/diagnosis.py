@@ -177,8 +177,8 @@ def _of_training(detector: Any) -> list[Finding]:
 
 def _of_subsamples(detector: Any) -> list[Finding]:
     """How much a score depends on which rows were drawn as references."""
-    references, sample = detector.model_.learned[0].detection, detector.samples_[0]
-    if not isinstance(references, References) or len(sample) == 0:
+    references, sample = detector.model_.learned[0].detection.references, detector.samples_[0]
+    if references is None or len(sample) == 0:
         return []
     n = len(references.rows) // references.size
     each = np.stack(

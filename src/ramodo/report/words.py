@@ -8,7 +8,7 @@ import numpy as np
 
 from ..explain.explanation import Driver
 from ..insight.figures import FLAGGED, SAMPLED
-from ..insight.promises import promise_of
+from ..insight.guarantees import guarantee_of
 from .content import EXPLAINED, SHOWN, Content
 
 Shorten = Callable[[str], str]
@@ -49,11 +49,11 @@ def listed(names: Iterable[str]) -> str:
 def summary(content: Content, name: Shorten) -> list[str]:
     """The report in a few sentences."""
     n, flagged = len(content.scores), content.n_flagged
-    promise = promise_of(content.detector, content.is_training)
+    guarantee = guarantee_of(content.detector, content.is_training)
     found = [
         f"Of {rows(n)}, {flagged:,} ({percent(flagged / n)}) score at or above the cut-off of "
         f"{cut_off(content)} and {'is' if flagged == 1 else 'are'} flagged as outliers.",
-        f"The cut-off is {promise.text}. {promise.caveat}",
+        f"The cut-off is {guarantee.text}. {guarantee.caveat}",
     ]
     if content.explanation is not None and len(content.explanation):
         found.append(_of_highest(content, name))

@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..options import OptionError, check
-from .protocols import Cutoff, Promise, Scores
+from .protocols import Cutoff, Guarantee, Scores
 
 
 def p_values(scores: Scores, calibration: Scores) -> Scores:
@@ -67,8 +67,8 @@ class Conformal(Cutoff):
             return float(np.nextafter(max(scores.max(), held_out.max()), np.inf))
         return float(scores[found].min())
 
-    def promise(self, is_training: bool, finds_nothing: bool) -> Promise:
-        return Promise(self._meaning(is_training, finds_nothing), self._caveat(is_training, finds_nothing))
+    def guarantee(self, is_training: bool, finds_nothing: bool) -> Guarantee:
+        return Guarantee(self._meaning(is_training, finds_nothing), self._caveat(is_training, finds_nothing))
 
     def _meaning(self, is_training: bool, finds_nothing: bool) -> str:
         nothing = (

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..stages.protocols import Promise
+from ..stages.protocols import Guarantee
 
 
-def promise_of(detector: Any, is_training: bool = True) -> Promise:
+def guarantee_of(detector: Any, is_training: bool = True) -> Guarantee:
     """What can be said, and what cannot, about the training rows, or other rows, at or above `threshold_`."""
     finds_nothing = bool(detector.threshold_ > detector.outlier_scores_.max())
-    promise: Promise = detector._stages().cutoff.promise(is_training, finds_nothing)
-    return promise
+    guarantee: Guarantee = detector._stages().cutoff.guarantee(is_training, finds_nothing)
+    return guarantee
