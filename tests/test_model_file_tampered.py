@@ -100,7 +100,7 @@ def test_a_known_stage_in_the_options_is_a_model(path):
         ({"version": "1"}, "version '1' is not 2 or 3"),
         ({"version": "2"}, "members"),
         ({"version": None}, "version None"),
-        ({"class": "Popen"}, "it holds a 'Popen', known are REPEN"),
+        ({"class": "Popen"}, "it holds a 'Popen', known are Consensus"),
         ({"class": None}, "it holds a None"),
         ({"options": None}, "options"),
         ({"options": "[]"}, "options are not a table"),
@@ -765,7 +765,7 @@ def test_a_model_of_a_subclass_is_not_passed_off_as_repen(tmp_path, data):
         pass
 
     path = tmp_path / "mine"
-    with pytest.raises(ModelFileError, match="a Mine was given; only these can be saved: REPEN"):
+    with pytest.raises(ModelFileError, match="a Mine was given; only these can be saved: Consensus"):
         Mine(n_epochs=1, random_state=0).fit(data[0]).save(path)
     assert not path.exists()
 
