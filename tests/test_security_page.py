@@ -10,7 +10,7 @@ import pytest
 import scipy.sparse as sp
 from sklearn.base import clone
 
-from ramodo import RAMODO, REPEN, Layers
+from ramodo import RAMODO, REPEN, Consensus, Layers
 from ramodo.formats.frequencies import DocumentFrequencies
 from ramodo.model.file import tensors as tensor_file
 from ramodo.model.file.terms import KINDS
