@@ -50,10 +50,10 @@ class Diagnosis:
     findings: tuple[Finding, ...]
     terms: tuple[str, ...] = ()
     """What a score is the sum of."""
-    views: dict[str, float] = field(default_factory=dict)
-    """Of each view whose evidence makes the score: its rank correlation with all of them together."""
     normalizations: dict[str, float] | None = None
     """Mean share of unlabelled rows that known outliers outrank, under each normalisation."""
+    views: dict[str, float] = field(default_factory=dict)
+    """Of each view whose evidence makes the score: its rank correlation with all of them together."""
 
     def __getitem__(self, name: str) -> Finding:
         return {f.name: f for f in self.findings}[name]
@@ -114,7 +114,7 @@ def diagnose(detector: Any) -> Diagnosis:
             *_of_views(views),
         ),
         detector.model_.names(),
-        views,
+        views=views,
     )
 
 
