@@ -14,6 +14,7 @@ from ramodo.cli import main
 DOCS = Path(__file__).parent.parent / "docs"
 WITH_EXAMPLES = {
     "command-line.md",
+    "consensus.md",
     "cutoffs.md",
     "datasets.md",
     "labels.md",

@@ -101,9 +101,16 @@ OPTIONS: tuple[Option, ...] = (
         (Integer(1, 4096),),
         "M, sec. 6.3",
         "Columns of the representation.",
-        Flag("--components"),
+        Flag("--components", "Columns of a representation, 20 by default.", default=None),
     ),
-    Option("n_epochs", 30, (Integer(1, 100_000),), "sec. 6.3", "Passes of training.", Flag("--epochs")),
+    Option(
+        "n_epochs",
+        30,
+        (Integer(1, 100_000),),
+        "sec. 6.3",
+        "Passes of training.",
+        Flag("--epochs", "Passes of training, 30 by default; of the method repen.", default=None),
+    ),
     Option(
         "samples_per_epoch",
         "auto",
@@ -159,7 +166,7 @@ OPTIONS: tuple[Option, ...] = (
         (Literal(None), Literal("l2"), Literal("max")),
         "-",
         "Divide each row by its length, or by its largest absolute value. `diagnose` helps to choose.",
-        Flag("--normalize", "Rows: none, l2 or max. By default l2 for text, none for all else."),
+        Flag("--normalize", "Rows: none, l2 or max. By default none; l2 for text with the method repen."),
     ),
     Option(
         "n_estimators",
@@ -167,7 +174,7 @@ OPTIONS: tuple[Option, ...] = (
         (Integer(1, 1000),),
         "-",
         "Independent representations, whose scores are averaged.",
-        Flag("--models", "Representations to train; their scores are averaged."),
+        Flag("--models", "Representations whose scores are averaged, 1 by default; of the method repen.", default=None),
     ),
     Option(
         "warm_start",

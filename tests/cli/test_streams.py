@@ -12,8 +12,6 @@ import pytest
 
 from ramodo.formats import svmlight
 
-FAST = ("--epochs", "2")
-
 
 def wait_for(process, condition):
     """Until it holds; a process that has ended will not make it hold."""
@@ -35,7 +33,7 @@ needs_proc = pytest.mark.skipif(not os.path.exists("/proc/self/maps"), reason="l
 
 
 def test_a_run_that_goes_well(start, files, tmp_path):
-    process = start("detect", files.mail, *FAST, "-o", tmp_path / "s.csv")
+    process = start("detect", files.mail, "-o", tmp_path / "s.csv")
     out, err = process.communicate()
     assert process.returncode == 0
     assert err == b""
@@ -60,7 +58,8 @@ def test_runs_that_do_not(start, tmp_path, arguments, code):
 
 @needs_proc
 def test_ctrl_c_during_a_fit(start, files, tmp_path):
-    process = start("detect", files.mail, "--epochs", "30000", "-o", tmp_path / "s.csv", "-m", tmp_path / "model")
+    long = ["--method", "repen", "--epochs", "30000"]
+    process = start("detect", files.mail, *long, "-o", tmp_path / "s.csv", "-m", tmp_path / "model")
     wait_for(process, lambda: has_loaded(process, "sklearn") and has_loaded(process, "_native"))
     process.send_signal(signal.SIGINT)
     out, err = process.communicate()
@@ -154,11 +153,11 @@ def test_standard_output_without_room(start, files, arguments):
 
 
 WRITING = {
-    "scores.csv": ["detect", "{data}", *FAST, "-o", "{target}"],
-    "scores.jsonl": ["detect", "{data}", *FAST, "-o", "{target}"],
-    "scores.parquet": ["detect", "{data}", *FAST, "-o", "{target}"],
+    "scores.csv": ["detect", "{data}", "-o", "{target}"],
+    "scores.jsonl": ["detect", "{data}", "-o", "{target}"],
+    "scores.parquet": ["detect", "{data}", "-o", "{target}"],
     "scores.npz": ["score", "{model}", "{data}", "-o", "{target}"],
-    "model.ramodo": ["fit", "{data}", *FAST, "-m", "{target}"],
+    "model.ramodo": ["fit", "{data}", "-m", "{target}"],
     "matrix.npy": ["transform", "{model}", "{data}", "-o", "{target}"],
     "matrix.npz": ["transform", "{model}", "{data}", "-o", "{target}"],
     "matrix.csv": ["transform", "{model}", "{data}", "-o", "{target}"],
@@ -241,6 +240,6 @@ def test_a_small_disk_is_large_enough_for_small_files(tmp_path):
     data = tmp_path / "data.svm"
     data.write_text("0 1:1\n0 2:1\n0 3:1\n")
     conversions = [["convert", data, tmp_path / target] for target in ("data.rows", "data.mtx", "other.svm")]
-    done = on_small_disk(*conversions, ["detect", data, *FAST, "-o", tmp_path / "s.csv"])
+    done = on_small_disk(*conversions, ["detect", data, "-o", tmp_path / "s.csv"])
     assert [code for code, *_ in done] == [0, 0, 0, 0], done
     assert len((tmp_path / "s.csv").read_text().splitlines()) == 4

@@ -19,6 +19,7 @@ from ..insight.figures import percentiles
 from . import output as files
 from .console import note, print_facts, print_rows
 from .flags import Fitting
+from .methods import refuse_files, refuse_options
 from .reading import Source, threads_of
 from .report import refuse_report, write
 from .training import fit
@@ -40,6 +41,8 @@ def run_detect(
     as_json: bool,
 ) -> None:
     """Read, fit, rank, write."""
+    refuse_options(fitting.method, fitting.options)
+    refuse_files(fitting.method, model, report)
     if output is not None and output != "-":
         files.refuse_target(output, files.SCORES)
     if model is not None:
@@ -48,7 +51,7 @@ def run_detect(
         refuse_report(report)
     started = time.perf_counter()
     with ThreadPoolExecutor(1) as pool:
-        importing = pool.submit(import_module, "ramodo.repen")  # takes a second, which reading can use
+        importing = pool.submit(import_module, "ramodo.consensus")  # takes a second, which reading can use
         table = source.read(path, threads_of(fitting.options.get("n_jobs")), quiet)
         importing.result()
     _refuse_few(path, table)
@@ -89,8 +92,7 @@ def _reference_ids(detector: Any, table: Table) -> dict[str, str] | None:
     """Ids of the training rows that explanations may name as nearest, if rows have ids."""
     if table.ids is None:
         return None
-    origins = [term.origin for term in detector.model_.learned if term.origin is not None]
-    return {str(row): table.id_of(row) for origin in origins for row in origin.numbers.tolist()}
+    return {str(row): table.id_of(row) for row in detector.model_.origins()[0].numbers.tolist()}
 
 
 def _summarize(
@@ -111,9 +113,9 @@ def _summarize(
         "flagged": flagged if as_json else f"{flagged:,} rows, {flagged / len(scores):.2%}",
     }
     facts |= written
-    findings = detector.diagnose()
-    if findings.warnings:
-        facts["to check" if not as_json else "warnings"] = list(findings.warnings) if as_json else findings.warnings[0]
+    found = detector.diagnose().warnings if hasattr(detector, "diagnose") else ()
+    if found:
+        facts["to check" if not as_json else "warnings"] = list(found) if as_json else found[0]
     highest = np.argsort(-scores, kind="stable")[:top].tolist()
     shares = percentiles(scores[highest], scores)
     why = explained(detector, table, highest, scores, _REASONS, source.text_options()) if highest else []
@@ -124,6 +126,7 @@ def _summarize(
                 "score": float(scores[r]),
                 "percentile": float(p),
                 "reasons": [vars(reason) for reason in row.reasons],
+                "views": [vars(seen) for seen in row.views],
             }
             for r, p, row in zip(highest, shares, why, strict=True)
         ]

@@ -18,7 +18,7 @@ from ..data.blocks import Block, Shown, SparseRows
 from ..in_order import in_order
 from ..model.parts import Part, View
 from ..model.terms import Model
-from .explanation import Explanation, Reason, RowExplanation, Strongest
+from .explanation import Explanation, Reason, RowExplanation, Seen, Strongest
 
 Doubles = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int64]
@@ -62,6 +62,7 @@ def explain(
         found = explainer.explain(block, views, max(top, _STRONGEST))
         strongest = _cut(found)
         reasons = typical.reasons([_first(row, top) for row in strongest], name_of)
+        added = model.breakdown(given, 1)
         explained = [
             RowExplanation(
                 start + i,
@@ -70,6 +71,7 @@ def explain(
                 reasons[i],
                 float(scores[start + i] - strongest[i].contributions[:top].sum()),
                 parts[compared[0]].nearest(views[compared[0]], i),
+                _seen({name: float(values[i]) for name, values in added.items()}),
             )
             for i in range(block.n_rows)
         ]
@@ -100,6 +102,11 @@ def _cut(found: kernels.Strongest) -> list[Strongest]:
 
 def _first(row: Strongest, n: int) -> Strongest:
     return Strongest(row.columns[:n], row.contributions[:n], row.values[:n])
+
+
+def _seen(added: dict[str, float]) -> tuple[Seen, ...]:
+    """What views add to the score of a row, strongest first."""
+    return tuple(sorted((Seen(*one) for one in added.items()), key=lambda seen: -seen.contribution))
 
 
 class _Block(NamedTuple):

@@ -183,7 +183,7 @@ def _of_length_1(data: TrainingData, n_threads: int) -> TrainingData:
 
 
 def _of_unit_rows(view: _View, weight: float) -> _View:
-    return replace(view, name=f"{view.name}, rows taken to length 1", term=Normalized(view.term, "l2"), weight=weight)
+    return replace(view, name=f"{view.name} (rows of length 1)", term=Normalized(view.term, "l2"), weight=weight)
 
 
 def _agreement(some: list[_View], others: list[_View], held_out: npt.NDArray[np.int64]) -> float:

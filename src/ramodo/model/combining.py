@@ -71,8 +71,7 @@ class Normalized(Term):
         return self.term.score(block.normalized(self.how, n_threads), n_threads, self.how)
 
     def breakdown(self, block: Block, n_threads: int, normalize: str | None = None) -> dict[str, Scores]:
-        found = self.term.breakdown(block.normalized(self.how, n_threads), n_threads, self.how)
-        return {f"{name}{self._rows}": scores for name, scores in found.items()}
+        return self.term.breakdown(block.normalized(self.how, n_threads), n_threads, self.how)
 
     def parts(self, weight: float, normalize: str | None) -> list[Part]:
         return self.term.parts(weight, self.how)
@@ -92,8 +91,4 @@ class Normalized(Term):
         return self.how
 
     def __str__(self) -> str:
-        return f"{self.term}{self._rows}"
-
-    @property
-    def _rows(self) -> str:
-        return f", of rows whose {_MADE_ONE[self.how]} is 1"
+        return f"{self.term}, of rows whose {_MADE_ONE[self.how]} is 1"

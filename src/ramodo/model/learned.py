@@ -40,6 +40,9 @@ class LearnedDistance(Term):
     def parts(self, weight: float, normalize: str | None) -> list[Part]:
         return [LearnedPart(self, weight, normalize)]
 
+    def compared_with(self) -> Origin | None:
+        return self.origin
+
     def facts(self) -> dict[str, Any]:
         first, detection = self.representation.first, self._references
         return {

@@ -28,8 +28,10 @@ from ..data.opening import DataError
 from ..data.rows import Rows, Show
 
 if TYPE_CHECKING:
+    from .evidence import Evidence
     from .learned import LearnedDistance
     from .parts import Part
+    from .references import Origin
     from .saved import Saved
 
 Scores = npt.NDArray[np.float64]
@@ -70,6 +72,10 @@ class Term(ABC):
     @abstractmethod
     def read(cls, saved: Saved, inner: tuple[Term, ...]) -> Term:
         """The term that gave these facts, tensors and inner terms; raises where they are not possible."""
+
+    def compared_with(self) -> Origin | None:
+        """The training rows that it measures distances to, where it keeps them."""
+        return None
 
     def inner(self) -> tuple[Term, ...]:
         """The terms that it is made of."""
@@ -125,6 +131,16 @@ class Model:
     def learned(self) -> tuple[LearnedDistance, ...]:
         """The representations, with the detector in each."""
         return tuple(term for term, _ in self._of_kind("learned distance"))
+
+    @property
+    def evidence(self) -> Evidence | None:
+        """The views whose evidence makes the score, where there are any."""
+        return next((term for term, _ in self._of_kind("evidence")), None)
+
+    def origins(self) -> list[Origin]:
+        """Training rows that scores are distances to, term by term; explanations name the nearest of the first."""
+        found = (term.compared_with() for top in self.terms for term, _ in top.all())
+        return [origin for origin in found if origin is not None]
 
     @property
     def normalize(self) -> str | None:
