@@ -2,8 +2,9 @@
 
 Labels are drawn from a set's pool; where there is none, from its own outliers, which are then left out of the
 evaluation. At least half of a set's own outliers stay. Peers are scikit-learn's, of the labelled outliers against all
-other rows, classes balanced: LogisticRegression on rows as they are and on rows of length 1, and RandomForestClassifier,
-on 100 components of TruncatedSVD where there are more than 2,000 sparse features.
+other rows, classes balanced: LogisticRegression on rows as they are and on rows of length 1; RandomForestClassifier on
+100 components of TruncatedSVD where there are more than 2,000 sparse features, and not at all where there are more than
+a million, for which the components alone take gigabytes and minutes.
 
 python -m benchmarks.labels [--draws 5] [--labels 1,5,20,80,quarter] [--sets R8,...]
 """
@@ -75,15 +76,20 @@ def main() -> None:
 
 
 def _cells(aucs: Any) -> list[str]:
-    return [f"{mean:.4f} ± {spread:.4f}" for mean, spread in zip(aucs.mean(axis=0), aucs.std(axis=0), strict=True)]
+    pairs = zip(aucs.mean(axis=0), aucs.std(axis=0), strict=True)
+    return ["-" if np.isnan(mean) else _auc(mean) + f" ± {_auc(spread)}" for mean, spread in pairs]
+
+
+def _auc(value: float) -> str:
+    return f"{value:.4f}".removeprefix("0")
 
 
 def _short(means: Any) -> list[str]:
-    return [f"{mean:.4f}" for mean in means]
+    return ["-" if np.isnan(mean) else _auc(mean) for mean in means]
 
 
 def _best(means: Any) -> float:
-    return round(float(np.max(means[1:])), 4)
+    return round(float(np.nanmax(means[1:])), 4)
 
 
 def _verdict(means: Any) -> str:
@@ -115,7 +121,7 @@ class Setting:
         scores = [self._told(known, rest, seed, {}), self._untold(seed), self._told(known, rest, seed, PAPERS_WAY)]
         peers: list[Callable[[Any, Any, int], Any]] = [_regression, _of_unit_rows, self._forest]
         scores = [own[rest] for own in scores] + [peer(X[rest], known, seed) for peer in peers]
-        return [float(roc_auc_score(self.data.y[rest], own)) for own in scores]
+        return [np.nan if own is None else float(roc_auc_score(self.data.y[rest], own)) for own in scores]
 
     @cached_property
     def _rows(self) -> Any:
@@ -145,6 +151,8 @@ class Setting:
         return self._untold_scores[seed]
 
     def _forest(self, X: Any, known: Any, seed: int) -> Any:
+        if X.shape[1] > 1_000_000:
+            return None
         if sp.issparse(X) and X.shape[1] > 2000:
             X, known = self._components.transform(X), self._components.transform(known)
         forest = RandomForestClassifier(class_weight="balanced", n_jobs=2, random_state=seed)

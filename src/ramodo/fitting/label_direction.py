@@ -12,7 +12,9 @@ two directions c is, and how much it and the detector count, is decided out of s
 how far each sets the labelled outliers apart, less what the two have in common. For the detector that is measured on
 the initial ranking, which never saw the labels; for the difference by leaving each labelled outlier out of the mean
 that scores it; for the regression by folds. It is measured by ranks, so that no single row decides, and starts from the
-same strength for all: with a single label, which cannot be left out, detector and direction count about alike.
+same strength for all: with a single label, which cannot be left out, detector and direction count about alike. A
+direction towards labels that the initial ranking takes for normal starts weaker: such rows lie among inliers, and so
+does much of what resembles them.
 """
 
 from __future__ import annotations
@@ -86,8 +88,9 @@ def learn_direction(
     axis, left_out = _axis(rows, others, known, rng, n_threads)
     along = axis.along(rows, n_threads)[:, 0]
     ranked = Measured(initial[others], known.outlier_scores)
-    directed = Measured(along[others], left_out)
-    weights = fisher(ranked, directed)
+    directed = Measured(along[others], left_out, _PRIOR * min(1.0, 2 * float(ranked.below.mean())))
+    n = known.outliers.n_rows
+    weights = fisher(ranked, directed, n / (n + _TRUST))
     factor, detector_factor = _factors(*weights, detector_scores[others], along[others])
     model = Model((detector, LabelDirection(axis)), (detector_factor, factor))
     return model, model.total([detector_scores, along])
@@ -126,6 +129,14 @@ class Measured:
 
     others: Doubles
     outliers: Doubles
+    prior: float = _PRIOR
+
+    @property
+    def below(self) -> Doubles:
+        """Share of the others that is below each outlier; equal ones count half."""
+        ordered = np.sort(self.others)
+        found = [np.searchsorted(ordered, self.outliers, side) for side in ("left", "right")]
+        return (found[0] + found[1] + 1) / (2 * len(ordered) + 2)
 
     @property
     def strength(self) -> float:
@@ -133,16 +144,18 @@ class Measured:
 
         They are those of a normal distribution in which as large a share of the others lies below.
         """
-        ordered = np.sort(self.others)
-        below = (np.searchsorted(ordered, self.outliers, side) for side in ("left", "right"))
-        above = float(ndtri((sum(below) + 1) / (2 * len(ordered) + 2)).sum())
-        return max(0.0, (above + _PRIOR * _TRUST) / (len(self.outliers) + _TRUST))
+        above = float(ndtri(self.below).sum())
+        return max(0.0, (above + self.prior * _TRUST) / (len(self.outliers) + _TRUST))
 
 
-def fisher(one: Measured, other: Measured) -> tuple[float, float]:
-    """Weights of two from their strengths and their correlation; neither is negative."""
+def fisher(one: Measured, other: Measured, trust: float = 1.0) -> tuple[float, float]:
+    """Weights of two from their strengths and their correlation; neither is negative.
+
+    Taking away what they have in common leaves little where strengths are alike, and that little is chance where labels
+    are few: `trust` is how much of it to take away.
+    """
     flat = one.others.std() == 0 or other.others.std() == 0
-    common = 0.0 if flat else float(np.corrcoef(one.others, other.others)[0, 1])
+    common = 0.0 if flat else trust * float(np.corrcoef(one.others, other.others)[0, 1])
     return max(0.0, one.strength - common * other.strength), max(0.0, other.strength - common * one.strength)
 
 

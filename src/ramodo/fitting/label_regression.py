@@ -17,6 +17,7 @@ import scipy.sparse as sp
 from .label_means import Means, fine_share
 
 Doubles = npt.NDArray[np.float64]
+Integers = npt.NDArray[np.int64]
 
 _FOLDS = 5
 
@@ -43,16 +44,20 @@ class Regression:
         length = np.sqrt(_squared(background).sum() / background.shape[0]) or 1.0
         sides = _Sides(background / length, None if fine is None else fine / length, fine_share(means.fine))
         outliers = outliers / length
-        n = outliers.shape[0]
-        folds = rng.permutation(n) % min(_FOLDS, n)
-        left_out = np.empty(n)
-        for fold in range(min(_FOLDS, n)):
+        folds = _folds(outliers.shape[0], rng)
+        left_out = np.empty(len(folds))
+        for fold in np.unique(folds):
             out = folds == fold
             weights = sides.regress(outliers[~out], hidden=outliers[out])
             along = sides.background @ weights
             left_out[out] = (outliers[out] @ weights - along.mean()) / (float(along.std()) or 1.0)
         weights = sides.regress(outliers, hidden=outliers[:0])
         return cls(weights * np.sqrt(means.scale) / length, left_out)
+
+
+def _folds(n: int, rng: np.random.Generator) -> Integers:
+    """The fold of each labelled outlier."""
+    return rng.permutation(n) % min(_FOLDS, n)
 
 
 @dataclass(frozen=True)
