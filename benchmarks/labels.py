@@ -129,7 +129,8 @@ class Setting:
 
     @cached_property
     def _pool(self) -> Any:
-        return self.data.pool.toarray() if not sp.issparse(self._rows) else self.data.pool
+        pool: Any = self.data.pool
+        return pool if sp.issparse(self._rows) else pool.toarray()
 
     @cached_property
     def _untold_scores(self) -> dict[int, Any]:

@@ -110,7 +110,8 @@ def _axis(
     spreads[spreads == 0] = 1.0
     standardized = (both - middles) / spreads
     left_out = np.column_stack([means.left_out() / spreads[0], regression.left_out])
-    shares = np.array(fisher(*[Measured(standardized[:, i], left_out[:, i]) for i in (0, 1)]))
+    difference, regressed = (Measured(standardized[:, i], left_out[:, i]) for i in (0, 1))
+    shares = np.array(fisher(difference, regressed))
     if not shares.any():
         shares[:] = 1.0
     axis = means.axes((axes.weights @ (shares / spreads))[:, None], rows.n_features)
