@@ -63,15 +63,15 @@ class Part(ABC):
 
 
 class LinearPart(Part):
-    """A direction in the original features, for rows of length 1; compared with nothing."""
+    """A direction in the original features, for rows of length 1 or as they are; compared with nothing."""
 
-    def __init__(self, projection: kernels.Projection, n_features: int, weight: float) -> None:
-        self._weight, self.projection = weight, projection
+    def __init__(self, projection: kernels.Projection, n_features: int, weight: float, unit_rows: bool) -> None:
+        self._weight, self.projection, self._unit_rows = weight, projection, unit_rows
         self.references, self.as_given = SparseRows.empty(0, n_features), None
         self.numbers = np.empty(0, dtype=np.int64)
 
     def view(self, block: Block) -> View:
-        lengths = np.sqrt(block.squared_norms(1))
+        lengths = np.sqrt(block.squared_norms(1)) if self._unit_rows else np.ones(block.n_rows)
         nothing = np.empty((block.n_rows, 0))
         p = np.full((block.n_rows, 1), self._weight)
         return View(p, 1 / np.where(lengths > 0, lengths, 1.0), nothing.astype(np.int64), nothing, nothing)
