@@ -181,7 +181,7 @@ def test_scores_equal_the_formula(make, table, case, record):
     ranked, folds = record(fitting, "_rank"), record(regression, "_folds")
     found = REPEN(**OPTIONS).fit(make(X), labels=y, labeled_outliers=outliers, labeled_inliers=inliers)
     detector = found.model_.learned[0].score(open_rows(make(X))[0], 1)
-    initial, extra = ranked[0]
+    initial, extra = ranked[0].initial, ranked[0].extra
     expected = _plain(
         X.astype(float), y, outliers, inliers, initial, extra["outliers"], detector, folds[0] if folds else None
     )
