@@ -29,7 +29,7 @@ from ..options import OptionError, check
 
 RELATIVE = 300.0
 """Typical squared distances in the margin "auto": training ends once outliers are √300, some 17 times, as far away as
-other rows. docs/decisions.md has what 30 to 3,000 give."""
+other rows."""
 
 
 class RankingHinge(BaseEstimator):
