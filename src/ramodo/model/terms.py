@@ -8,6 +8,8 @@ A term scores rows, says exactly what each feature adds to its scores, and can b
     Mean                 of several terms, each in its own unit                      combining.py
     Normalized           a term of rows that are normalised first                    combining.py
     Evidence             how unusual a row is to several terms, each in its own way  evidence.py
+    Sum                  of several terms, each with a weight                        combining.py
+    ByFold               the term that was not trained on rows such as this          by_fold.py
 
 `Model` is their weighted sum.
 """
@@ -110,10 +112,7 @@ class Model:
 
     def total(self, scores: list[Scores]) -> Scores:
         """The terms' scores as one."""
-        total = self.weights[0] * scores[0]
-        for weight, one in zip(self.weights[1:], scores[1:], strict=True):
-            total = total + weight * one
-        return total
+        return weighted(self.weights, scores)
 
     def parts(self) -> list[Part]:
         """All terms, taken apart into what features add."""
@@ -133,6 +132,17 @@ class Model:
     def normalize(self) -> str | None:
         """How rows are normalised before the first representation sees them."""
         return next((how for _, how in self._of_kind("learned distance")), None)
+
+    @property
+    def by_fold(self) -> tuple[Model, ...]:
+        """The members, each as a model, where a row is scored by the member of its fold; else none."""
+        is_by_fold = len(self.terms) == 1 and self.terms[0].kind == "by fold"
+        return tuple(Model((member,)) for member in self.terms[0].inner()) if is_by_fold else ()
+
+    @property
+    def n_calibration(self) -> tuple[int, ...]:
+        """Of each fold, the training rows that are like new rows to its member."""
+        return tuple(self.terms[0].facts()["n_calibration"]) if self.by_fold else ()
 
     def breakdown(self, block: Block, n_threads: int) -> dict[str, Scores]:
         """What the scores of rows are made of, in words: for each view or term, what it adds."""
@@ -160,6 +170,14 @@ class Model:
         seen = {how: block.normalized(how, n_threads) for how in {how for _, how in learned}}
         parts = [term.representation.transform(seen[how], n_threads) for term, how in learned]
         return parts[0] if len(parts) == 1 else np.hstack(parts)
+
+
+def weighted(weights: tuple[float, ...], scores: list[Scores]) -> Scores:
+    """The weighted sum of terms' scores."""
+    total = weights[0] * scores[0]
+    for weight, one in zip(weights[1:], scores[1:], strict=True):
+        total = total + weight * one
+    return total
 
 
 def offset_of(threshold: float) -> float:
