@@ -219,7 +219,13 @@ OPTIONS: tuple[Option, ...] = (
         "Expected share of false discoveries among new rows, by `discoveries`.",
         Flag("--fdr", "Draw the line at this false-discovery rate, which holds for new rows only.", default=None),
     ),
-    Option("held_out", 0.2, (Real(0, 0.5, above=True),), "-", "Share of the rows that only the cut-off sees."),
+    Option(
+        "held_out",
+        None,
+        (Literal(None), Real(0, 0.5, above=True)),
+        "-",
+        "Share of the rows that only the cut-off sees, in place of two members that each do without half of them.",
+    ),
 )
 
 

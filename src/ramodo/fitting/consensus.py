@@ -76,7 +76,7 @@ def fit(
     previous: Model | None,
     progress: Progress,
 ) -> flow.Outcome:
-    """Everything from rows to a threshold. `previous` is a model whose weights training starts from."""
+    """Everything from rows to scores. `previous` is a model whose weights training starts from."""
     seeds, label_seed = seed.spawn(2 * _SEEDS), seed.spawn(1)[0]
     starts = () if previous is None else previous.learned
     first, fits = _read(stages, plan, _ranked(data, seeds, plan.n_threads, progress), seeds[2:], starts[:2], progress)
