@@ -164,8 +164,8 @@ class RandomDistanceDetector(ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
         rows = self._open(X)
         if len(self.calibration_scores_) == 0:
             raise OptionError(
-                "p-values need rows that training did without, and this detector was fitted without; fit it with threshold=Conformal() "
-                "(RAMODO: cutoff=Conformal())."
+                "p-values need rows that training did without, and this detector was fitted without; fit it with "
+                "threshold=Conformal() (RAMODO: cutoff=Conformal())."
             )
         scores, counts = self.model_.score(rows, self._n_threads()), self.model_.n_calibration
         if not counts:

@@ -216,8 +216,8 @@ OPTIONS: tuple[Option, ...] = (
         0.1,
         (Real(0, 1, above=True),),
         "-",
-        "Expected share of false discoveries among new rows, by `discoveries`.",
-        Flag("--fdr", "Draw the line at this false-discovery rate, which holds for new rows only.", default=None),
+        "Expected share of false discoveries among the flagged rows, or among new rows, by `discoveries`.",
+        Flag("--fdr", "Flag rows of which an expected share of at most this is flagged by chance.", default=None),
     ),
     Option(
         "held_out",

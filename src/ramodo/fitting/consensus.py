@@ -32,6 +32,7 @@ from ..stages.assembling import Stages
 from ..stages.scoring import KthNN, RandomDistance, Sp
 from ..terminal.progress import Progress
 from . import flow
+from .curves import curve_by_law
 from .training_data import TrainingData
 
 STEPS = 20
@@ -189,7 +190,7 @@ def _together(views: list[_View], held_out: npt.NDArray[np.int64]) -> tuple[Evid
     term = Evidence(
         tuple(view.name for view in views),
         tuple(view.term for view in views),
-        tuple(map(Curve.of, shaping)),
+        tuple(map(curve_by_law if len(held_out) else Curve.of, shaping)),
         tuple(view.weight for view in views),
         (0.0,) * len(views),
     )

@@ -92,23 +92,26 @@ class Conformal(Cutoff):
         The p-value of a score is the share of ordinary rows, whatever their fold, that reach it.
         """
         scores = np.concatenate(folds)
-        reached = np.sum([len(fold) * tail.p_values(scores) for fold, tail in zip(folds, tails_of(folds), strict=True)], axis=0)
+        pairs = zip(folds, tails_of(folds), strict=True)
+        reached = np.sum([len(fold) * tail.p_values(scores) for fold, tail in pairs], axis=0)
         return _lowest(scores, benjamini_hochberg(reached / len(scores), self.fdr))
 
     def promise(self, is_training: bool, finds_nothing: bool) -> Promise:
-        return Promise(self._meaning(is_training, finds_nothing), self._caveat(is_training, finds_nothing))
-
-    def _meaning(self, is_training: bool, finds_nothing: bool) -> str:
+        rule = f"that of Benjamini and Hochberg's rule at {self.fdr:g} on the training rows"
         nothing = (
-            f"; no {'row' if is_training else 'training row'} is a discovery at this rate, so it is above all of them"
+            f"no {'row' if is_training else 'training row'} is a discovery at this rate, so it is above all of them"
         )
-        return (
-            f"that of Benjamini and Hochberg's rule at {self.fdr:g} on the training rows"
-            f"{nothing if finds_nothing else ''}; the false-discovery rate holds for new rows only, by `discoveries`"
-        )
+        said = [rule, *([nothing] if finds_nothing else []), *self._holds(finds_nothing)]
+        return Promise("; ".join(said), self._caveat(is_training, finds_nothing))
+
+    def _holds(self, finds_nothing: bool) -> list[str]:
+        """For whom the rate holds, and on what condition."""
+        if self.held_out is not None:
+            return ["the false-discovery rate holds for new rows only, by `discoveries`"]
+        return [] if finds_nothing else [f"{_OF_TRAINING_ROWS.format(self.fdr)}, if {_CONDITION}"]
 
     def _caveat(self, is_training: bool, finds_nothing: bool) -> str:
-        """P-values of training rows differ from those of new rows, and a fixed threshold ignores the batch."""
+        """A fixed threshold ignores the batch; and where rows were held out, training saw the others."""
         if not is_training:
             return (
                 "It can flag any share of rows outside the training data, such as these: many flagged rows mean that "
@@ -117,7 +120,17 @@ class Conformal(Cutoff):
             )
         if finds_nothing:
             return "A higher rate, or more rows, may find some. The ranking still says which rows to look at first."
+        if self.held_out is None:
+            return (
+                "Each row was scored by a model that did not see it. Where scores of ordinary rows fall off ever more "
+                "slowly, as with rows of very different sizes, more of them can be flagged by chance."
+            )
         return (
             "It is not known how many of the flagged rows are false alarms: the detector was fitted to these rows. The "
             "ranking says which to look at first."
         )
+
+
+_OF_TRAINING_ROWS = "of the training rows at or above it, an expected share of at most {:g} is there by chance"
+
+_CONDITION = "scores of ordinary rows fall off beyond their bulk as they do within it, or faster"

@@ -23,8 +23,8 @@ from .protocols import Scores
 _BEGIN, _MIDDLE, _END = 0.5, 0.25, 0.1
 """Shares of rows above the bulk's beginning, its middle and its end."""
 
-_ERRORS = 1.0
-"""Standard errors by which the shape is taken to be larger than it looks."""
+_ERRORS = 1.645
+"""Standard errors by which the shape is taken to be larger than it looks: its upper bound at 95 %."""
 
 
 @dataclass(frozen=True)
@@ -68,7 +68,7 @@ def _tail(ordered: Scores, shape: float) -> Tail:
 
 
 def _shape(folds: list[Scores]) -> float:
-    """By how much the hazard falls from the lower to the upper half of the bulk, and its standard error more."""
+    """By how much the hazard falls within the bulk, from its lower to its upper part, at most."""
     falls, variances = [], []
     for ordered in folds:
         (lower, n_lower), (upper, n_upper) = _hazard(ordered, _BEGIN, _MIDDLE), _hazard(ordered, _MIDDLE, _END)
