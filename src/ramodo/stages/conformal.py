@@ -62,12 +62,12 @@ class Conformal(Cutoff):
     def hold_out(self, candidates: npt.NDArray[np.int64], rng: np.random.Generator) -> npt.NDArray[np.int64]:
         """The rows that are kept out of training."""
         check(self.get_params(deep=False))
-        if self.held_out is None:
-            return super().hold_out(candidates, rng)
         if len(candidates) == 0:
             raise OptionError(
                 "Conformal was given, but no row is unlabelled (0 in labels); allowed: data with some, to hold out."
             )
+        if self.held_out is None:
+            return super().hold_out(candidates, rng)
         count = max(1, round(self.held_out * len(candidates)))
         return np.sort(rng.choice(candidates, count, replace=False))
 

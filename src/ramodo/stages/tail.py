@@ -23,8 +23,8 @@ from .protocols import Scores
 _BEGIN, _MIDDLE, _END = 0.5, 0.25, 0.1
 """Shares of rows above the bulk's beginning, its middle and its end."""
 
-_ERRORS = 1.645
-"""Standard errors by which the shape is taken to be larger than it looks: its upper bound at 95 %."""
+CAUTIOUS = 1.645
+"""Standard errors up to the upper bound of the shape at 95 %."""
 
 
 @dataclass(frozen=True)
@@ -53,10 +53,13 @@ class Tail:
         return self.start + math.log(n_beyond) / self.rate if self.rate > 0 else self.start
 
 
-def tails_of(folds: Sequence[Scores]) -> list[Tail]:
-    """The tail of each fold; their shape is taken to be the same, since members see rows of the same kind."""
+def tails_of(folds: Sequence[Scores], errors: float = CAUTIOUS) -> list[Tail]:
+    """The tail of each fold; their shape is taken to be the same, since members see rows of the same kind.
+
+    `errors`: standard errors by which the shape is larger than it looks.
+    """
     ordered = [np.sort(scores) for scores in folds]
-    shape = _shape(ordered)
+    shape = _shape(ordered, errors)
     return [_tail(scores, shape) for scores in ordered]
 
 
@@ -67,8 +70,8 @@ def _tail(ordered: Scores, shape: float) -> Tail:
     return Tail(ordered, start, share, rate, shape)
 
 
-def _shape(folds: list[Scores]) -> float:
-    """By how much the hazard falls within the bulk, from its lower to its upper part, at most."""
+def _shape(folds: list[Scores], errors: float) -> float:
+    """By how much the hazard falls within the bulk, from its lower to its upper part, and some errors more."""
     falls, variances = [], []
     for ordered in folds:
         (lower, n_lower), (upper, n_upper) = _hazard(ordered, _BEGIN, _MIDDLE), _hazard(ordered, _MIDDLE, _END)
@@ -78,7 +81,7 @@ def _shape(folds: list[Scores]) -> float:
         variances.append(1 / n_lower + 1 / n_upper)
     steps = math.log(math.sqrt(_BEGIN * _MIDDLE) / math.sqrt(_MIDDLE * _END))
     error = math.sqrt(sum(variances)) / len(folds)
-    return float(np.clip((np.mean(falls) + _ERRORS * error) / steps, 0.0, _STEEPEST))
+    return float(np.clip((np.mean(falls) + errors * error) / steps, 0.0, _STEEPEST))
 
 
 _STEEPEST = 10.0
