@@ -40,6 +40,8 @@ OF_TERMS = {
     "label direction": {"columns weights": "what labelled outliers have in common"},
     "mean": {},
     "normalized": {},
+    "sum": {},
+    "by fold": {},
 }
 """Of each kind of term its arrays, and what the page says of them."""
 
