@@ -23,8 +23,9 @@ them. What is not allowed is refused before any work, with a message that says w
 
 ## Options of a detector
 
-`REPEN` takes these by name, and so do its siblings; those with a flag are also options of `ramodo detect` and
-`ramodo fit`, with the same default unless another is given beside the flag.
+`REPEN` takes these by name, and so do its siblings; `Consensus` takes all but {others}.
+Those with a flag are also options of `ramodo detect` and `ramodo fit`, if the `--method` has them, with the same
+default unless another is given beside the flag.
 
 {detectors}
 
@@ -51,7 +52,9 @@ be scored from standard input as it comes.
 def page() -> str:
     """The text of the page."""
     own = inspect.signature(ramodo.REPEN).parameters
+    others = [f"`{name}`" for name in own if name not in inspect.signature(ramodo.Consensus).parameters]
     return TEXT.format(
+        others=", ".join(others),
         detectors=_options(option for option in OPTIONS if option.name in own),
         stages=_stages(option for option in OPTIONS if option.name not in own),
         reading=_reading(),

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 import numpy as np
+import pytest
 import scipy.sparse as sp
 
 from ramodo.data.blocks import SparseRows
@@ -93,3 +94,22 @@ def unordered():
     matrix.data = np.array([1.0, 2.0, 1.5, 2.5, 5.0])
     matrix.indices, matrix.indptr = np.array([3, 0, 2, 2, 1], dtype=np.int32), np.array([0, 2, 4, 5], dtype=np.int32)
     return matrix, np.array([[2.0, 0, 0, 1.0], [0, 0, 4.0, 0], [0, 5.0, 0, 0]])
+
+
+LEARNED = (
+    "outlier_scores_",
+    "initial_scores_",
+    "candidate_outliers_",
+    "loss_curve_",
+    "feature_weights_",
+    "references_",
+)
+
+
+def same_bits(left, right):
+    """Whether two fits learned the same."""
+    return all(np.array_equal(getattr(left, name), getattr(right, name)) for name in LEARNED)
+
+
+either = pytest.mark.parametrize("make", [sp.csr_array, lambda X: X.toarray()], ids=["sparse", "dense"])
+"""A sparse matrix as it is, and made dense."""

@@ -2,13 +2,14 @@
 
 import json
 from copy import copy
+from dataclasses import replace
 
 import numpy as np
 import pytest
 import scipy.sparse as sp
 from scipy.stats import spearmanr
 
-from ramodo import RAMODO, REPEN, KthNN, Layers, load
+from ramodo import RAMODO, REPEN, Consensus, KthNN, Layers, load
 from ramodo.insight.diagnosis import Diagnosis, Finding
 from ramodo.options import OptionError
 from reference import sp_scores
@@ -351,6 +352,7 @@ def test_a_table_by_hand():
         "a": 0.5,
         "b": 2,
         "terms": ["c", "d"],
+        "views": {},
         "warnings": ["look here"],
         "normalizations": {"None": 0.25, "l2": 0.75},
     }
@@ -360,7 +362,7 @@ def test_it_can_be_written_as_json(fitted):
     X, truth = _topics()
     found = fitted.diagnose(X, labels=truth)
     back = json.loads(json.dumps(found.to_dict(), allow_nan=False))
-    assert set(back) == {*NAMES, "terms", "warnings", "normalizations"}
+    assert set(back) == {*NAMES, "terms", "views", "warnings", "normalizations"}
     assert back["row_length"] == found["row_length"].value
     assert back["warnings"] == list(found.warnings)
 
@@ -385,3 +387,65 @@ def test_a_scorer_of_another_library_has_no_subsamples():
 
     found = RAMODO(LocalOutlierFactor(novelty=True), n_epochs=2, random_state=0).fit(_topics()[0]).diagnose()
     assert [f.name for f in found.findings] == [name for name in NAMES if not name.startswith("subsample")]
+
+
+# ---- several views ---------------------------------------------------------------------------------------------------
+
+
+def with_agreement(values):
+    """A detector whose views agree with all of them together as told."""
+    detector = Consensus(random_state=0).fit(np.random.default_rng(0).normal(size=(300, 60)))
+    evidence = detector.model_.evidence
+    told = tuple(values) + evidence.agreement[len(values) :]
+    detector.model_ = replace(detector.model_, terms=(replace(evidence, agreement=told),))
+    return detector, evidence.names
+
+
+def test_views_are_named_with_their_agreement():
+    detector, names = with_agreement([0.9, 0.45, 0.9, 0.9])
+    found = detector.diagnose()
+    assert list(found.views) == list(names)
+    assert found["view_agreement"].value == min(found.views.values()) == 0.45
+    assert found["view_agreement"].meaning.endswith(names[1])
+    assert found["view_agreement"].warning == ""
+    assert f"   0.450  {names[1]}" in str(found)
+    assert found.to_dict()["views"][names[0]] == 0.9
+
+
+def test_a_view_that_disagrees_is_a_warning():
+    detector, names = with_agreement([0.29, 0.31, -0.2, 0.9])
+    warning = detector.diagnose()["view_agreement"].warning
+    assert f"{names[0]} (0.29), {names[2]} (-0.20)" in warning
+    assert names[1] not in warning
+    assert warning in detector.diagnose().warnings
+
+
+def test_one_distance_has_no_views(fitted):
+    assert fitted.diagnose().views == {}
+    assert "view_agreement" not in {finding.name for finding in fitted.diagnose().findings}
+
+
+def test_nothing_is_advised_that_the_detector_has_no_option_for():
+    X = np.vstack([np.ones((60, 60)), np.eye(60)[:4]])
+    said = " ".join(Consensus(random_state=0).fit(X).diagnose().warnings)
+    assert "same score" in said
+    assert "n_estimators" not in said
+    assert "epochs" not in said
+
+
+@pytest.mark.parametrize(
+    ("n_features", "zeros", "agreement", "warns"),
+    [(9, 0.0, 0.5, True), (9, 0.0, 0.95, False), (60, 0.0, 0.5, False), (9, 0.8, 0.5, False)],
+)
+def test_with_few_features_the_plain_distance_is_the_one_to_trust(n_features, zeros, agreement, warns):
+    rng = np.random.default_rng(0)
+    X = rng.random((200, n_features)) * (rng.random((200, n_features)) >= zeros)
+    detector = REPEN(**OPTIONS).fit(X)
+    ranks = np.arange(200.0)
+    noise = rng.permutation(200) * (0.1 if agreement > 0.9 else 1.0)
+    detector.outlier_scores_, detector.initial_scores_ = ranks, ranks + noise
+    warning = detector.diagnose()["initial_agreement"].warning
+    assert bool(warning) == warns
+    if warns:
+        assert f"X has {n_features} features, most of them not zero" in warning
+        assert "--method sp" in warning

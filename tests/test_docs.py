@@ -20,7 +20,7 @@ def test_the_readme_runs(tmp_path, monkeypatch):
         exec(compile(block, "README.md", "exec"), names)
     assert len(blocks) >= 2
     assert (names["scores"] == names["same"]).all()
-    assert names["Z"].shape == (10_000, 20)
+    assert names["Z"].shape == (10_000, 40)
 
 
 def test_the_type_stub_names_what_the_native_module_has():

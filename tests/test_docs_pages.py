@@ -1,16 +1,20 @@
-"""Each example of each page in docs/ runs, in order: Python here, commands in a shell."""
+"""Each example of each page in docs/ runs, in order: Python and plain commands here, other lines in a shell."""
 
 import os
 import re
+import shlex
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
+from ramodo.cli import main
+
 DOCS = Path(__file__).parent.parent / "docs"
 WITH_EXAMPLES = {
     "command-line.md",
+    "consensus.md",
     "cutoffs.md",
     "datasets.md",
     "labels.md",
@@ -28,16 +32,24 @@ def blocks(page):
 
 
 @pytest.fixture
-def shell(tmp_path):
+def shell(tmp_path, monkeypatch):
     """Runs lines of shell, `ramodo` being the one that is tested."""
-    command = tmp_path / "bin" / "ramodo"
-    command.parent.mkdir()
-    command.write_text(f'#!/bin/sh\nexec "{sys.executable}" -c "from ramodo.cli import main; main()" "$@"\n')
-    command.chmod(0o755)
-    path = os.pathsep.join([str(command.parent), os.environ["PATH"]])
+    script = tmp_path / "bin" / "ramodo"
+    script.parent.mkdir()
+    script.write_text(f'#!/bin/sh\nexec "{sys.executable}" -c "from ramodo.cli import main; main()" "$@"\n')
+    script.chmod(0o755)
+    path = os.pathsep.join([str(script.parent), os.environ["PATH"]])
 
     def run(lines):
-        subprocess.run(["sh", "-e", "-c", lines], check=True, env={**os.environ, "PATH": path}, cwd=tmp_path)
+        for line in lines.splitlines():
+            words = shlex.split(line, comments=True)
+            if words[:1] == ["ramodo"] and not {"|", ">"} & set(words):
+                monkeypatch.setattr(sys, "argv", words)
+                with pytest.raises(SystemExit) as end:
+                    main()
+                assert not end.value.code, line
+            else:
+                subprocess.run(["sh", "-e", "-c", line], check=True, env={**os.environ, "PATH": path}, cwd=tmp_path)
 
     return run
 

@@ -9,10 +9,10 @@ import pytest
 import scipy.sparse as sp
 
 from examples import with_outliers
-from ramodo import RAMODO, REPEN, AverageNN, KthNN, Layers, load
+from ramodo import RAMODO, REPEN, AverageNN, Consensus, KthNN, Layers, Sp, load
 from ramodo.data.opening import open_rows
 from ramodo.datasets import make_ultrahigh
-from ramodo.explain.explanation import Explanation, RowExplanation, Strongest
+from ramodo.explain.explanation import Explanation, RowExplanation, Seen, Strongest
 from ramodo.model.representation import SparseLayer
 from ramodo.options import OptionError
 
@@ -293,3 +293,47 @@ def test_what_cannot_be_explained_says_so(data):
         REPEN(**QUICK).fit(X).explain(X, top=0)
     with pytest.raises(OptionError, match="2 names were given"):
         REPEN(**QUICK).fit(X).explain(X, names=["a", "b"])
+
+
+# ---- views -----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("normalize", [None, "max"])
+def test_views_sum_to_the_score_strongest_first(normalize):
+    X, _ = with_outliers()
+    detector = Consensus(random_state=0, normalize=normalize).fit(X)
+    added = detector.model_.breakdown(open_rows(X)[0].in_memory(), 1)
+    for row in detector.explain(X):
+        assert {seen.view: seen.contribution for seen in row.views} == {k: v[row.row] for k, v in added.items()}
+        amounts = [seen.contribution for seen in row.views]
+        assert amounts == sorted(amounts, reverse=True)
+        assert sum(amounts) == pytest.approx(row.score)
+
+
+def test_labels_are_named_beside_the_distance():
+    X, truth = with_outliers()
+    row = REPEN(**QUICK).fit(X, labels=truth).explain(X[-1:])[0]
+    assert {seen.view for seen in row.views} == {"learned distance", "label direction"}
+    assert sum(seen.contribution for seen in row.views) == pytest.approx(row.score)
+
+
+def seen_by(n):
+    return RowExplanation(0, 9.0, 99.0, (), 9.0, (), tuple(Seen(f"view <{i}>", 6.25 - i) for i in range(n)))
+
+
+def test_a_line_names_the_strongest_views():
+    assert seen_by(1).by() == seen_by(0).by() == ""
+    assert seen_by(2).by() == "view <0> 6.25, view <1> 5.25"
+    assert seen_by(5).by().endswith("view <3> 3.25, 1 other view 2.25")
+    assert seen_by(6).by().endswith("view <3> 3.25, 2 other views 3.5")
+    assert "\n  by: view <0> 6.25, view <1> 5.25\n" in str(seen_by(2))
+    assert "by:" not in str(seen_by(1))
+    page = Explanation([seen_by(2)], [], [Strongest(*[np.empty(0)] * 3)], str)._repr_html_()
+    assert "by: view &lt;0&gt; 6.25" in page
+
+
+def test_a_plain_detector_can_be_taken_apart():
+    X, _ = with_outliers()
+    detector = Sp(random_state=0).fit(X)
+    rows = open_rows(X)[0].in_memory()
+    np.testing.assert_allclose(detector.model_.score(rows, 1), detector.outlier_scores_)

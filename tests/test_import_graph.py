@@ -24,8 +24,8 @@ FLOORS = [
     ("explain", "insight"),
     ("model.file",),
     ("framework",),
-    ("repen", "neighbors"),
-    ("neighbors",),
+    ("repen",),
+    ("consensus", "neighbors"),
     ("plots", "report", "datasets", "baselines", "demo"),
     ("experiments",),
     ("cli",),
@@ -91,9 +91,19 @@ def test_a_stage_imports_no_other_stage(stage):
     assert imported & {f"stages.{other}" for other in STAGES if other != stage} == set()
 
 
+def _types_asked(path):
+    """Calls by which a module asks for types."""
+    calls = [node for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))) if isinstance(node, ast.Call)]
+    return [ast.unparse(call) for call in calls if ast.unparse(call.func) in ("isinstance", "type", "issubclass")]
+
+
 def test_a_fit_asks_no_stage_for_its_type():
     """What stages are is for them to say: see ramodo.stages.protocols."""
-    for path in (ROOT / "fitting").glob("*.py"):
-        calls = [node for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))) if isinstance(node, ast.Call)]
-        asked = [ast.unparse(call) for call in calls if ast.unparse(call.func) in ("isinstance", "type", "issubclass")]
-        assert asked == []
+    assert [asked for path in (ROOT / "fitting").glob("*.py") for asked in _types_asked(path)] == []
+
+
+def test_nobody_asks_rows_or_references_for_their_kind():
+    """What differs between them is a method: see ramodo.data.blocks."""
+    kinds = ("SparseRows", "DenseRows", "MappedRows", "Block", "References", "Fitted")
+    asked = [call for _, path, _ in MODULES for call in _types_asked(path)]
+    assert [call for call in asked if any(kind in call for kind in kinds)] == []

@@ -37,7 +37,7 @@ from ramodo.model.file.facts import ARRAYS
 from ramodo.model.file.reading import FACTS
 from ramodo.model.file.stage_options import encode
 from ramodo.model.saved import ModelFileError
-from tampering import assert_refused
+from tampering import assert_refused, is_model_or_refused
 
 X, TRUTH = with_outliers()
 QUICK = {"n_epochs": 2, "random_state": 0}
@@ -279,11 +279,4 @@ def test_a_changed_byte_gives_a_model_or_a_refusal(tmp_path_factory, detector, d
     place = data.draw(st.integers(0, header_size + 7) | st.integers(0, len(content) - 1))
     content[place] = data.draw(st.integers(0, 255))
     file.write_bytes(content)
-    try:
-        scores = load(file).outlier_score(X)
-    except ModelFileError:
-        return
-    except ValueError as error:
-        assert "features" in str(error)  # noqa: PT017 - a model of another width is a model
-        return
-    assert scores.shape == (120,)
+    is_model_or_refused(file, X)

@@ -8,7 +8,7 @@ import pytest
 
 from ramodo import REPEN, AverageNeighborREPEN, Conformal, KthNeighborREPEN, TopFraction, TopK, load
 from ramodo.data.opening import DataError
-from ramodo.model.file.plain_options import CUTOFFS, OPTIONS_OF
+from ramodo.model.file.option_checks import CUTOFFS, OPTIONS_OF
 from ramodo.model.file.saving import open_model
 from ramodo.model.saved import ModelFileError
 from ramodo.stages.thresholding import Cantelli
@@ -190,21 +190,20 @@ def test_the_options_that_are_known_without_scikit_learn_are_the_constructors():
         assert set(inspect.signature(stage).parameters) == CUTOFFS[stage.__name__]
 
 
-@pytest.mark.parametrize(
-    "detector",
-    [
+def test_usual_models_are_opened_without_scikit_learn(data, tmp_path, python):
+    detectors = [
         REPEN(threshold=0.2),
         REPEN(threshold=TopK(5)),
         REPEN(threshold=Conformal(), n_estimators=2),
         KthNeighborREPEN(),
         AverageNeighborREPEN(2),
-    ],
-    ids=str,
-)
-def test_usual_models_are_opened_without_scikit_learn(detector, data, tmp_path, python):
-    path = detector.set_params(n_epochs=1, random_state=0).fit(data[0]).save(tmp_path / "model")
-    program = "import sys; from ramodo.model.file.saving import open_model; open_model(sys.argv[1])"
-    assert python(f"{program}; print('sklearn' in sys.modules)", path) == "False\n"
+    ]
+    for number, detector in enumerate(detectors):
+        detector.set_params(n_epochs=1, random_state=0).fit(data[0]).save(tmp_path / str(number))
+    program = "import sys; from ramodo.model.file.saving import open_model\n"
+    program += "for path in sys.argv[1:]:\n    open_model(path)\n    print('sklearn' in sys.modules)"
+    paths = [tmp_path / str(number) for number in range(len(detectors))]
+    assert python(program, *paths).split() == ["False"] * len(detectors)
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ import pytest
 import scipy.sparse as sp
 from sklearn.preprocessing import normalize as scaled_by
 
-from examples import Kind, with_outliers
+from examples import Kind, either, with_outliers
 from ramodo import RAMODO, REPEN, AverageNN, Layers, load
 from ramodo.data.opening import open_rows
 from ramodo.options import OptionError
@@ -13,7 +13,6 @@ from ramodo.options import OptionError
 OPTIONS = {"n_components": 6, "n_epochs": 4, "batch_size": 32, "n_subsamples": 10, "random_state": 0}
 
 hows = pytest.mark.parametrize("how", ["l2", "max"])
-either = pytest.mark.parametrize("make", [sp.csr_array, lambda X: X.toarray()], ids=["sparse", "dense"])
 
 
 def _uneven(seed=0, n_rows=120):

@@ -6,7 +6,7 @@ import ramodo
 
 
 def test_public_names():
-    detectors = {"RAMODO", "REPEN", "KthNeighborREPEN", "AverageNeighborREPEN"}
+    detectors = {"Consensus", "RAMODO", "REPEN", "KthNeighborREPEN", "AverageNeighborREPEN"}
     scorers = {"Sp", "KthNN", "AverageNN", "Ensemble"}
     cutoffs = {"Cantelli", "TopFraction", "TopK", "GivenSet", "Candidates", "Cutoff", "Conformal"}
     stages = {"TripletSampler", "Layers", "RankingHinge"}

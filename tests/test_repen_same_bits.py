@@ -2,24 +2,13 @@
 
 import numpy as np
 import pytest
-import scipy.sparse as sp
 from scipy.stats import spearmanr
 
+from examples import either, same_bits
 from ramodo import REPEN
 from ramodo.data import blocks as rows_module
 from ramodo.datasets import make_ultrahigh
 from reference import forward, initial_weights, sp_scores
-
-either = pytest.mark.parametrize("make", [sp.csr_array, lambda X: X.toarray()], ids=["sparse", "dense"])
-
-LEARNED = [
-    "outlier_scores_",
-    "initial_scores_",
-    "candidate_outliers_",
-    "loss_curve_",
-    "feature_weights_",
-    "references_",
-]
 
 
 @pytest.fixture(scope="module")
@@ -32,15 +21,11 @@ def _first(detector):
     return detector.model_.learned[0].representation.first
 
 
-def _same(left, right):
-    return all(np.array_equal(getattr(left, name), getattr(right, name)) for name in LEARNED)
-
-
 @either
 def test_two_threads_give_the_bits_of_one(quick, large, make):
     X = make(large)
     one, two = (quick(n_jobs=n).fit(X) for n in (1, 2))
-    assert _same(one, two)
+    assert same_bits(one, two)
     assert np.array_equal(one.transform(X), two.transform(X))
     assert np.array_equal(one.outlier_score(X), two.outlier_score(X))
 
@@ -68,14 +53,14 @@ def test_a_row_alone_scores_as_it_does_among_others(quick, data, make, n_compone
 def test_blocks_do_not_change_a_bit(quick, data, monkeypatch, entries):
     whole = quick().fit(data[0])
     monkeypatch.setattr(rows_module, "_BLOCK_ENTRIES", entries)
-    assert _same(whole, quick().fit(data[0]))
+    assert same_bits(whole, quick().fit(data[0]))
     assert np.array_equal(whole.outlier_score(data[0]), whole.outlier_scores_)
 
 
 @either
 def test_the_same_seed_gives_the_same_bits(quick, data, make):
     X = make(data[0])
-    assert _same(quick(random_state=7).fit(X), quick(random_state=7).fit(X))
+    assert same_bits(quick(random_state=7).fit(X), quick(random_state=7).fit(X))
 
 
 def test_a_second_fit_starts_anew(quick, data):
@@ -101,7 +86,7 @@ def test_a_generator_gives_a_seed_and_moves_on(quick, data, source):
     rng, same = source(5), source(5)
     first, second = (quick(random_state=rng).fit(data[0]) for _ in range(2))
     assert not np.array_equal(first.outlier_scores_, second.outlier_scores_)
-    assert _same(first, quick(random_state=same).fit(data[0]))
+    assert same_bits(first, quick(random_state=same).fit(data[0]))
 
 
 @pytest.mark.parametrize("options", [{}, {"n_queries": 3}, {"margin": 5.0}], ids=repr)

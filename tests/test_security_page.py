@@ -8,8 +8,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from sklearn.base import clone
 
-from ramodo import RAMODO, REPEN, Layers
+from ramodo import RAMODO, REPEN, Consensus, Layers
 from ramodo.formats.frequencies import DocumentFrequencies
 from ramodo.model.file import tensors as tensor_file
 from ramodo.model.file.terms import KINDS
@@ -42,6 +43,7 @@ OF_TERMS = {
     "normalized": {},
     "sum": {},
     "by fold": {},
+    "evidence": {"curve": "some of the scores of each view"},
 }
 """Of each kind of term its arrays, and what the page says of them."""
 
@@ -63,10 +65,14 @@ def test_the_page_is_asked_of_every_kind_of_term():
 
 
 @pytest.mark.parametrize("dense", [False, True])
-def test_each_array_of_a_model_is_named_there(data, tmp_path, dense):
+@pytest.mark.parametrize(
+    "detector",
+    [RAMODO(representation=Layers((6, 5)), n_estimators=2, normalize="l2", n_epochs=1), Consensus()],
+    ids=str,
+)
+def test_each_array_of_a_model_is_named_there(data, tmp_path, dense, detector):
     """An array that a later version adds must be described before it is written."""
-    stages = {"representation": Layers((6, 5)), "n_estimators": 2, "normalize": "l2"}
-    fitted = RAMODO(**stages, n_epochs=1, random_state=0)
+    fitted = clone(detector).set_params(random_state=0)
     fitted.fit(data[0].toarray() if dense else data[0], labels=data[1])
     fitted.feature_names_in_ = np.array([f"c{i}" for i in range(fitted.n_features_in_)], dtype=object)
     fitted.document_frequencies_ = DocumentFrequencies.of(sp.csr_array(data[0]))
@@ -77,7 +83,7 @@ def test_each_array_of_a_model_is_named_there(data, tmp_path, dense):
     seen = set()
     for place, kind in _places(json.loads(header["terms"])["terms"], "term."):
         for name in [name for name in tensors if re.match(rf"{place}[a-z]", name)]:
-            plain = re.sub(r"^upper\.\d+$", "upper", name.removeprefix(place))
+            plain = re.sub(r"^(upper|curve)\.\d+(\.\w+)?$", r"\1", name.removeprefix(place))
             assert _said(OF_TERMS[kind])[plain] in PAGE, name
             seen.add(name)
     assert seen == {name for name in tensors if name.startswith("term.")}

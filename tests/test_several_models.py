@@ -192,3 +192,10 @@ def test_a_failing_member_leaves_the_estimator_as_it_was(data, n_jobs, error):
 def test_an_unusable_number_of_models_is_refused(data, n):
     with pytest.raises(OptionError, match=r"n_estimators=.* was given; allowed: an integer from 1 to 1,000"):
         REPEN(n_estimators=n).fit(data[0])
+
+
+def test_a_row_scores_alone_as_in_a_batch_however_many_models(data):
+    """NumPy sums nine numbers of one row in another order than nine rows of numbers."""
+    fitted = REPEN(n_estimators=17, n_components=3, n_epochs=1, n_subsamples=3, random_state=0).fit(data[0])
+    alone = np.concatenate([fitted.outlier_score(data[0][[i]]) for i in range(60)])
+    assert alone.tobytes() == fitted.outlier_scores_[:60].tobytes()

@@ -112,9 +112,9 @@ def test_every_batch_has_its_share_of_labeled_negatives(fraction, labeled):
     assert batches[-1].sum() == round(100 * fraction)
 
 
-@pytest.mark.parametrize(("n_labeled", "labeled"), [(1, 128), (4, 128), (20, 128), (60, 192), (180, 230)])
+@pytest.mark.parametrize(("n_labeled", "labeled"), [(1, 51), (3, 110), (4, 128), (20, 128), (60, 192), (180, 230)])
 def test_the_automatic_share_is_half_and_grows_with_the_labels(n_labeled, labeled):
-    """n / (n + 20) of a batch of 256 where that is more than half."""
+    """n / (n + 20) of a batch of 256 where that is more than half, n / (n + 4) where that is less."""
     negatives = _draw(_pools(100 + np.arange(n_labeled)), n=256 * 4)[:, -1]
     assert [int(np.sum(batch >= 100)) for batch in np.split(negatives, 4)] == [labeled] * 4
 

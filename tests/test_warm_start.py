@@ -139,7 +139,7 @@ def test_training_resumes_where_it_is_told_to(make):
         "slope": 0.0,
         "loss": BoundHinge(1000.0, Phi()),
         "head": None,
-        "largest": 1.0,
+        "scale": 1.0,
         "adadelta": Adadelta(),
         "n_threads": 1,
         "show": lambda *_: None,

@@ -1,6 +1,6 @@
 """RAMODO, the estimator over replaceable stages (section 3 of the paper). No maths lives here.
 
-`RandomDistanceDetector` is what all instances share: scikit-learn's methods around fitting.py. An instance names its
+`RandomDistanceDetector` is what all instances share: scikit-learn's methods around `fitting`. An instance names its
 stages; `RAMODO` takes them from the user.
 """
 
@@ -25,7 +25,6 @@ from .fitting.folds import fit_by_fold
 from .fitting.training_data import Given, TrainingData, open_training_data
 from .insight.diagnosis import Diagnosis, compare_normalizations, diagnose
 from .model.file import saving as model_file
-from .model.references import References
 from .model.terms import Model, offset_of
 from .options import TOP, OptionError, check
 from .stages import conformal
@@ -96,7 +95,7 @@ class RandomDistanceDetector(ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
             and self.model_.normalize == self.normalize
             and len(self.model_.learned) == self._n_learned(data)
             and max(1, len(self.model_.by_fold)) == self._stages().cutoff.n_folds()
-            and self.options_ == _shape_of(self._stages())
+            and self.options_ == self._stages().shape()
         )
         if not same:
             raise OptionError(
@@ -177,7 +176,7 @@ class RandomDistanceDetector(ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
         """Which of a batch of new rows are outliers, at most an expected share `fdr` of them falsely.
 
         Benjamini and Hochberg's rule on the p-values of the batch: unlike a score, a row's flag depends on the others.
-        The promise does not hold for rows that the detector was fitted to, which `predict` is for.
+        This is not guaranteed for rows that the detector was fitted to, which `predict` is for.
         """
         check({"fdr": fdr})
         return conformal.benjamini_hochberg(self.p_values(X), fdr)
@@ -243,7 +242,7 @@ class RandomDistanceDetector(ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
         A feature without an entry is not at zero: it keeps the weights that the seed gave it.
         """
         check_is_fitted(self, "outlier_scores_")
-        parts = [_as_coo(member.representation.first, self.n_features_in_) for member in self.model_.learned]
+        parts = [_as_coo(term.representation.first, self.n_features_in_) for term in self.model_.learned]
         return parts[0] if len(parts) == 1 else sp.vstack(parts, format="coo")
 
     @property
@@ -259,10 +258,10 @@ class RandomDistanceDetector(ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
     @property
     def references_(self) -> npt.NDArray[np.float32]:
         """Rows of the representation that scores are distances to."""
-        detection = self._model_or_error.learned[0].detection
-        if not isinstance(detection, References):
-            raise AttributeError("references_: the scorer is not one of ramodo's and keeps its own.")
-        return detection.rows
+        references = self._model_or_error.learned[0].detection.references
+        if references is None:
+            raise AttributeError("references_: the scorer is user-defined and keeps its own.")
+        return references.rows
 
     @property
     def _model_or_error(self) -> Model:
@@ -302,7 +301,7 @@ class RAMODO(RandomDistanceDetector):
     thresholder : `Cantelli` (default), `TopFraction`, `TopK`, `GivenSet`, or an object with `split`
         Splits the initial ranking into candidate outliers and inliers.
     sampler : `TripletSampler` (default), or an object with `n_queries` and `draw`
-        By default one query, or for a scorer that looks at k neighbours as many as its subsamples have members.
+        By default one query, or for a scorer that looks at k neighbours as many as its subsamples have references.
     representation : `Layers` (default: one of 20 ReLU units), or an object with `first_width` and `head`
         What is learned.
     loss : `RankingHinge` (default), or a function of rows and triplets
@@ -399,12 +398,6 @@ class RAMODO(RandomDistanceDetector):
         )
 
 
-def _shape_of(stages: Stages) -> str:
-    """What must be the same for weights to be of use again."""
-    stage = stages.representation
-    return str(stage.shape())
-
-
 def _attributes(outcome: fitting.Outcome, stages: Stages, data: TrainingData) -> dict[str, Any]:
     """What a fit leaves on the estimator."""
     fits, folds = outcome.fits, outcome.calibration
@@ -426,7 +419,7 @@ def _attributes(outcome: fitting.Outcome, stages: Stages, data: TrainingData) ->
         "threshold_": threshold,
         "offset_": offset_of(threshold),
         "false_positive_bound_": stages.cutoff.bound(),
-        "options_": _shape_of(stages),
+        "options_": stages.shape(),
         "source_": None,
         "document_frequencies_": None,
     }

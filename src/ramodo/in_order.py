@@ -49,7 +49,7 @@ def in_order(
 
 
 def _done(work: Callable[[Piece], Result], piece: Piece) -> Future[Result]:
-    """A piece that this thread has done."""
+    """The result of a piece, computed in this thread."""
     future: Future[Result] = Future()
     try:
         future.set_result(work(piece))

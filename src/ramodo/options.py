@@ -1,4 +1,4 @@
-"""Every option of a detector: what is allowed, its default, where the paper speaks of it, and its name as a flag.
+"""Every option of a detector: what is allowed, its default, where it is in the paper, and its flag.
 
 A row of the table is all that is said of an option. `check` refuses values in Python, `Option.of_flag` on the command
 line, with one form of message: what was given, what is allowed. The flags of `ramodo detect` and `ramodo fit`,
@@ -18,7 +18,7 @@ from .allowed import Allowed, Having, Integer, Literal, RandomSource, Real
 
 
 class OptionError(ValueError, TypeError):
-    """An option, or a value that belongs to one, is not among what is allowed."""
+    """An option has a value that is not allowed."""
 
 
 @dataclass(frozen=True)
@@ -101,9 +101,16 @@ OPTIONS: tuple[Option, ...] = (
         (Integer(1, 4096),),
         "M, sec. 6.3",
         "Columns of the representation.",
-        Flag("--components"),
+        Flag("--components", "Columns of a representation, 20 by default.", default=None),
     ),
-    Option("n_epochs", 30, (Integer(1, 100_000),), "sec. 6.3", "Passes of training.", Flag("--epochs")),
+    Option(
+        "n_epochs",
+        30,
+        (Integer(1, 100_000),),
+        "sec. 6.3",
+        "Passes of training.",
+        Flag("--epochs", "Passes of training, 30 by default; of the method repen.", default=None),
+    ),
     Option(
         "samples_per_epoch",
         "auto",
@@ -159,7 +166,7 @@ OPTIONS: tuple[Option, ...] = (
         (Literal(None), Literal("l2"), Literal("max")),
         "-",
         "Divide each row by its length, or by its largest absolute value. `diagnose` helps to choose.",
-        Flag("--normalize", "Rows: none, l2 or max. By default l2 for text, none for all else."),
+        Flag("--normalize", "Rows: none, l2 or max. By default none; l2 for text with the method repen."),
     ),
     Option(
         "n_estimators",
@@ -167,7 +174,7 @@ OPTIONS: tuple[Option, ...] = (
         (Integer(1, 1000),),
         "-",
         "Independent representations, whose scores are averaged.",
-        Flag("--models", "Representations to train; their scores are averaged."),
+        Flag("--models", "Representations whose scores are averaged, 1 by default; of the method repen.", default=None),
     ),
     Option(
         "warm_start",

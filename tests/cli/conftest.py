@@ -7,7 +7,7 @@ import sys
 from types import SimpleNamespace
 
 import pytest
-from made_files import write_log, write_svmlight, write_visits
+from made_files import AS_REPEN, write_log, write_svmlight, write_visits
 
 from examples import with_outliers
 from ramodo.cli import main
@@ -69,17 +69,17 @@ def start():
 
 @pytest.fixture(scope="session")
 def files(tmp_path_factory):
-    """mail.svm, visits.csv and access.log, and a model of each; tests do not change them."""
+    """mail.svm, visits.csv and access.log, and a model of each, two of them of REPEN; tests do not change them."""
     folder = tmp_path_factory.mktemp("files")
     write_svmlight(folder / "mail.svm", *with_outliers())
     write_visits(folder / "visits.csv")
     write_log(folder / "access.log")
     for name, more in (
-        ("mail.svm", []),
-        ("visits.csv", ["--id", "visit", "--label", "truth", "--normalize", "max"]),
+        ("mail.svm", AS_REPEN),
+        ("visits.csv", [*AS_REPEN, "--id", "visit", "--label", "truth", "--normalize", "max"]),
         ("access.log", []),
     ):
-        arguments = ["fit", str(folder / name), "-m", str(folder / name) + ".ramodo", "--epochs", "2", "-q", *more]
+        arguments = ["fit", str(folder / name), "-m", str(folder / name) + ".ramodo", "-q", *more]
         before = sys.argv
         try:
             sys.argv = ["ramodo", *arguments]

@@ -4,6 +4,9 @@ import numpy as np
 
 from ramodo.formats import svmlight
 
+AS_REPEN = ("--method", "repen", "--epochs", "2")
+"""How some of the models are fitted."""
+
 
 def write_svmlight(path, X, y):
     with open(path, "wb") as file:

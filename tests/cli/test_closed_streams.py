@@ -20,13 +20,13 @@ def shell(files):
     return run
 
 
-@pytest.mark.parametrize("arguments", ["score MODEL DATA", "info DATA", "--help", "detect DATA --epochs 1 -q -o -"])
+@pytest.mark.parametrize("arguments", ["score MODEL DATA", "info DATA", "--help"])
 def test_closed_standard_output(shell, arguments):
     done = shell(f"RAMODO {arguments} >&-")
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
 
 
-@pytest.mark.parametrize(("arguments", "code"), [("detect DATA --epochs 1", 0), ("info nothing.svm", 3), ("detect", 2)])
+@pytest.mark.parametrize(("arguments", "code"), [("score MODEL DATA", 0), ("info nothing.svm", 3), ("detect", 2)])
 def test_closed_standard_error(shell, arguments, code):
     done = shell(f"RAMODO {arguments} 2>&-")
     assert done.returncode == code
@@ -36,7 +36,7 @@ def test_closed_standard_error(shell, arguments, code):
 
 def test_a_file_does_not_get_the_place_of_a_closed_stream(shell, tmp_path):
     """The first file that is opened would: what is printed must not be written into it."""
-    done = shell(f"RAMODO detect DATA --epochs 1 -o {tmp_path / 's.csv'} <&- >&- 2>&-")
+    done = shell(f"RAMODO score MODEL DATA -o {tmp_path / 's.csv'} <&- >&- 2>&-")
     assert done.returncode == 0
     lines = (tmp_path / "s.csv").read_text().splitlines()
     assert lines[0] == "id,score,percentile,flag"
@@ -44,7 +44,7 @@ def test_a_file_does_not_get_the_place_of_a_closed_stream(shell, tmp_path):
 
 
 def test_closed_standard_input(shell):
-    done = shell("RAMODO detect - --format svmlight <&-")
+    done = shell("RAMODO info - --format svmlight <&-")
     assert done.returncode == 3
     assert done.stderr.startswith("ramodo: ")
     assert "Traceback" not in done.stderr

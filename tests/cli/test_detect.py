@@ -1,4 +1,4 @@
-"""`ramodo detect` and `ramodo fit`: what REPEN finds, in files and on standard output, or an error and nothing else."""
+"""`ramodo detect` and `ramodo fit`: what a detector finds, in files and on standard output, or an error alone."""
 
 import csv
 import io
@@ -9,18 +9,25 @@ import re
 import numpy as np
 import pyarrow.parquet
 import pytest
+from made_files import AS_REPEN
 
-from ramodo import REPEN, load
+from ramodo import REPEN, Consensus, load
 from ramodo.cli import detect, main
 from ramodo.formats import TableOptions, read
 from ramodo.model.file import saving as model_file
 from ramodo.stages.conformal import Conformal
 
-FAST = ("--epochs", 2)
-
 
 def fitted(X, y=None, **options):
+    return Consensus(**{"random_state": 0, **options}).fit(X, labels=y)
+
+
+def fitted_repen(X, y=None, **options):
     return REPEN(**{"n_epochs": 2, "random_state": 0, **options}).fit(X, labels=y)
+
+
+METHODS = pytest.mark.parametrize(("method", "expected"), [((), fitted), (AS_REPEN, fitted_repen)], ids=["", "repen"])
+"""Flags, and the detector that they stand for: by default, and REPEN."""
 
 
 def rows_of(text):
@@ -37,9 +44,10 @@ def scores_in(text):
 # ---- what is found ---------------------------------------------------------------------------------------------------
 
 
-def test_the_scores_are_those_of_repen(ok, files, data):
-    detector = fitted(data[0])
-    found = rows_of(ok("detect", files.mail, "-o", "-", *FAST))
+@METHODS
+def test_the_scores_are_those_of_the_detector(ok, files, data, method, expected):
+    detector = expected(data[0])
+    found = rows_of(ok("detect", files.mail, "-o", "-", *method))
     assert [id for id, *_ in found] == [str(i) for i in range(120)]
     assert [score for _, score, _, _ in found] == detector.outlier_scores_.tolist()
     lower = [round(100 * float(np.mean(detector.outlier_scores_ < score)), 3) for score in detector.outlier_scores_]
@@ -49,7 +57,6 @@ def test_the_scores_are_those_of_repen(ok, files, data):
 
 OPTIONS = {
     "components": (["--components", 5], {"n_components": 5}),
-    "models": (["--models", 2], {"n_estimators": 2}),
     "seed": (["--seed", 7], {"random_state": 7}),
     "normalize l2": (["--normalize", "l2"], {"normalize": "l2"}),
     "normalize max": (["--normalize", "max"], {"normalize": "max"}),
@@ -62,26 +69,35 @@ OPTIONS = {
 
 
 @pytest.mark.parametrize(("arguments", "options"), OPTIONS.values(), ids=OPTIONS.keys())
-def test_options_are_those_of_repen(ok, files, data, arguments, options):
-    found = rows_of(ok("detect", files.mail, "-o", "-", *FAST, *arguments))
-    detector = fitted(data[0], **options)
+@METHODS
+def test_options_are_those_of_the_detector(ok, files, data, method, expected, arguments, options):
+    found = rows_of(ok("detect", files.mail, "-o", "-", *method, *arguments))
+    detector = expected(data[0], **options)
     assert [score for _, score, _, _ in found] == detector.outlier_scores_.tolist()
     assert [flag for *_, flag in found] == (detector.outlier_scores_ >= detector.threshold_).astype(int).tolist()
 
 
+def test_several_models(ok, files, data):
+    found = scores_in(ok("detect", files.mail, "-o", "-", *AS_REPEN, "--models", 2))
+    assert found == fitted_repen(data[0], n_estimators=2).outlier_scores_.tolist()
+
+
 def test_a_share_flags_that_share(ok, files):
-    assert sum(flag for *_, flag in rows_of(ok("detect", files.mail, "-o", "-", *FAST, "--share", 0.1))) == 12
-    assert json.loads(ok("detect", files.mail, "--json", *FAST, "--share", 0.05))["flagged"] == 6
+    assert sum(flag for *_, flag in rows_of(ok("detect", files.mail, "-o", "-", "--share", 0.1))) == 12
+    assert json.loads(ok("detect", files.mail, "--json", "--share", 0.05))["flagged"] == 6
 
 
-def test_text_is_brought_to_length_1_and_other_data_are_not(ok, files, tmp_path):
+def test_text_is_brought_to_length_1_for_repen_alone(ok, files, tmp_path):
+    def normalize(path, *arguments):
+        ok("fit", path, "-m", tmp_path / "model", *arguments)
+        return load(tmp_path / "model").normalize
+
     for path, expected in ((files.log, "l2"), (files.mail, None), (files.visits, None)):
-        ok("fit", path, "-m", tmp_path / "model", *FAST)
-        assert load(tmp_path / "model").normalize == expected
-    ok("fit", files.log, "-m", tmp_path / "model", *FAST, "--normalize", "none")
-    assert load(tmp_path / "model").normalize is None
-    ok("fit", files.visits, "-m", tmp_path / "model", *FAST, "--text", "country")
-    assert load(tmp_path / "model").normalize == "l2"
+        assert normalize(path, *AS_REPEN) == expected
+        assert normalize(path) is None
+    assert normalize(files.log, *AS_REPEN, "--normalize", "none") is None
+    assert normalize(files.visits, *AS_REPEN, "--text", "country") == "l2"
+    assert normalize(files.log, "--normalize", "l2") == "l2"
 
 
 # ---- files -----------------------------------------------------------------------------------------------------------
@@ -103,7 +119,7 @@ def from_file(path):
 
 @pytest.mark.parametrize("source", ["mail", "visits"])
 def test_all_kinds_of_files_hold_the_same(ok, files, tmp_path, source):
-    arguments = [getattr(files, source), *FAST, *(["--id", "visit"] if source == "visits" else [])]
+    arguments = [getattr(files, source), *(["--id", "visit"] if source == "visits" else [])]
     expected = rows_of(ok("detect", *arguments, "-o", "-"))
     for suffix in (".csv", ".jsonl", ".parquet", ".npz", ".CSV"):
         ok("detect", *arguments, "-o", tmp_path / f"scores{suffix}")
@@ -120,7 +136,7 @@ def test_all_kinds_of_files_hold_the_same(ok, files, tmp_path, source):
 def test_a_file_takes_the_place_of_another_and_a_link_stays_one(ok, files, tmp_path):
     (tmp_path / "old.csv").write_text("old")
     (tmp_path / "link.csv").symlink_to(tmp_path / "old.csv")
-    ok("detect", files.mail, *FAST, "-o", tmp_path / "link.csv")
+    ok("detect", files.mail, "-o", tmp_path / "link.csv")
     assert (tmp_path / "link.csv").is_symlink()
     assert len(rows_of((tmp_path / "old.csv").read_text())) == 120
     assert sorted(os.listdir(tmp_path)) == ["link.csv", "old.csv"]
@@ -130,16 +146,16 @@ def test_ids_with_commas_and_quotes(ok, tmp_path):
     names = ["plain", "a, b", 'say "so"', "two\nlines", "é=1", ":warning:", "[bold]", "007"]
     lines = ["id,x,y"] + ['"' + name.replace('"', '""') + f'",{i},{i * i % 5}' for i, name in enumerate(names)]
     (tmp_path / "data.csv").write_text("\n".join(lines) + "\n")
-    found = rows_of(ok("detect", tmp_path / "data.csv", "--id", "id", *FAST, "-o", "-"))
+    found = rows_of(ok("detect", tmp_path / "data.csv", "--id", "id", "-o", "-"))
     assert [id for id, *_ in found] == names
-    shown = ok("detect", tmp_path / "data.csv", "--id", "id", *FAST)
+    shown = ok("detect", tmp_path / "data.csv", "--id", "id")
     assert all(name in shown for name in names if "\n" not in name)
 
 
 def test_a_model_is_written_that_scores_the_same(ok, files, data, tmp_path):
-    expected = scores_in(ok("detect", files.mail, *FAST, "-m", tmp_path / "model", "-o", "-"))
+    expected = scores_in(ok("detect", files.mail, "-m", tmp_path / "model", "-o", "-"))
     assert load(tmp_path / "model").outlier_score(data[0]).tolist() == expected
-    ok("fit", files.mail, *FAST, "-m", tmp_path / "other")
+    ok("fit", files.mail, "-m", tmp_path / "other")
     assert load(tmp_path / "other").outlier_scores_.tolist() == expected
 
 
@@ -147,7 +163,7 @@ def test_a_model_is_written_that_scores_the_same(ok, files, data, tmp_path):
 
 
 def test_the_summary_is_on_standard_output_and_nothing_on_the_other(run, files, tmp_path):
-    done = run("detect", files.mail, *FAST, "-o", tmp_path / "s.csv", "-m", tmp_path / "model", "--top", 3)
+    done = run("detect", files.mail, "-o", tmp_path / "s.csv", "-m", tmp_path / "model", "--top", 3)
     assert done.code == 0
     assert done.err == ""
     for expected in (
@@ -166,21 +182,21 @@ def test_the_summary_is_on_standard_output_and_nothing_on_the_other(run, files, 
 
 def test_the_highest_rows_are_shown_in_order(ok, files, data):
     order = np.argsort(-fitted(data[0]).outlier_scores_)
-    lines = re.split(r"reasons *\n", ok("detect", files.mail, *FAST, "--top", 5))[1].splitlines()
+    lines = re.split(r"reasons *\n", ok("detect", files.mail, "--top", 5))[1].splitlines()
     assert [line.split()[0] for line in lines] == [str(row) for row in order[:5]]
-    assert "percentile" not in ok("detect", files.mail, *FAST, "--top", 0)
-    shown = ok("detect", files.log, "--epochs", 10, "--top", 2)
+    assert "percentile" not in ok("detect", files.mail, "--top", 0)
+    shown = ok("detect", files.log, "--top", 2)
     assert "DROP TABLE users; SELECT" in shown
 
 
 def test_scores_on_standard_output_leave_the_summary_to_the_other(run, files):
-    done = run("detect", files.mail, *FAST, "-o", "-")
+    done = run("detect", files.mail, "-o", "-")
     assert len(rows_of(done.out)) == 120
     assert "cut-off" in done.err
-    quiet = run("detect", files.mail, *FAST, "-o", "-", "--quiet")
+    quiet = run("detect", files.mail, "-o", "-", "--quiet")
     assert quiet.out == done.out
     assert quiet.err == ""
-    both = run("detect", files.mail, *FAST, "-o", "-", "--json")
+    both = run("detect", files.mail, "-o", "-", "--json")
     assert both.out == done.out
     assert json.loads(both.err)["rows"] == 120
 
@@ -188,7 +204,7 @@ def test_scores_on_standard_output_leave_the_summary_to_the_other(run, files):
 @pytest.mark.parametrize("quiet", ["-q", "--quiet"])
 def test_quiet_prints_nothing(run, files, tmp_path, quiet):
     for arguments in (["detect", files.mail, "-o", tmp_path / "s.csv"], ["fit", files.mail, "-m", tmp_path / "model"]):
-        done = run(*arguments, *FAST, quiet)
+        done = run(*arguments, quiet)
         assert (done.code, done.out, done.err) == (0, "", "")
     assert sorted(os.listdir(tmp_path)) == ["model", "s.csv"]
 
@@ -196,7 +212,7 @@ def test_quiet_prints_nothing(run, files, tmp_path, quiet):
 def test_the_summary_as_json(ok, files, data, tmp_path):
     detector = fitted(data[0])
     facts = json.loads(
-        ok("detect", files.mail, *FAST, "--json", "--top", 4, "-o", tmp_path / "s.csv", "-q"),
+        ok("detect", files.mail, "--json", "--top", 4, "-o", tmp_path / "s.csv", "-q"),
         parse_constant=pytest.fail,
     )
     assert facts["rows"] == 120
@@ -209,36 +225,35 @@ def test_the_summary_as_json(ok, files, data, tmp_path):
     order = np.argsort(-detector.outlier_scores_)[:4]
     assert [row["id"] for row in facts["top"]] == [str(r) for r in order]
     assert [row["score"] for row in facts["top"]] == detector.outlier_scores_[order].tolist()
-    assert json.loads(ok("fit", files.mail, *FAST, "--json", "-m", tmp_path / "model"))["model"] == str(
-        tmp_path / "model"
-    )
+    assert json.loads(ok("fit", files.mail, "--json", "-m", tmp_path / "model"))["model"] == str(tmp_path / "model")
 
 
 def test_warnings_go_to_standard_error(run, tmp_path):
     (tmp_path / "same.svm").write_text("1 1:1\n" * 30)
-    done = run("detect", tmp_path / "same.svm", *FAST, "-o", "-")
+    done = run("detect", tmp_path / "same.svm", "-o", "-")
     assert done.code == 0
     assert "warning: " in done.err
     assert "warning: " not in done.out
-    assert run("detect", tmp_path / "same.svm", *FAST, "-o", "-", "-q").err == ""
+    assert run("detect", tmp_path / "same.svm", "-o", "-", "-q").err == ""
 
 
 # ---- labels ----------------------------------------------------------------------------------------------------------
 
 
-def test_known_labels_change_the_ranking_as_in_repen(ok, files, data, tmp_path):
+@METHODS
+def test_known_labels_change_the_ranking_as_in_the_detector(ok, files, data, tmp_path, method, expected):
     (tmp_path / "known.csv").write_text("id,label\n115,1\n118,1\n3,-1\n9,0\n")
     y = np.zeros(120, dtype=int)
     y[[115, 118]], y[3] = 1, -1
-    found = scores_in(ok("detect", files.mail, *FAST, "-o", "-", "--labels", tmp_path / "known.csv"))
-    assert found == fitted(data[0], y).outlier_scores_.tolist()
-    assert found != fitted(data[0]).outlier_scores_.tolist()
+    found = scores_in(ok("detect", files.mail, "-o", "-", *method, "--labels", tmp_path / "known.csv"))
+    assert found == expected(data[0], y).outlier_scores_.tolist()
+    assert found != expected(data[0]).outlier_scores_.tolist()
 
 
 def test_known_labels_go_by_the_ids_of_the_data(ok, tmp_path, files):
     pyarrow.parquet.write_table(pyarrow.table({"label": [1, 1], "id": ["v087", "v089"]}), tmp_path / "known.parquet")
     read_as = ["--id", "visit", "--label", "truth", "--normalize", "max"]
-    found = scores_in(ok("detect", files.visits, *FAST, "-o", "-", *read_as, "--labels", tmp_path / "known.parquet"))
+    found = scores_in(ok("detect", files.visits, "-o", "-", *read_as, "--labels", tmp_path / "known.parquet"))
     y = np.zeros(90, dtype=int)
     y[[87, 89]] = 1
     X = read(str(files.visits), table=TableOptions(id="visit", label="truth")).X
@@ -249,9 +264,9 @@ def test_ids_of_digits_are_the_same_in_both_files(ok, run, tmp_path):
     lines = "".join(f"{i:03d},{i % 7},{i % 5}\n" for i in range(30))
     (tmp_path / "data.csv").write_text("id,a,b\n" + lines + "x01,9,9\n")
     (tmp_path / "known.csv").write_text("id,label\n007,1\n")
-    ok("detect", tmp_path / "data.csv", "--id", "id", *FAST, "--labels", tmp_path / "known.csv")
+    ok("detect", tmp_path / "data.csv", "--id", "id", "--labels", tmp_path / "known.csv")
     (tmp_path / "known.csv").write_text("id,label\n7,1\n")
-    done = run("detect", tmp_path / "data.csv", "--id", "id", *FAST, "--labels", tmp_path / "known.csv")
+    done = run("detect", tmp_path / "data.csv", "--id", "id", "--labels", tmp_path / "known.csv")
     assert done.code == 3
     assert "the id '7' is not in the data" in done.err
 
@@ -269,7 +284,7 @@ def test_ids_of_digits_are_the_same_in_both_files(ok, run, tmp_path):
 )
 def test_labels_that_are_wrong(run, files, tmp_path, text, message):
     (tmp_path / "known.csv").write_text(text)
-    done = run("detect", files.mail, *FAST, "-o", tmp_path / "s.csv", "--labels", tmp_path / "known.csv")
+    done = run("detect", files.mail, "-o", tmp_path / "s.csv", "--labels", tmp_path / "known.csv")
     assert done.code == 3
     assert done.out == ""
     assert message in done.err
@@ -283,13 +298,13 @@ def test_labels_in_the_data_are_never_trained_on(ok, files, tmp_path):
     changed.write_text(
         "".join("7" + line[line.index(" ") :] for line in files.mail.read_text().splitlines(keepends=True))
     )
-    assert ok("detect", files.mail, *FAST, "-o", "-") == ok("detect", changed, *FAST, "-o", "-")
+    assert ok("detect", files.mail, "-o", "-") == ok("detect", changed, "-o", "-")
     other = tmp_path / "other.csv"
     other.write_text(
         "\n".join(line[:-1] + "0" if line[-1] == "1" else line for line in files.visits.read_text().splitlines())
     )
     assert other.read_text() != files.visits.read_text()
-    same = [ok("detect", path, *FAST, "-o", "-", "--label", "truth", "--id", "visit") for path in (files.visits, other)]
+    same = [ok("detect", path, "-o", "-", "--label", "truth", "--id", "visit") for path in (files.visits, other)]
     assert same[0] == same[1]
 
 
@@ -348,7 +363,7 @@ def test_bad_data_leave_no_file(run, tmp_path, name, content, message):
     if content is not None:
         (tmp_path / name).write_text(content)
     before = os.listdir(tmp_path)
-    done = run("detect", tmp_path / name, *FAST, "-o", tmp_path / "scores.csv", "-m", tmp_path / "model")
+    done = run("detect", tmp_path / name, "-o", tmp_path / "scores.csv", "-m", tmp_path / "model")
     assert done.code == 3
     assert done.out == ""
     assert done.err.startswith("ramodo: ")
@@ -387,7 +402,7 @@ def test_a_model_that_cannot_be_written_leaves_no_file(run, files, tmp_path, mon
 
     (tmp_path / "model").write_text("old")
     monkeypatch.setattr(model_file, "save_file", full)
-    done = run("fit", files.mail, *FAST, "-m", tmp_path / "model")
+    done = run("fit", files.mail, "-m", tmp_path / "model")
     assert done.code == 3
     assert done.err == f"ramodo: {tmp_path / 'model'} could not be written: No space left on device.\n"
     assert (tmp_path / "model").read_text() == "old"
@@ -409,7 +424,7 @@ def test_errors_of_the_program_itself_show_where_they_are(monkeypatch, files):
 def test_an_error_after_a_table_was_read_ends_in_order(start, files, tmp_path):
     """Threads of the table's reader that need Python for their last act would abort an interpreter that has ended."""
     (tmp_path / "labels.csv").write_text("id,label\n5,2\n")
-    for _ in range(5):
+    for _ in range(2):
         process = start("detect", files.log, "--labels", tmp_path / "labels.csv", "-q")
         _, err = process.communicate()
         assert process.returncode == 3, err

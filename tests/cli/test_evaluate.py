@@ -6,6 +6,7 @@ import anndata
 import numpy as np
 import pandas as pd
 import pytest
+from made_files import AS_REPEN
 from sklearn.metrics import average_precision_score, roc_auc_score
 
 from ramodo import load
@@ -129,9 +130,9 @@ def test_labels_that_are_words(ok, run, files, words, tmp_path):
     """They are no features, and one of them means outlier."""
     expected = ok("evaluate", files.visits_model, files.visits)
     assert ok("evaluate", files.visits_model, words, "--outlier", "tumour") == expected
-    how = ["--id", "visit", "--label", "truth", "--epochs", 2, "--normalize", "max"]
+    how = ["--id", "visit", "--label", "truth", "--normalize", "max"]
     assert ok("detect", words, *how, "-o", "-", "-q") == ok("detect", files.visits, *how, "-o", "-", "-q")
-    ok("fit", words, *how, "-m", tmp_path / "model")
+    ok("fit", words, *how, *AS_REPEN, "-m", tmp_path / "model")
     assert ok("score", tmp_path / "model", words) == ok("score", files.visits_model, files.visits)
     for outlier in ("1", "tumor", "Tumour"):
         done = run("evaluate", tmp_path / "model", words, "--outlier", outlier)
@@ -164,7 +165,7 @@ def test_labels_of_cells(ok, tmp_path):
         {"truth": [0] * 27 + [1] * 3, "kind": ["t"] * 27 + ["b"] * 3}, index=[f"c{i}" for i in range(30)]
     )
     anndata.AnnData(X, obs=cells).write_h5ad(tmp_path / "g.h5ad")
-    ok("fit", tmp_path / "g.h5ad", "-m", tmp_path / "model", "--epochs", 2)
+    ok("fit", tmp_path / "g.h5ad", "-m", tmp_path / "model")
     found = ok("evaluate", tmp_path / "model", tmp_path / "g.h5ad", "--label", "truth")
     assert "outliers           3" in found
     assert ok("evaluate", tmp_path / "model", tmp_path / "g.h5ad", "--label", "kind", "--outlier", "b") == found

@@ -3,6 +3,7 @@
 import json
 
 import pytest
+from made_files import AS_REPEN
 
 from ramodo import load
 
@@ -47,7 +48,7 @@ def test_tokens_of_text_have_names_also_those_that_the_row_lacks(ok, files):
 def test_tokens_that_a_new_document_lacks_have_names_too(ok, files, tmp_path):
     """The model keeps the names of what its references have."""
     (tmp_path / "new.log").write_text("zzzz qqqq\n")
-    reasons = explained(ok, files.log_model, tmp_path / "new.log", "--top", 20)[0]["reasons"]
+    reasons = explained(ok, files.log_model, tmp_path / "new.log", "--top", 60)[0]["reasons"]
     lacking = [reason for reason in reasons if reason["value"] == 0]
     assert len(lacking) > 5
     assert not any(reason["feature"].startswith("feature ") for reason in lacking)
@@ -57,7 +58,7 @@ def test_tokens_that_a_new_document_lacks_have_names_too(ok, files, tmp_path):
 def test_features_of_an_svmlight_file_have_the_numbers_that_it_gives_them(ok, tmp_path, first):
     lines = [f"0 {first + i % 3}:1 {first + 3}:{1 + i % 2}" for i in range(30)]
     (tmp_path / "data.svm").write_text("\n".join([*lines, f"0 {first + 7}:9"]) + "\n")
-    ok("fit", tmp_path / "data.svm", "-m", tmp_path / "m", "--epochs", 2)
+    ok("fit", tmp_path / "data.svm", "-m", tmp_path / "m")
     reason = explained(ok, tmp_path / "m", tmp_path / "data.svm", "--row", 30, "--top", 1)[0]["reasons"][0]
     assert (reason["feature"], reason["column"]) == (f"feature {first + 7}", 7)
 
@@ -74,7 +75,7 @@ def test_rows_that_are_not_there(run, files):
 
 
 def test_detect_shows_the_strongest_reasons_of_each_row(ok, files):
-    options = ["--epochs", 2, "--id", "visit", "--label", "truth", "--normalize", "max"]
+    options = [*AS_REPEN, "--id", "visit", "--label", "truth", "--normalize", "max"]
     top = json.loads(ok("detect", files.visits, *options, "--top", 4, "--json"))["top"]
     assert [len(row["reasons"]) for row in top] == [3, 3, 3, 3]
     wanted = [argument for row in top for argument in ("--row", row["id"])]

@@ -2,7 +2,7 @@
 
 
 def test_detect_says_for_which_rows_the_rate_holds_and_on_what_condition(run, files):
-    done = run("detect", files.mail, "--fdr", 0.5, "--epochs", 2, "--top", 0)
+    done = run("detect", files.mail, "--fdr", 0.5, "--top", 0)
     said = " ".join((done.out + done.err).split())
     assert "Benjamini and Hochberg's rule at 0.5 on the training rows" in said
     assert (

@@ -43,15 +43,16 @@ def test_the_rows_that_have_flags():
     assert {option.flag.name for option in ROWS} == expected
 
 
-def test_defaults_of_the_command_are_those_of_the_detector():
-    """But for the seed, so that a command gives the same again, the threads, and the length of texts."""
-    fitting = flags.Fitting.of(given())
-    assert fitting == flags.Fitting(None, {"n_components": 20, "n_epochs": 30, "n_estimators": 1, "random_state": 0})
+@pytest.mark.parametrize(("method", "of_text"), [("consensus", None), ("repen", "l2")])
+def test_defaults_of_the_command_are_those_of_the_detector(method, of_text):
+    """But for the seed, so that a command gives the same again, the threads, and for REPEN the length of texts."""
+    fitting = flags.Fitting.of(given(method=method))
+    assert fitting == flags.Fitting(None, method, {"random_state": 0})
     detector = detector_of(fitting, is_text=False, verbose=False)
     assert detector.n_jobs >= 1
     detector.set_params(random_state=None, n_jobs=None)
     assert detector.get_params() == type(detector)().get_params()
-    assert detector_of(fitting, is_text=True, verbose=True).normalize == "l2"
+    assert detector_of(fitting, is_text=True, verbose=True).normalize == of_text
 
 
 def test_words_stand_for_values_and_what_is_given_wins():

@@ -52,7 +52,7 @@ def on_terminal(start, *arguments, stdin=b""):
 
 
 def test_documents(ok, log, tmp_path):
-    shown = ok("detect", log, "--epochs", 2, "--top", 91, "-m", tmp_path / "model")
+    shown = ok("detect", log, "--top", 91, "-m", tmp_path / "model")
     assert r"\x1b[31mRED" in shown
     assert not obeyed(shown)
     shown = ok("explain", tmp_path / "model", log, "--row", 90)
@@ -62,7 +62,7 @@ def test_documents(ok, log, tmp_path):
 
 def test_the_terminal_gets_them_shown_too(start, log):
     """Where output is a terminal, colours of our own are written; none of the data's."""
-    shown = on_terminal(start, "detect", log, "--epochs", 1, "--top", 91)
+    shown = on_terminal(start, "detect", log, "--top", 91)
     assert b"alert" in shown
     assert b"\x1b]0;" not in shown
     assert b"\x1b[31m" not in shown
@@ -72,8 +72,8 @@ def test_the_terminal_gets_them_shown_too(start, log):
 @pytest.mark.parametrize("command", ["score", "detect"])
 def test_ids_on_a_terminal(start, ok, table, tmp_path, command):
     """As they are for a program, in one visible line each for eyes."""
-    ok("fit", table, "--id", "visit", "--epochs", 1, "-q", "-m", tmp_path / "model")
-    fit = ["detect", table, "--id", "visit", "--epochs", 1, "-q", "-o", "-"]
+    ok("fit", table, "--id", "visit", "-q", "-m", tmp_path / "model")
+    fit = ["detect", table, "--id", "visit", "-q", "-o", "-"]
     arguments = ["score", tmp_path / "model", table] if command == "score" else fit
     shown = on_terminal(start, *arguments).decode()
     assert r"v0\x1b[2J," in shown
@@ -93,7 +93,7 @@ def test_a_stream_on_a_terminal(start, files):
 
 
 def test_ids_and_names(ok, run, table, tmp_path):
-    options = ["--id", "visit", "--epochs", 2]
+    options = ["--id", "visit"]
     shown = ok("detect", table, *options, "-m", tmp_path / "model")
     assert r"two\nlines" in shown
     assert r"sec\x1b[31monds" in shown
@@ -108,7 +108,7 @@ def test_ids_and_names(ok, run, table, tmp_path):
 
 def test_files_hold_what_the_data_hold(ok, table, tmp_path):
     """Escapes are for eyes; programs get the ids as they are."""
-    ok("detect", table, "--id", "visit", "--epochs", 2, "-q", "-o", tmp_path / "scores.jsonl")
+    ok("detect", table, "--id", "visit", "-q", "-o", tmp_path / "scores.jsonl")
     rows = [json.loads(line) for line in (tmp_path / "scores.jsonl").read_text().splitlines()]
     assert rows[0]["id"] == "v0\x1b[2J"
     assert rows[-1]["id"] == "two\nlines"

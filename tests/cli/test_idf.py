@@ -13,7 +13,7 @@ from ramodo.model.file.saving import open_model
 from tampering import assert_refused, rewrite
 from tampering import read as parts_of
 
-FAST = ("--epochs", 2, "-q")
+FAST = ("-q",)
 
 
 @pytest.fixture(scope="module")

@@ -5,7 +5,7 @@ import sqlite3
 import numpy as np
 import pytest
 
-from ramodo import REPEN
+from ramodo import Consensus
 from ramodo.cli import _text
 from ramodo.experiments.cells import Cell
 from ramodo.experiments.store import Store, StoreError
@@ -96,7 +96,7 @@ def test_an_error_without_words(run, files, monkeypatch, said):
     def no_memory(*_, **__):
         raise MemoryError(said)
 
-    monkeypatch.setattr(REPEN, "fit", no_memory)
+    monkeypatch.setattr(Consensus, "fit", no_memory)
     done = run("detect", files.mail)
     assert done.code == 3
     assert done.err.startswith("ramodo: there is not enough memory. Fewer rows")

@@ -2,8 +2,6 @@
 
 import pytest
 
-FAST = ("--epochs", 2)
-
 COLUMNS = {
     "id of text": (["detect", "{log}", "--id", "foo"], "--id 'foo'", "text"),
     "label of text": (["fit", "{log}", "--label", "foo", "-m", "{out}"], "--label 'foo'", "text"),
@@ -35,7 +33,7 @@ def test_columns_of_formats_that_have_none(run, files, tmp_path, arguments, give
 
 def test_columns_that_a_model_remembers_are_not_asked_of_other_formats(ok, files, tmp_path):
     how = ["--id", "visit", "--label", "truth", "--ignore", "country"]
-    ok("fit", files.visits, "-m", tmp_path / "model", *FAST, *how)
+    ok("fit", files.visits, "-m", tmp_path / "model", *how)
     ok("convert", files.visits, tmp_path / "visits.npz", *how)
     assert ok("score", tmp_path / "model", tmp_path / "visits.npz") == ok("score", tmp_path / "model", files.visits)
 
@@ -90,7 +88,7 @@ def test_a_model_of_text_says_that_it_reads_text(run, ok, files, tmp_path):
     done = run("score", files.log_model, files.visits)
     assert done.code == 3
     assert "of the model, which reads text (a document a line), and was given csv." in done.err
-    ok("fit", files.visits, "--text", "country", "-m", tmp_path / "model", "--vocabulary", *FAST)
+    ok("fit", files.visits, "--text", "country", "-m", tmp_path / "model", "--vocabulary")
     (tmp_path / "data.csv").write_text("country,b\n1,2\n2,4\n")
     ok("convert", tmp_path / "data.csv", tmp_path / "data.npz")
     done = run("score", tmp_path / "model", tmp_path / "data.npz")

@@ -10,8 +10,6 @@ from ramodo import load
 from ramodo.formats import How, TextOptions
 from ramodo.formats.text import as_table
 
-FAST = ("--epochs", 2)
-
 
 def scores(text):
     return [(row["id"], row["score"]) for row in csv.DictReader(text.splitlines())]
@@ -52,7 +50,7 @@ def test_where_indices_begin(ok, run, tmp_path, first):
     rng = np.random.default_rng(0)
     lines = [f"0 {first}:{rng.random():.3f} {first + 1 + i % 5}:1 9:{rng.random():.3f}\n" for i in range(40)]
     (tmp_path / "data.svm").write_text("".join(lines))
-    found = ok("detect", tmp_path / "data.svm", *FAST, "-o", "-", "-m", tmp_path / "model", "-q")
+    found = ok("detect", tmp_path / "data.svm", "-o", "-", "-m", tmp_path / "model", "-q")
     assert load(tmp_path / "model").source_["zero_based"] is (first == 0)
     assert ok("score", tmp_path / "model", tmp_path / "data.svm") == found
     (tmp_path / "data.svm").write_text("0 3:1 9:2\n")
@@ -67,7 +65,7 @@ def test_where_indices_begin(ok, run, tmp_path, first):
 
 def test_where_indices_begin_as_it_was_said(ok, tmp_path):
     (tmp_path / "data.svm").write_text("".join(f"0 {1 + i % 7}:1 9:{i}\n" for i in range(40)))
-    found = ok("detect", tmp_path / "data.svm", *FAST, "-o", "-", "-m", tmp_path / "model", "-q", "--zero-based")
+    found = ok("detect", tmp_path / "data.svm", "-o", "-", "-m", tmp_path / "model", "-q", "--zero-based")
     assert load(tmp_path / "model").n_features_in_ == 10
     assert ok("score", tmp_path / "model", tmp_path / "data.svm") == found
 
@@ -77,7 +75,7 @@ def test_where_indices_begin_as_it_was_said(ok, tmp_path):
 
 def test_the_tokens_of_text(ok, files, tmp_path):
     how = ["--bits", 12, "--words", "1-2", "--characters", "0", "--normalize", "none"]
-    found = ok("detect", files.log, *FAST, *how, "-o", "-", "-m", tmp_path / "model", "-q")
+    found = ok("detect", files.log, *how, "-o", "-", "-m", tmp_path / "model", "-q")
     detector = load(tmp_path / "model")
     assert detector.n_features_in_ == 2**12
     assert ok("score", tmp_path / "model", files.log) == found
@@ -97,7 +95,6 @@ def test_the_text_column_of_a_table(ok, tmp_path):
         "words",
         "--id",
         "key",
-        *FAST,
         "-o",
         "-",
         "-m",
@@ -150,7 +147,7 @@ def test_numbers_that_became_text_are_refused(run, files, table, visits, column)
 
 def test_text_that_looks_like_numbers_in_new_data(ok, table, tmp_path):
     rows = [{"zip": z, "x": i % 5} for i, z in enumerate(["01", "02", "A1", "03"] * 10)]
-    found = ok("detect", table(rows, "data.csv"), *FAST, "-o", "-", "-m", tmp_path / "model", "-q")
+    found = ok("detect", table(rows, "data.csv"), "-o", "-", "-m", tmp_path / "model", "-q")
     assert load(tmp_path / "model").feature_names_in_.tolist() == ["zip=01", "zip=02", "zip=03", "zip=A1", "x"]
     few = ok("score", tmp_path / "model", table(rows[:2]))
     assert [score for _, score in scores(few)] == [score for _, score in scores(found)[:2]]
@@ -159,7 +156,7 @@ def test_text_that_looks_like_numbers_in_new_data(ok, table, tmp_path):
 def test_the_truth_and_what_was_ignored_need_not_be_there(ok, files, table, visits, known, tmp_path):
     rows = [{name: value for name, value in row.items() if name != "truth"} for row in visits[:9]]
     assert scores(ok("score", files.visits_model, table(rows))) == [(row["visit"], known[row["visit"]]) for row in rows]
-    ok("fit", files.visits, *FAST, "-m", tmp_path / "model", "--ignore", "truth", "--ignore", "visit", "-q")
+    ok("fit", files.visits, "-m", tmp_path / "model", "--ignore", "truth", "--ignore", "visit", "-q")
     without = [{name: value for name, value in row.items() if name != "visit"} for row in rows]
     assert scores(ok("score", tmp_path / "model", table(without))) == scores(
         ok("score", tmp_path / "model", table(visits[:9]))
@@ -183,7 +180,7 @@ def test_ids_are_remembered_and_can_be_others(ok, run, files, table, visits, kno
 def test_missing_values_become_what_they_became(ok, table, tmp_path, missing):
     """A row's score does not depend on the rows that come with it: means are those of the training rows."""
     rows = [{"a": "" if i % 6 == 0 else i, "b": i * i % 11, "c": "" if i % 5 == 0 else "xyz"[i % 3]} for i in range(40)]
-    how = [*FAST, "--missing", missing, "--normalize", "max"]
+    how = ["--missing", missing, "--normalize", "max"]
     found = scores(ok("detect", table(rows, "data.csv"), *how, "-o", "-", "-m", tmp_path / "model", "-q"))
     assert scores(ok("score", tmp_path / "model", tmp_path / "data.csv")) == found
     for i in (0, 1, 5, 30):
@@ -213,7 +210,7 @@ def test_names_of_genes_are_compared_too(ok, run, tmp_path):
     rng = np.random.default_rng(0)
     X, names = rng.random((30, 4)), np.array(["g=1", "g=2", "h", "k"])
     np.savez(tmp_path / "data.npz", X=X, names=names)
-    found = scores(ok("detect", tmp_path / "data.npz", *FAST, "-o", "-", "-m", tmp_path / "model", "-q"))
+    found = scores(ok("detect", tmp_path / "data.npz", "-o", "-", "-m", tmp_path / "model", "-q"))
     np.savez(tmp_path / "turned.npz", X=X[:, ::-1], names=names[::-1])
     assert scores(ok("score", tmp_path / "model", tmp_path / "turned.npz")) == found
     np.savez(tmp_path / "fewer.npz", X=X[:, 1:], names=names[1:])

@@ -5,11 +5,10 @@ import re
 import shlex
 
 import pytest
+from made_files import AS_REPEN
 
 from ramodo import load
 from ramodo.cli import reading
-
-FAST = ("--epochs", 2)
 
 
 def content_of(path):
@@ -19,19 +18,20 @@ def content_of(path):
 
 def test_detect_writes_a_report_and_says_where(ok, files, tmp_path):
     target = tmp_path / "mail.html"
-    out = ok("detect", files.mail, "--report", target, *FAST)
+    out = ok("detect", files.mail, "--report", target)
     assert re.search(rf"^report\s+{re.escape(str(target))}$", out, flags=re.MULTILINE)
     found = content_of(target)
     assert found["title"] == "mail.svm"
     assert sum(found["histogram"]["counts"]) == 120
     assert "6 of 120 rows have the label of an outlier" in found["curves"]["caption"]
-    assert json.loads(ok("detect", files.mail, "--report", target, "--json", *FAST))["report"] == str(target)
+    assert json.loads(ok("detect", files.mail, "--report", target, "--json"))["report"] == str(target)
 
 
 def test_a_report_of_a_model_is_that_of_detect(ok, files, tmp_path):
     ok(
         "detect",
         files.visits,
+        *AS_REPEN,
         "--id",
         "visit",
         "--label",
@@ -40,7 +40,6 @@ def test_a_report_of_a_model_is_that_of_detect(ok, files, tmp_path):
         "max",
         "--report",
         tmp_path / "a.html",
-        *FAST,
     )
     ok("report", files.visits_model, files.visits, "-o", tmp_path / "b.html")
     first, again = content_of(tmp_path / "a.html"), content_of(tmp_path / "b.html")
@@ -66,7 +65,7 @@ def test_new_documents_have_tokens_too(ok, files, tmp_path):
     ok("report", files.log_model, tmp_path / "new.log", "-o", tmp_path / "new.html")
     found = content_of(tmp_path / "new.html")
     assert found["table"]["rows"][0]["text"] == "wget evil.sh"
-    assert {"wget", "evil"} & set(found["names"])
+    assert {"'wge'", "'evi'"} <= set(found["names"])
 
 
 def test_labels_that_were_asked_for_must_be_there(ok, run, files, tmp_path):
@@ -109,18 +108,17 @@ def test_the_model_that_detect_wrote_beside_its_report(ok, files, tmp_path):
         "--report",
         tmp_path / "r.html",
         "-q",
-        *FAST,
     )
     assert sorted(path.name for path in tmp_path.iterdir()) == ["m", "r.html", "s.csv"]
     call = content_of(tmp_path / "r.html")["reproduction"]["call"]
-    assert call == "REPEN(n_epochs=2, random_state=0).fit(X)"
-    assert load(tmp_path / "m").n_epochs == 2
+    assert call == "Consensus(random_state=0).fit(X)"
+    assert load(tmp_path / "m").get_params()["random_state"] == 0
 
 
 def test_the_command_that_fitted_the_model_is_shown_as_it_was_typed(ok, files, tmp_path):
     copied = tmp_path / "the visits.csv"
     copied.write_bytes(files.visits.read_bytes())
-    command = ["detect", copied, "--id", "visit", "--ignore", "truth", "-m", tmp_path / "m", "-q", *FAST]
+    command = ["detect", copied, "--id", "visit", "--ignore", "truth", "-m", tmp_path / "m", "-q"]
     ok(*command)
     ok("report", tmp_path / "m", copied, "-o", tmp_path / "r.html", "-q")
     found = content_of(tmp_path / "r.html")["reproduction"]
@@ -138,7 +136,7 @@ def test_reading_is_told_in_plain_words(ok, files, tmp_path):
     assert told["format of the file"] == "text"
     assert told["runs of characters, from-to"] == "3-5"
     assert told["features of documents"] == "hashed to 2^22 columns"
-    command = ("--id", "visit", "--missing", "mean", "--ignore", "truth", *FAST)
+    command = ("--id", "visit", "--missing", "mean", "--ignore", "truth")
     ok("detect", files.visits, *command, "--report", tmp_path / "v.html", "-q")
     told = dict(content_of(tmp_path / "v.html")["reproduction"]["data"])
     assert told["missing values"] == "replaced by the mean of their column"

@@ -6,12 +6,12 @@ import os
 import numpy as np
 import pyarrow.parquet
 import pytest
+from made_files import AS_REPEN
 from safetensors.numpy import save_file
 
 from ramodo import REPEN, load
 
-FAST = ("--epochs", 2)
-READ = {"mail": [], "visits": ["--id", "visit", "--label", "truth", "--normalize", "max"], "log": []}
+READ = {"mail": AS_REPEN, "visits": [*AS_REPEN, "--id", "visit", "--label", "truth", "--normalize", "max"], "log": []}
 
 
 @pytest.fixture(params=READ)
@@ -29,7 +29,7 @@ def pair(files, kind):
 
 
 def test_a_file_has_the_scores_that_detect_gave_it(ok, files, kind, pair):
-    assert ok("score", *pair) == ok("detect", getattr(files, kind), *FAST, *READ[kind], "-o", "-", "-q")
+    assert ok("score", *pair) == ok("detect", getattr(files, kind), *READ[kind], "-o", "-", "-q")
 
 
 def test_scores_do_not_depend_on_threads(ok, pair):

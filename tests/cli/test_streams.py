@@ -1,16 +1,16 @@
 """The command as a process: exit codes, Ctrl-C, pipes that end early, disks that are full, rows as they come."""
 
+import json
 import os
 import signal
+import subprocess
+import sys
 import time
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 from ramodo.formats import svmlight
-
-FAST = ("--epochs", "2")
 
 
 def wait_for(process, condition):
@@ -33,7 +33,7 @@ needs_proc = pytest.mark.skipif(not os.path.exists("/proc/self/maps"), reason="l
 
 
 def test_a_run_that_goes_well(start, files, tmp_path):
-    process = start("detect", files.mail, *FAST, "-o", tmp_path / "s.csv")
+    process = start("detect", files.mail, "-o", tmp_path / "s.csv")
     out, err = process.communicate()
     assert process.returncode == 0
     assert err == b""
@@ -58,7 +58,8 @@ def test_runs_that_do_not(start, tmp_path, arguments, code):
 
 @needs_proc
 def test_ctrl_c_during_a_fit(start, files, tmp_path):
-    process = start("detect", files.mail, "--epochs", "30000", "-o", tmp_path / "s.csv", "-m", tmp_path / "model")
+    long = ["--method", "repen", "--epochs", "30000"]
+    process = start("detect", files.mail, *long, "-o", tmp_path / "s.csv", "-m", tmp_path / "model")
     wait_for(process, lambda: has_loaded(process, "sklearn") and has_loaded(process, "_native"))
     process.send_signal(signal.SIGINT)
     out, err = process.communicate()
@@ -152,11 +153,11 @@ def test_standard_output_without_room(start, files, arguments):
 
 
 WRITING = {
-    "scores.csv": ["detect", "{data}", *FAST, "-o", "{target}"],
-    "scores.jsonl": ["detect", "{data}", *FAST, "-o", "{target}"],
-    "scores.parquet": ["detect", "{data}", *FAST, "-o", "{target}"],
+    "scores.csv": ["detect", "{data}", "-o", "{target}"],
+    "scores.jsonl": ["detect", "{data}", "-o", "{target}"],
+    "scores.parquet": ["detect", "{data}", "-o", "{target}"],
     "scores.npz": ["score", "{model}", "{data}", "-o", "{target}"],
-    "model.ramodo": ["fit", "{data}", *FAST, "-m", "{target}"],
+    "model.ramodo": ["fit", "{data}", "-m", "{target}"],
     "matrix.npy": ["transform", "{model}", "{data}", "-o", "{target}"],
     "matrix.npz": ["transform", "{model}", "{data}", "-o", "{target}"],
     "matrix.csv": ["transform", "{model}", "{data}", "-o", "{target}"],
@@ -170,23 +171,33 @@ WRITING = {
 }
 
 
-@pytest.fixture
-def on_small_disk(start):
-    """Runs the command where no file may have more than 1,000 bytes: what a full disk is, to a program.
+ON_SMALL_DISK = """
+import contextlib, io, json, resource, sys
+from ramodo.cli import main
 
-    In a process of its own: the limit would hold for what the tests write too, were their output a file.
+sys.dont_write_bytecode = True
+resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000))
+for arguments in json.load(sys.stdin):
+    sys.argv, out, err = ["ramodo", *arguments], io.StringIO(), io.StringIO()
+    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+        try:
+            code = main() or 0
+        except SystemExit as end:
+            code = end.code or 0
+    print(json.dumps([code, out.getvalue(), err.getvalue()]))
+"""
+
+
+def on_small_disk(*commands):
+    """Code, output and errors of commands where no file may have more than 1,000 bytes: a full disk, to a program.
+
+    In one process of their own: the limit would hold for what the tests write too, were their output a file.
     """
-    limited = (
-        "import resource, sys; sys.dont_write_bytecode = True; "
-        "resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000)); "
-    )
-
-    def command(*arguments):
-        process = start(*arguments, before=limited)
-        out, err = process.communicate()
-        return SimpleNamespace(code=process.returncode, out=out.decode(), err=err.decode())
-
-    return command
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+    given = json.dumps([[str(argument) for argument in command] for command in commands])
+    program = [sys.executable, "-c", ON_SMALL_DISK]
+    done = subprocess.run(program, env=environment, input=given, capture_output=True, text=True, check=True)
+    return [json.loads(line) for line in done.stdout.splitlines()]
 
 
 @pytest.fixture(scope="module")
@@ -197,30 +208,38 @@ def npz(files):
     return path
 
 
-@pytest.mark.parametrize(("name", "arguments"), WRITING.items(), ids=WRITING.keys())
-def test_a_full_disk_leaves_what_was_there(on_small_disk, files, npz, tmp_path, name, arguments):
-    target = tmp_path / name
-    names = {"data": files.mail, "model": files.mail_model, "npz": npz, "target": target}
-    arguments = [argument.format(**names) for argument in arguments]
-    if not name.endswith(".rows"):
-        target.write_text("old")
-    done = on_small_disk(*arguments)
-    assert done.code == 3
-    assert done.out == ""
-    (line,) = done.err.splitlines()
+@pytest.fixture(scope="module")
+def written(files, npz, tmp_path_factory):
+    """Target of each command, in a folder of its own that has an old file, and what the command did on a small disk."""
+    targets = {name: tmp_path_factory.mktemp("disk") / name for name in WRITING}
+    for target in targets.values():
+        if target.suffix != ".rows":
+            target.write_text("old")
+    names = {"data": files.mail, "model": files.mail_model, "npz": npz}
+    commands = [[argument.format(**names, target=targets[name]) for argument in WRITING[name]] for name in WRITING]
+    return dict(zip(WRITING, zip(targets.values(), on_small_disk(*commands), strict=True), strict=True))
+
+
+@pytest.mark.parametrize("name", WRITING)
+def test_a_full_disk_leaves_what_was_there(written, name):
+    target, (code, out, err) = written[name]
+    assert code == 3
+    assert out == ""
+    (line,) = err.splitlines()
     assert line.startswith(f"ramodo: {target.resolve()} could not be written: ")
     assert "File too large" in line or "could be written; the disk is full" in line
     if name.endswith(".rows"):
-        assert os.listdir(tmp_path) == []
+        assert os.listdir(target.parent) == []
     else:
-        assert os.listdir(tmp_path) == [name]
+        assert os.listdir(target.parent) == [name]
         assert target.read_text() == "old"
 
 
-def test_a_small_disk_is_large_enough_for_small_files(on_small_disk, tmp_path):
+def test_a_small_disk_is_large_enough_for_small_files(tmp_path):
     """So that the tests above fail for the reason that they mean."""
-    (tmp_path / "data.svm").write_text("0 1:1\n0 2:1\n0 3:1\n")
-    for target in ("data.rows", "data.mtx", "other.svm"):
-        assert on_small_disk("convert", tmp_path / "data.svm", tmp_path / target).code == 0
-    assert on_small_disk("detect", tmp_path / "data.svm", *FAST, "-o", tmp_path / "s.csv").code == 0
+    data = tmp_path / "data.svm"
+    data.write_text("0 1:1\n0 2:1\n0 3:1\n")
+    conversions = [["convert", data, tmp_path / target] for target in ("data.rows", "data.mtx", "other.svm")]
+    done = on_small_disk(*conversions, ["detect", data, "-o", tmp_path / "s.csv"])
+    assert [code for code, *_ in done] == [0, 0, 0, 0], done
     assert len((tmp_path / "s.csv").read_text().splitlines()) == 4

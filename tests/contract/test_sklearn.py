@@ -3,7 +3,7 @@
 import pytest
 from sklearn.ensemble import IsolationForest
 
-from ramodo import RAMODO, REPEN, AverageNeighborREPEN, AverageNN, Ensemble, KthNeighborREPEN, KthNN, Sp
+from ramodo import RAMODO, REPEN, AverageNeighborREPEN, AverageNN, Consensus, Ensemble, KthNeighborREPEN, KthNN, Sp
 from sklearn_checks import with_checks_of
 
 # Some checks fit a few rows, no more than a subsample has, or equal ones.
@@ -19,6 +19,7 @@ REFUSED = {
 
 QUICK = {"n_epochs": 2, "random_state": 0}
 DETECTORS = [
+    Consensus(random_state=0),
     REPEN(**QUICK),
     KthNeighborREPEN(**QUICK),
     AverageNeighborREPEN(**QUICK),

@@ -11,6 +11,9 @@ from ramodo.data.rows import Rows
 _HELD = {}
 """In a worker: its blocks."""
 
+_START = get_context("forkserver")  # one process imports what all workers need
+_START.set_forkserver_preload([__name__])
+
 
 def _hold(number, X):
     _HELD[number] = open_block(X)[0]
@@ -29,7 +32,7 @@ class ProcessRows(Rows):
 
     def __init__(self, parts):
         self._width, self._sizes = parts[0].shape[1], [part.shape[0] for part in parts]
-        self._workers = [ProcessPoolExecutor(1, get_context("spawn")) for _ in parts]
+        self._workers = [ProcessPoolExecutor(1, _START) for _ in parts]
         for number, (worker, part) in enumerate(zip(self._workers, parts, strict=True)):
             worker.submit(_hold, number, part).result()
 

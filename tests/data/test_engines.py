@@ -64,9 +64,18 @@ def test_held_out_rows_in_processes(both):
     assert there.p_values(elsewhere).tobytes() == here.p_values(X).tobytes()
 
 
+def test_the_same_report_in_processes(both, tmp_path):
+    X, elsewhere = both
+    detector = REPEN(**QUICK).fit(X)
+    pages = [
+        detector.report(rows, tmp_path / name).read_bytes() for rows, name in ((X, "a.html"), (elsewhere, "b.html"))
+    ]
+    assert pages[0] == pages[1]
+
+
 def test_no_block_comes_back_but_what_is_taken(both, monkeypatch):
     """Results of `map` are numbers about rows, never the rows."""
-    _, elsewhere = both
+    X, elsewhere = both
     found = []
     asked = ProcessRows.map
 
@@ -77,9 +86,16 @@ def test_no_block_comes_back_but_what_is_taken(both, monkeypatch):
         return results
 
     monkeypatch.setattr(ProcessRows, "map", watched)
-    REPEN(**QUICK).fit(elsewhere).outlier_score(elsewhere)
+    detector = REPEN(**QUICK).fit(elsewhere)
+    detector.outlier_score(elsewhere)
+    detector.explain(elsewhere)
+    detector.diagnose(elsewhere, labels=[0] * (X.shape[0] - 1) + [1])
     assert found
-    assert not any(isinstance(part, Block | sp.sparray) for result in found for part in _all(result))
+    assert not any(_is_block(part, X.shape[1]) for result in found for part in _all(result))
+
+
+def _is_block(part, n_features):
+    return isinstance(part, Block | sp.sparray) or getattr(part, "shape", ())[1:] == (n_features,)
 
 
 def _all(result):

@@ -26,7 +26,7 @@ def rows(n, each, d):
 def results(X, n_jobs, **options):
     "Scores, representation and reasons: all that runs on several threads."
     detector = REPEN(n_components=5, n_epochs=1, n_subsamples=5, random_state=0, n_jobs=n_jobs, **options).fit(X)
-    why = detector.explain(X[:200], top=3)
+    why = detector.explain(X[:100], top=3)
     reasons = [reason.contribution for row in why for reason in row.reasons]
     return [detector.outlier_score(X), detector.transform(X), np.array(reasons)]
 
@@ -44,23 +44,18 @@ def few_threads(tmp_path_factory):
     return compiled(target, "-shared", "-fPIC", "-O1", HERE / "few_threads.c", "-ldl", name="cc")
 
 
-@pytest.mark.parametrize("dense", [False, True], ids=["sparse", "dense"])
-def test_fewer_threads_same_bits(few_threads, dense):
-    program = """
+SAME_BITS = """
 system = ctypes.CDLL(None)
-X = large.toarray() if sys.argv[1] == "True" else large
-expected = results(X, 1)
-for allowed in (0, 1, 2, 5):
-    system.allow_threads(allowed)
-    assert same(results(X, 8), expected), allowed
-    assert system.most_threads() == allowed, (allowed, system.most_threads())
+for X in (large, large.toarray()):
+    expected = results(X, 1)
+    for allowed in (0, 1, 2, 5):
+        system.allow_threads(allowed)
+        assert same(results(X, 8), expected), allowed
+        assert system.most_threads() == allowed, (allowed, system.most_threads())
+print("sparse and dense rows")
 """
-    run(MADE + program, dense, LD_PRELOAD=str(few_threads))
 
-
-def test_reading_with_fewer_threads(few_threads):
-    program = """
-system = ctypes.CDLL(None)
+READING = """
 text = np.frombuffer(b"1 1:2 7:3.5\\n-1 4:1\\n" * 50_000, dtype=np.uint8)
 expected = svmlight.parse("it", text, 0, zero_based=True, n_threads=1).X
 for allowed in (0, 1, 2):
@@ -68,8 +63,23 @@ for allowed in (0, 1, 2):
     found = svmlight.parse("it", text, 0, zero_based=True, n_threads=8).X
     assert (found != expected).nnz == 0
     assert system.most_threads() == allowed, (allowed, system.most_threads())
+print("reading")
 """
-    run(MADE + program, LD_PRELOAD=str(few_threads))
+
+NO_MORE_THAN_WORK = """
+for X, most in ((few_rows, 4), (large, 300)):
+    expected = results(X, 1)
+    system.allow_threads(1_000_000)
+    assert same(results(X, 4096), expected)
+    assert system.most_threads() <= most, system.most_threads()
+print("no more than work")
+"""
+
+
+def test_fewer_threads(few_threads):
+    """The same bits with whatever threads there are, and no more of them than work."""
+    said = run(MADE + SAME_BITS + READING + NO_MORE_THAN_WORK, LD_PRELOAD=str(few_threads))
+    assert said.splitlines() == ["sparse and dense rows", "reading", "no more than work"]
 
 
 def test_tables_that_cannot_be_read_without_threads(few_threads, tmp_path):
@@ -99,18 +109,6 @@ for allowed in (0, 1, 1_000_000):
     assert all(line.endswith(" (2, 2)") for line in said[8:])
 
 
-def test_no_more_threads_than_work(few_threads):
-    program = """
-system = ctypes.CDLL(None)
-for X, most in ((few_rows, 4), (large, 300)):
-    expected = results(X, 1)
-    system.allow_threads(1_000_000)
-    assert same(results(X, 4096), expected)
-    assert system.most_threads() <= most, system.most_threads()
-"""
-    run(MADE + program, LD_PRELOAD=str(few_threads))
-
-
 def test_limit_on_processes():
     program = """
 expected = results(large, 1)
@@ -138,7 +136,7 @@ def test_limit_on_memory():
 import signal
 
 def limited(n_jobs, room):
-    signal.alarm(100)                    # a hang is killed
+    signal.alarm(30)                     # a hang is killed
     used = int(open("/proc/self/statm").read().split()[0]) * resource.getpagesize()
     resource.setrlimit(resource.RLIMIT_AS, (used + room * 2**20,) * 2)
     return same(results(large, n_jobs), expected)

@@ -14,6 +14,7 @@ from ramodo.explain.contributions import explain
 from ramodo.kernels import Phi
 from ramodo.model.by_fold import ByFold
 from ramodo.model.combining import Mean, Normalized, Sum
+from ramodo.model.evidence import Curve, Evidence
 from ramodo.model.file.terms import KINDS, describe, read
 from ramodo.model.original import OriginalDistance
 from ramodo.model.references import Origin
@@ -177,9 +178,16 @@ def _models(data, dense):
         "normalised twice": Model(
             (learned, Normalized(Mean((Normalized(one, "l2"), other), (1.0, 1.0)), "max")), (1.0, 1.0)
         ),
+        "evidence": Model((_evidence(rows, one, learned, Normalized(other, "l2")), direction), (1.0, 2.0)),
+        "normalised evidence": Model((learned, Normalized(_evidence(rows, one, other, several), "max")), (1.0, 1.0)),
         "by fold": Model((ByFold((Sum((learned, direction), (0.5, 0.0)), one), (2.0, 0.5), (3, 4)), other), (1.0, 0.5)),
         "evidence by fold": Consensus(6, threshold=Conformal(), normalize="max", random_state=0).fit(X).model_,
     }
+
+
+def _evidence(rows, *views):
+    curves = tuple(Curve.of(view.score(rows, 1)) for view in views)
+    return Evidence(("first", "second", "third"), views, curves, (1.0, 0.5, 2.0), (0.0, 0.5, 1.0))
 
 
 @pytest.fixture(scope="module")
@@ -196,6 +204,8 @@ SUMS = [
     "normalised",
     "normalised direction",
     "normalised twice",
+    "evidence",
+    "normalised evidence",
     "by fold",
     "evidence by fold",
 ]

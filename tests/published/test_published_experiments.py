@@ -38,11 +38,12 @@ def test_advertisements_gain_a_tenth():
 def test_lung_cancer_does_not_lose():
     sp, learned = runs("LC", 10)
     assert learned.mean() > sp.mean()
+    assert learned.mean() >= 0.885
 
 
 @pytest.mark.parametrize("name", ["R8", "AD_dedup"])
 def test_the_number_of_columns_matters_little(name):
-    means = [runs(name, 5, n_components=M)[1].mean() for M in (10, 20, 50, 100)]
+    means = [runs(name, 2, n_components=M)[1].mean() for M in (10, 20, 50, 100)]
     assert np.ptp(means) < 0.03, np.round(means, 3)
 
 

@@ -96,7 +96,7 @@ class Parameters:
         self.last = np.zeros(len(value), dtype=np.int64)
 
     def descend(self, rows: Any, gradient: Array, step: int) -> None:
-        """One step for some rows; those left out have gradient 0, and catch up when their turn comes."""
+        """One step for some rows; the others have gradient 0 and catch up when they are next used."""
         kept = self.value[rows], self.squares[rows], self.updates[rows]
         decay = np.power(_RHO, step - self.last[rows])[:, None].astype(gradient.dtype)
         adadelta(*kept, gradient, decay)

@@ -49,14 +49,14 @@ def main() -> None:
 
 
 def _open_closed_streams() -> None:
-    """Standard streams that are closed (`>&-`) lead nowhere: else a file of ours would get the number of one."""
+    """Connect closed standard streams (`>&-`) to nothing; the next file opened would otherwise get their number."""
     for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
         if getattr(sys, name) is None:
             setattr(sys, name, open(os.devnull, mode, encoding="utf-8"))  # noqa: SIM115 - until the process ends
 
 
 def _leave_output() -> None:
-    """What cannot be written to a standard stream is dropped: the interpreter would try again as it ends."""
+    """Drop what cannot be written to a standard stream: the interpreter would try again on exit."""
     for stream in (sys.stdout, sys.stderr):
         try:
             stream.flush()
@@ -65,7 +65,7 @@ def _leave_output() -> None:
 
 
 def _complain(text: str) -> None:
-    """On standard error; where nobody reads that, the exit code must do."""
+    """Print to standard error; if nobody reads that, the exit code has to do."""
     try:
         print(text, file=sys.stderr, flush=True)
     except OSError:
@@ -73,7 +73,7 @@ def _complain(text: str) -> None:
 
 
 def _is_ours(error: BaseException) -> bool:
-    """Errors that speak of the user's data, options or files; all others are ours to mend, and show where they are."""
+    """Whether an error is about the user's data, options or files; all others are bugs and show a traceback."""
     return isinstance(error, OSError | MemoryError) or type(error).__module__.split(".")[0] == "ramodo"
 
 
@@ -91,7 +91,7 @@ def _text(error: BaseException) -> str:
 
 
 def _memory_text(said: str) -> str:
-    """numpy says how much it asked for, C++ the name of its error only."""
+    """numpy says how much memory it asked for; C++ gives only the name of its error."""
     asked = f": {said}" if " " in said else ""
     return (
         f"there is not enough memory{asked}. Fewer rows or columns need less, and so does data in a rows folder, "

@@ -101,7 +101,7 @@ def score(
     threads: Threads = None,
     quiet: Quiet = False,
 ) -> None:
-    """Score rows with a model; from - row by row, as they come.
+    """Score rows with a model; from standard input (-) row by row, as they arrive.
 
     `ramodo score mail.ramodo new.svm -o scores.csv`
 
@@ -145,7 +145,7 @@ def explain(
     threads: Threads = None,
     json: Json = False,
 ) -> None:
-    """Say why rows have the scores that they have, by default the three highest.
+    """Say why rows have their scores; by default the three highest.
 
     `ramodo explain mail.ramodo mail.svm --row 17`
     """
@@ -212,7 +212,7 @@ def convert(
     threads: Threads = None,
     quiet: Quiet = False,
 ) -> None:
-    """Turn one format into another; an svmlight file into a rows folder in bounded memory.
+    """Convert one format to another; an svmlight file becomes a rows folder in bounded memory.
 
     `ramodo convert big.svm.gz big.rows`
     """

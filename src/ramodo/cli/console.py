@@ -17,7 +17,7 @@ from ..terminal.escaping import escape_controls
 from ..terminal.progress import Bar
 
 _PIPED = 500
-"""Columns where output is not a terminal: one line for each row."""
+"""Width when output is not a terminal: each row stays on one line."""
 
 
 def _console(stream: TextIO | None, is_error: bool) -> Console:
@@ -32,7 +32,7 @@ _TEXTS = ("id", "text", "reasons", "set", "here", "licence", "outliers")
 
 
 def bar(name: str, unit: str, quiet: bool = False) -> Bar:
-    """A bar on standard error, where that is a terminal and somebody wants to see it."""
+    """A progress bar on standard error, if that is a terminal and output is not quiet."""
     return Bar(name, not quiet and sys.stderr is not None and sys.stderr.isatty(), unit)
 
 

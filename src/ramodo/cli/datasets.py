@@ -1,4 +1,4 @@
-"""`ramodo datasets`: the paper's sets, which of them are here, and one of them as a file."""
+"""`ramodo datasets`: the paper's sets, which of them are on this machine, and one of them as a file."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _ROWS_AT_ONCE = 10_000
 
 
 def run_list(cache: str | None, as_json: bool) -> None:
-    """All sets, and whether they are here."""
+    """List all sets, and whether they are on this machine."""
     if as_json:
         print_json([{**asdict(source), "here": _here(source, cache)} for source in SOURCES.values()])
         return

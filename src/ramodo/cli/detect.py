@@ -19,12 +19,13 @@ from ..insight.figures import percentiles
 from . import output as files
 from .console import note, print_facts, print_rows
 from .flags import Fitting
+from .methods import refuse_files, refuse_options
 from .reading import Source, threads_of
 from .report import refuse_report, write
 from .training import fit
 
 _REASONS = 3
-"""Of each of the top rows."""
+"""Reasons shown for each of the top rows."""
 
 
 def run_detect(
@@ -40,6 +41,8 @@ def run_detect(
     as_json: bool,
 ) -> None:
     """Read, fit, rank, write."""
+    refuse_options(fitting.method, fitting.options)
+    refuse_files(fitting.method, model, report)
     if output is not None and output != "-":
         files.refuse_target(output, files.SCORES)
     if model is not None:
@@ -48,7 +51,7 @@ def run_detect(
         refuse_report(report)
     started = time.perf_counter()
     with ThreadPoolExecutor(1) as pool:
-        importing = pool.submit(import_module, "ramodo.repen")  # takes a second, which reading can use
+        importing = pool.submit(import_module, "ramodo.consensus")  # takes a second, which reading can use
         table = source.read(path, threads_of(fitting.options.get("n_jobs")), quiet)
         importing.result()
     _refuse_few(path, table)
@@ -86,17 +89,16 @@ def _refuse_few(path: str, table: Table) -> None:
 
 
 def _reference_ids(detector: Any, table: Table) -> dict[str, str] | None:
-    """Ids of the training rows that explanations may name as nearest, where rows have ids."""
+    """Ids of the training rows that explanations may name as nearest, if rows have ids."""
     if table.ids is None:
         return None
-    origins = [member.origin for member in detector.model_.learned if member.origin is not None]
-    return {str(row): table.id_of(row) for origin in origins for row in origin.numbers.tolist()}
+    return {str(row): table.id_of(row) for row in detector.model_.origins()[0].numbers.tolist()}
 
 
 def _summarize(
     path: str, source: Source, table: Table, detector: Any, written: dict[str, str], top: int, as_json: bool
 ) -> None:
-    from ..insight.promises import promise_of  # imports scikit-learn, which reading is not to wait for
+    from ..insight.guarantees import guarantee_of  # imports scikit-learn, which reading is not to wait for
 
     scores, to_error = detector.outlier_scores_, written.get("scores") == "-"
     flagged = int((scores >= detector.threshold_).sum())
@@ -107,13 +109,13 @@ def _summarize(
         "features": table.X.shape[1] if as_json else f"{table.X.shape[1]:,}",
         "non-zeros": int(entries) if as_json else f"{entries:,}",
         "seconds": detector.stage_seconds_ if as_json else _seconds(detector.stage_seconds_),
-        "cut-off": detector.threshold_ if as_json else f"{detector.threshold_:.6g}: {promise_of(detector).text}",
+        "cut-off": detector.threshold_ if as_json else f"{detector.threshold_:.6g}: {guarantee_of(detector).text}",
         "flagged": flagged if as_json else f"{flagged:,} rows, {flagged / len(scores):.2%}",
     }
     facts |= written
-    findings = detector.diagnose()
-    if findings.warnings:
-        facts["to check" if not as_json else "warnings"] = list(findings.warnings) if as_json else findings.warnings[0]
+    found = detector.diagnose().warnings if hasattr(detector, "diagnose") else ()
+    if found:
+        facts["to check" if not as_json else "warnings"] = list(found) if as_json else found[0]
     highest = np.argsort(-scores, kind="stable")[:top].tolist()
     shares = percentiles(scores[highest], scores)
     why = explained(detector, table, highest, scores, _REASONS, source.text_options()) if highest else []
@@ -124,6 +126,7 @@ def _summarize(
                 "score": float(scores[r]),
                 "percentile": float(p),
                 "reasons": [vars(reason) for reason in row.reasons],
+                "views": [vars(seen) for seen in row.views],
             }
             for r, p, row in zip(highest, shares, why, strict=True)
         ]

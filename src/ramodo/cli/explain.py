@@ -1,4 +1,4 @@
-"""`ramodo explain`: why a row has the score that it has."""
+"""`ramodo explain`: why a row has its score."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def run_explain(
     threads: int | None,
     as_json: bool,
 ) -> None:
-    """Print the reasons of the rows that are named, or of the three highest."""
+    """Print the reasons for the named rows, or for the three highest."""
     TOP.of_flag(top)
     detector = open_model(model)
     detector.n_jobs = threads_of(threads)
@@ -47,21 +47,21 @@ def run_explain(
         print(json.dumps(lines))
         return
     for row, number, ids in zip(found, chosen, nearest, strict=True):
-        first, _, reasons = _told(row, table.id_of(number), ids).partition("\n")
+        first, _, reasons = _as_text(row, table.id_of(number), ids).partition("\n")
         out.print(first)
         if table.texts is not None:
             out.print(f"  {escape_controls(table.texts[number])}")
         out.print(reasons)
 
 
-def _told(row: RowExplanation, id: str, nearest: Sequence[str]) -> str:
-    """The explanation in lines that only we have ended."""
+def _as_text(row: RowExplanation, id: str, nearest: Sequence[str]) -> str:
+    """The explanation as text; names cannot add line breaks to it."""
     reasons = tuple(replace(reason, feature=escape_controls(reason.feature)) for reason in row.reasons)
     return replace(row, reasons=reasons).as_text(escape_controls(id), [escape_controls(name) for name in nearest])
 
 
 def _number(path: str, table: Table, name: str) -> int:
-    """The row of an id."""
+    """The row number of an id."""
     ids = [table.id_of(row) for row in range(table.X.shape[0])] if table.ids is None else list(table.ids)
     if name not in ids:
         raise FormatError(f"{path} has no row {name!r}; its ids are {', '.join(ids[:3])}, ...")

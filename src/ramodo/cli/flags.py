@@ -15,6 +15,7 @@ import typer
 from ..formats import FORMATS
 from ..formats.table import MISSING
 from ..options import OPTIONS, Option, option_named
+from . import methods
 from .groups import Group, flag
 
 READING, FITTING = "Reading the data", "Fitting"
@@ -22,7 +23,7 @@ READING, FITTING = "Reading the data", "Fitting"
 
 
 def flag_of(option: Option, heading: str | None = None) -> Any:
-    """What typer is to know of an option's flag."""
+    """An option's flag, for typer."""
     if option.flag is None:
         raise ValueError(f"{option.name} has no flag.")
     return typer.Option(option.flag.name, help=option.flag.help or option.meaning, rich_help_panel=heading)
@@ -86,23 +87,37 @@ Labels = Annotated[
 ]
 
 
+Method = Annotated[
+    str,
+    typer.Option(
+        "--method",
+        help="consensus: the evidence of several views. repen: one learned distance, the paper's. sp: the plain "
+        "distance, which only ranks.",
+        rich_help_panel=FITTING,
+    ),
+]
+
+
 @dataclass(frozen=True)
 class Fitting(Group):
-    """How to fit: a file of labels, and the options that were given, by their names in Python; checked already."""
+    """How to fit: a file of labels, and the options given, checked and under their Python names."""
 
     labels: str | None = None
+    method: str = methods.DEFAULT
     options: Mapping[str, Any] = field(default_factory=dict)
 
     @classmethod
     def flags(cls) -> list[Parameter]:
-        """One for labels, and one for each row of the table that has a flag."""
-        return [flag("labels", Labels, None), *[_parameter(option) for option in OPTIONS if option.flag is not None]]
+        """One flag for labels, one for the method, and one for each option that has a flag."""
+        first = [flag("labels", Labels, None), flag("method", Method, methods.DEFAULT)]
+        return [*first, *[_parameter(option) for option in OPTIONS if option.flag is not None]]
 
     @classmethod
     def of(cls, given: Mapping[str, Any]) -> Self:
-        """With the values of its flags; raises `OptionError` for those that are not allowed."""
+        """The group from the values of its flags; raises `OptionError` for values that are not allowed."""
         rows = [option for option in OPTIONS if option.flag is not None and given[option.name] is not None]
-        return cls(given["labels"], {option.name: option.of_flag(given[option.name]) for option in rows})
+        options = {option.name: option.of_flag(given[option.name]) for option in rows}
+        return cls(given["labels"], methods.checked(given["method"]), options)
 
 
 def _parameter(option: Option) -> Parameter:

@@ -1,4 +1,4 @@
-"""Groups of flags that several commands take: a parameter of a command that is a group stands for all of its flags.
+"""Groups of flags that several commands share: a parameter that is a group stands for all its flags.
 
 Typer reads one flag from each parameter of a function. `grouped` gives it a signature in which groups are spread out,
 and hands the function the groups again.
@@ -19,23 +19,23 @@ class Group:
 
     @classmethod
     def flags(cls) -> list[Parameter]:
-        """What a command takes in place of the group."""
+        """The flags that replace the group in a command."""
         hints = get_type_hints(cls, include_extras=True)
         return [flag(field.name, hints[field.name], field.default) for field in fields(cls)]  # type: ignore[arg-type]
 
     @classmethod
     def of(cls, given: Mapping[str, Any]) -> Self:
-        """The group with the values of its flags."""
+        """The group from the values of its flags."""
         return cls(**given)
 
 
 def flag(name: str, annotation: Any, default: Any) -> Parameter:
-    """A flag as the parameter of a command; by name alone, so that those without a default may follow others."""
+    """A flag as a parameter of a command; keyword-only, so that flags without a default may follow others."""
     return Parameter(name, Parameter.KEYWORD_ONLY, default=default, annotation=annotation)
 
 
 def grouped(command: Callable[..., None]) -> Callable[..., None]:
-    """The command with its groups spread out."""
+    """The command with its groups replaced by their flags."""
     groups: dict[str, type[Group]] = {}
     parameters: list[Parameter] = []
     for given in inspect.signature(command, eval_str=True).parameters.values():

@@ -1,4 +1,4 @@
-"""`ramodo info`: what is in a file."""
+"""`ramodo info`: what a file contains."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from .reading import threads_of
 
 
 def run_info(path: str, *, format: str | None, as_json: bool) -> None:
-    """Facts of a model, or of data."""
+    """Print facts about a model, or about data."""
     if format is None and path != "-" and Path(path).is_file() and metadata_of(path).get("format") == "ramodo":
         print_facts(_of_model(path, as_json), as_json)
         return
@@ -60,9 +60,15 @@ def _of_model(path: str, as_json: bool) -> dict[str, Any]:
     }
     if detector.document_frequencies_ is not None:
         facts["tokens weighed"] = len(detector.document_frequencies_.columns)
+    evidence = detector.model_.evidence
+    if evidence is not None:
+        facts["views"] = dict(zip(evidence.names, evidence.agreement, strict=True))
     if not as_json:
         changed = {k: v for k, v in facts["options"].items() if v != type(detector)().get_params(deep=False)[k]}
         facts["terms of the score"] = "; ".join(facts["terms of the score"])
+        if evidence is not None:
+            shown_views = (f"{name} ({agreement:.2f})" for name, agreement in facts["views"].items())
+            facts["views"] = f"{', '.join(shown_views)}: rank correlation with all together"
         facts["options"] = ", ".join(f"{k}={v!r}" for k, v in changed.items()) or "as by default"
         facts["features"], facts["features with weights"] = (
             f"{facts[k]:,}" for k in ("features", "features with weights")

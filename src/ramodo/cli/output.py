@@ -38,7 +38,7 @@ def rows_of(table: Table, scores: Scores, known: Scores, threshold: float, first
 
 
 def write_scores(path: str, rows: Iterable[tuple[Any, ...]]) -> None:
-    """Rows of id, score, percentile and flag."""
+    """Write rows of id, score, percentile and flag."""
     if path == "-":
         sys.stdout.writelines(csv_lines(for_output(rows)))
         return
@@ -53,14 +53,14 @@ def write_scores(path: str, rows: Iterable[tuple[Any, ...]]) -> None:
 
 
 def for_output(rows: Iterable[tuple[Any, ...]]) -> Iterable[tuple[Any, ...]]:
-    """Rows for standard output: as they are for a program; ids in one visible line each where it is a terminal."""
+    """Rows for standard output: unchanged for a program; on a terminal with control characters escaped."""
     if not sys.stdout.isatty():
         return rows
     return ((escape_controls(id), *rest) for id, *rest in rows)
 
 
 def refuse_target(path: str, suffixes: tuple[str, ...] | None) -> str:
-    """The suffix; raises where a file cannot be written, by its suffix or its folder: before any work is done."""
+    """The suffix; raises, before any work is done, if the suffix or the folder does not allow a file."""
     suffix, target = Path(path).suffix.lower(), Path(path).resolve()
     if suffixes is not None and suffix not in suffixes:
         shown = suffix or "a file without suffix"
@@ -112,7 +112,7 @@ def _write_npz(path: str, rows: list[tuple[Any, ...]]) -> None:
 
 
 def write_matrix(path: str, matrix: npt.NDArray[np.float32], table: Table) -> None:
-    """The representation, a row for each row of the data."""
+    """Write the representation, one row for each row of the data."""
     writers: dict[str, Callable[[str], None]] = {
         ".npy": lambda temporary: _save(temporary, matrix),
         ".npz": lambda temporary: write_npz(temporary, {"arr_0": matrix}),

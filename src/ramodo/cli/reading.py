@@ -31,12 +31,12 @@ from .flags import Reading
 
 @dataclass(frozen=True)
 class Source(Reading):
-    """How to read data, as the command line says it; and, of a model's data, what was found in them.
+    """How to read data, according to the command line, and what was found in the data of a model.
 
-    idf : whether tokens of text are weighed; only to fit a model, or by one that was fitted so
-    of_model : columns that the model's data had; data of another format need not
-    names : of the model's features
-    frequencies : by which the model weighs tokens
+    idf : whether tokens of text are weighted; only when fitting a model, or with one that was fitted so
+    of_model : columns that the model's data had; data in another format need not have them
+    names : names of the model's features
+    frequencies : document frequencies by which the model weights tokens
     """
 
     idf: bool = False
@@ -50,7 +50,7 @@ class Source(Reading):
 
     @classmethod
     def asked(cls, reading: Reading) -> Self:
-        """As the flags of a command say."""
+        """From the flags of a command."""
         return cls(**asdict(reading))
 
     def __post_init__(self) -> None:
@@ -64,7 +64,7 @@ class Source(Reading):
             )
 
     def table_options(self) -> TableOptions:
-        """Of a table."""
+        """Options for a table."""
         ignore = tuple(self.ignore or ())
         return TableOptions(
             self.id,
@@ -79,12 +79,12 @@ class Source(Reading):
         )
 
     def text_options(self) -> TextOptions:
-        """Of text."""
+        """Options for text."""
         words, characters = _range("--words", self.words), _range("--characters", self.characters)
         return TextOptions(words, characters, self.bits, self.vocabulary, self.idf)
 
     def how(self, n_threads: int) -> How:
-        """What a format is told."""
+        """The options for a format's reader."""
         return How(
             self.table_options(),
             self.text_options(),
@@ -99,7 +99,7 @@ class Source(Reading):
         return format_named(format_of(path, self.format))
 
     def refuse_columns(self, path: str) -> None:
-        """Raise where columns are named that a file of this format cannot have."""
+        """Raise if columns are named that a file of this format cannot have."""
         kind = self.format_at(path)
         for option in ("id", "label", "text", "ignore"):
             names = [getattr(self, option)] if option != "ignore" else self.ignore or []
@@ -141,7 +141,7 @@ class Source(Reading):
         return table
 
     def remembered(self, path: str, table: Table) -> dict[str, Any]:
-        """What a model keeps of it, so that other data of the kind are read the same way."""
+        """What a model stores, so that similar data are read the same way."""
         kept: dict[str, Any] = {
             "format": format_of(path, self.format),
             "id": self.id,
@@ -170,12 +170,12 @@ def _range(name: str, given: str) -> tuple[int, int]:
 
 
 def threads_of(given: int | None) -> int:
-    """The number that was asked for, or all cores."""
+    """The number of threads asked for, or all cores."""
     return threads.n_threads(-1 if given is None else option_named("n_jobs").of_flag(given))
 
 
 def source_of(detector: Any, format: str | None, id: str | None, label: str | None = None) -> Source:
-    """How a model's data were read, for other data of the kind."""
+    """How a model's data were read, for reading similar data."""
     kept = dict(getattr(detector, "source_", None) or {})
     kept.pop("format", None)
     known = {name: kept[name] for name in kept if name in Source.__dataclass_fields__ and kept[name] is not None}
@@ -212,7 +212,7 @@ def read_for(detector: Any, path: str, source: Source, n_threads: int) -> Table:
 
 
 def _read_table(detector: Any, path: str, source: Source, n_threads: int) -> Table:
-    """What missing values become, and which columns are numbers, is the model's to say."""
+    """Read a table the way the model does: its treatment of missing values, its columns of numbers."""
     try:
         return replace(source, numbers=_numbers(detector)).read(path, n_threads)
     except MissingValueError as error:
@@ -223,13 +223,13 @@ def _read_table(detector: Any, path: str, source: Source, n_threads: int) -> Tab
 
 
 def _numbers(detector: Any) -> Collection[str]:
-    """Names of the model's columns; those of text have a value beside the name of the file's column."""
+    """The model's columns of numbers; a column from text also has a value in its name."""
     names = getattr(detector, "feature_names_in_", None)
     return () if names is None else frozenset(map(str, names))
 
 
 def aligned(path: str, kind: str, table: Table, detector: Any) -> Table:
-    """The columns of the model, by name where it has names."""
+    """The model's columns, by name if it has names."""
     names = getattr(detector, "feature_names_in_", None)
     if names is None or table.names is None:
         if table.X.shape[1] != detector.n_features_in_:
@@ -257,7 +257,7 @@ def aligned(path: str, kind: str, table: Table, detector: Any) -> Table:
 
 
 def _fitted_to(detector: Any, kind: str) -> str:
-    """What a model's data were, where it says so, and what these are."""
+    """What the model was fitted to, if it says so, and what it was given."""
     source = detector.source_ or {}
     if "words" in source:  # as only documents have them
         column = source.get("text")
@@ -267,7 +267,7 @@ def _fitted_to(detector: Any, kind: str) -> str:
 
 
 def _may_be_absent(name: str, place: Mapping[str, int], categories: Sequence[str]) -> bool:
-    """Of a column of the model: a value of a category, or a mark of missing values, that these data do not have."""
+    """Whether data may lack this column of the model: a category's value, or an indicator of missing values."""
     marked = name.removesuffix(" is missing")
     return (marked != name and (marked in place or marked in categories)) or any(
         name.startswith(f"{category}=") for category in categories

@@ -29,7 +29,7 @@ def run_report(
     threads: int | None,
     quiet: bool,
 ) -> None:
-    """A file on data and what a model says of them."""
+    """Write the report of a model on data."""
     refuse_report(output)
     from ..model.file.saving import load
 
@@ -46,7 +46,7 @@ def run_report(
 
 
 def refuse_report(path: str) -> None:
-    """Raise where no report can be written there, or none at all."""
+    """Raise if no report can be written to this path, or none at all."""
     from ..report import SUFFIXES
     from ..report.page import plotly_script
 
@@ -78,7 +78,7 @@ def write(path: str, detector: Any, data: str, table: Table, source: Source, sco
 
 @contextmanager
 def _compared_names() -> Iterator[None]:
-    """Without scikit-learn's warning of columns that have no names: they were compared when the file was read."""
+    """Suppress scikit-learn's warning about missing column names, which were compared when the file was read."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)
         yield

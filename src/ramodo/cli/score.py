@@ -21,7 +21,7 @@ from .reading import read_for, source_of, threads_of
 def run_score(
     model: str, path: str, *, output: str, format: str | None, id: str | None, threads: int | None, quiet: bool
 ) -> None:
-    """A file at once, standard input as it comes."""
+    """Score a file at once, or standard input as it arrives."""
     if output != "-":
         files.refuse_target(output, files.SCORES)
     detector = open_model(model)
@@ -60,7 +60,7 @@ def run_transform(
 
 
 def scores_of(detector: Any, X: Any, show: Any = None) -> Any:
-    """Scores of a matrix whose columns were compared already."""
+    """Scores of a matrix whose columns have been compared with the model's."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)
         return detector.outlier_score(X, show)
@@ -74,7 +74,7 @@ def _format_of_stream(detector: Any, format: str | None) -> Format:
 
 
 def _score_stream(detector: Any, table_of: Callable[[bytes, int, How], Table], how: How) -> None:
-    """Whole lines as they arrive; memory does not grow with the stream."""
+    """Score whole lines as they arrive; memory does not grow with the stream."""
     known = np.sort(detector.outlier_scores_)
     done, line, rest = 0, 0, b""
     stream: Any = sys.stdin.buffer

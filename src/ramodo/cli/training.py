@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 import warnings
 from typing import TYPE_CHECKING, Any
 
@@ -13,29 +14,30 @@ from .flags import Fitting
 from .reading import threads_of
 
 if TYPE_CHECKING:
-    from ..repen import REPEN
+    from ..detector import Detector
 
 
-def fit(fitting: Fitting, table: Table, is_text: bool, verbose: bool) -> tuple[REPEN, list[str]]:
-    """The fitted detector, and what it warned of."""
+def fit(fitting: Fitting, table: Table, is_text: bool, verbose: bool) -> tuple[Detector, list[str]]:
+    """The fitted detector, and its warnings."""
     detector = detector_of(fitting, is_text, verbose)
     labels = None if fitting.labels is None else read_labels(fitting.labels, table)
+    started = time.perf_counter()
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         detector.fit(table.X, labels=labels)
+    if not hasattr(detector, "stage_seconds_"):
+        detector.stage_seconds_ = {"ranking": time.perf_counter() - started}
     if table.names is not None:
         detector.feature_names_in_ = np.array(table.names, dtype=object)
     detector.document_frequencies_ = table.frequencies
     return detector, [str(w.message) for w in caught if issubclass(w.category, UserWarning)]
 
 
-def detector_of(fitting: Fitting, is_text: bool, verbose: bool) -> REPEN:
+def detector_of(fitting: Fitting, is_text: bool, verbose: bool) -> Any:
     """The detector, not fitted yet: an option that was given is its option, but for those that the command treats.
 
-    A rate of false discoveries is one of the cut-offs; the length of texts says little of them; and a command has the
-    machine to itself.
+    A rate of false discoveries is one of the cut-offs, and a command has the machine to itself.
     """
-    from ..repen import REPEN
     from ..stages.conformal import Conformal
 
     options = dict(fitting.options)
@@ -43,9 +45,30 @@ def detector_of(fitting: Fitting, is_text: bool, verbose: bool) -> REPEN:
         if "threshold" in options:
             raise OptionError("--share and --fdr were given; allowed: one of them.")
         options["threshold"] = Conformal(options.pop("fdr"))
-    options.setdefault("normalize", "l2" if is_text else None)
     options["n_jobs"] = threads_of(options.get("n_jobs"))
-    return REPEN(**options, verbose=int(verbose))
+    return _BUILD[fitting.method](options, is_text, int(verbose))
+
+
+def _consensus(options: dict[str, Any], is_text: bool, verbose: int) -> Any:
+    from ..consensus import Consensus
+
+    return Consensus(**options, verbose=verbose)
+
+
+def _repen(options: dict[str, Any], is_text: bool, verbose: int) -> Any:
+    """The length of texts says little of them, and it is all that one distance may see."""
+    from ..repen import REPEN
+
+    return REPEN(**{"normalize": "l2" if is_text else None, **options}, verbose=verbose)
+
+
+def _sp(options: dict[str, Any], is_text: bool, verbose: int) -> Any:
+    from ..stages.scoring import Sp
+
+    return Sp(**options)
+
+
+_BUILD = {"consensus": _consensus, "repen": _repen, "sp": _sp}
 
 
 def read_labels(path: str, table: Table) -> Any:

@@ -21,6 +21,8 @@ from .mapped import refuse_changed
 from .rows import Doubles, Integers, Rows, Show
 
 T = TypeVar("T")
+Shown = Callable[[npt.NDArray[Any], npt.NDArray[Any]], Doubles]
+"""Columns and values there, to values that people know; dense rows, which hold no documents, are shown as they are."""
 
 _SMALLEST = 1e-30
 """Rows smaller than this are not normalised: single precision, which the kernels use, cannot represent them well."""
@@ -113,12 +115,20 @@ class Block(Rows):
         """The same rows in double precision."""
 
     @abstractmethod
+    def with_wide_indices(self) -> Self:
+        """The same rows with features numbered in 64 bits, as files hold them."""
+
+    @abstractmethod
     def to_matrix(self) -> Any:
         """The rows as a scipy or numpy matrix, each times its factor, for code outside this package."""
 
     @abstractmethod
     def as_sparse(self) -> SparseRows:
-        """The non-zeros of the rows, without their factors."""
+        """The non-zeros of the rows, with the same factors."""
+
+    @abstractmethod
+    def as_dense(self) -> DenseRows:
+        """All values of the rows, with the same factors."""
 
     @abstractmethod
     def row(self, number: int) -> tuple[Integers | None, Doubles]:
@@ -134,6 +144,21 @@ class Block(Rows):
     @abstractmethod
     def features_and_largest(self) -> tuple[Integers, float]:
         """The features that occur, and the largest absolute value."""
+
+    @abstractmethod
+    def features(self) -> Integers:
+        """The features that have stored values, in order."""
+
+    @abstractmethod
+    def slots(self, features: Integers) -> npt.NDArray[np.int32] | None:
+        """The position of each stored value among sorted features; None if each row stores all of them."""
+
+    @abstractmethod
+    def tally(self, slots: Any, counts: Integers, sums: Doubles, shown: Shown) -> None:
+        """Add to the counts of non-zeros and to the sums of the features at `slots`, without factors.
+
+        Sums are of what `shown` makes of the values.
+        """
 
     @abstractmethod
     def moments(self) -> tuple[Integers, Doubles, Doubles]:
@@ -191,10 +216,7 @@ class SparseRows(Block):
         return replace(rows, factors=_all_factors([self, *others]))
 
     def matching(self, other: Block) -> Block:
-        if isinstance(other, SparseRows):
-            return other
-        matrix = sp.csr_array(other.to_matrix())
-        return SparseRows(matrix.indptr.astype(np.int64), matrix.indices, matrix.data, self.width, None)
+        return other.as_sparse()
 
     def multiplied(self) -> Self:
         if self.factors is None:
@@ -206,6 +228,9 @@ class SparseRows(Block):
 
     def in_doubles(self) -> Self:
         return replace(self, data=self.data.astype(np.float64, copy=False))
+
+    def with_wide_indices(self) -> Self:
+        return replace(self, indices=self.indices.astype(np.int64))
 
     def to_csr(self) -> sp.csr_array:
         """The rows as a scipy array, without their factors; shares memory if indptr starts at 0."""
@@ -221,6 +246,9 @@ class SparseRows(Block):
 
     def as_sparse(self) -> SparseRows:
         return self
+
+    def as_dense(self) -> DenseRows:
+        return DenseRows(self.to_csr().toarray(), self.factors)
 
     def row(self, number: int) -> tuple[Integers | None, Doubles]:
         entries = slice(self.indptr[number], self.indptr[number + 1])
@@ -251,6 +279,17 @@ class SparseRows(Block):
         values = self.data[entries]
         seen = np.unique(self.indices[entries][values != 0]).astype(np.int64)
         return seen, float(np.abs(values).max(initial=0.0))
+
+    def features(self) -> Integers:
+        return np.unique(self.indices[self.indptr[0] : self.indptr[-1]]).astype(np.int64)
+
+    def slots(self, features: Integers) -> npt.NDArray[np.int32] | None:
+        return np.searchsorted(features, self.indices[self.indptr[0] : self.indptr[-1]]).astype(np.int32)
+
+    def tally(self, slots: Any, counts: Integers, sums: Doubles, shown: Shown) -> None:
+        own = slice(self.indptr[0], self.indptr[-1])
+        np.add.at(counts, slots, self.data[own] != 0)
+        np.add.at(sums, slots, shown(self.indices[own], self.data[own]))
 
     def moments(self) -> tuple[Integers, Doubles, Doubles]:
         columns, sums, squares = kernels.moments(self)
@@ -308,13 +347,11 @@ class DenseRows(Block):
         )
 
     def stacked(self, others: Sequence[Block]) -> Block:
-        values = [
-            other.values if isinstance(other, DenseRows) else other.as_sparse().to_csr().toarray() for other in others
-        ]
+        values = [other.as_dense().values for other in others]
         return DenseRows(np.vstack([self.values, *values]), _all_factors([self, *others]))
 
     def matching(self, other: Block) -> Block:
-        return DenseRows(other.to_csr().toarray(), other.factors) if isinstance(other, SparseRows) else other
+        return other.as_dense()
 
     def multiplied(self) -> Self:
         if self.factors is None:
@@ -324,13 +361,20 @@ class DenseRows(Block):
     def in_doubles(self) -> Self:
         return replace(self, values=self.values.astype(np.float64, copy=False))
 
+    def with_wide_indices(self) -> Self:
+        return self
+
     def to_matrix(self) -> Any:
         return self.multiplied().values
 
     def as_sparse(self) -> SparseRows:
         numbers, columns = np.nonzero(self.values)
         indptr = np.searchsorted(numbers, np.arange(self.n_rows + 1)).astype(np.int64)
-        return SparseRows(indptr, columns.astype(np.int64), self.values[numbers, columns], self.n_features)
+        values = self.values[numbers, columns]
+        return SparseRows(indptr, columns.astype(np.int64), values, self.n_features, self.factors)
+
+    def as_dense(self) -> DenseRows:
+        return self
 
     def row(self, number: int) -> tuple[Integers | None, Doubles]:
         return None, self.values[number] * (1.0 if self.factors is None else self.factors[number])
@@ -349,6 +393,16 @@ class DenseRows(Block):
 
     def features_and_largest(self) -> tuple[Integers, float]:
         return np.flatnonzero(self.values.any(axis=0)), float(np.abs(self.values).max(initial=0.0))
+
+    def features(self) -> Integers:
+        return np.arange(self.n_features)
+
+    def slots(self, features: Integers) -> npt.NDArray[np.int32] | None:
+        return None
+
+    def tally(self, slots: Any, counts: Integers, sums: Doubles, shown: Shown) -> None:
+        counts += np.count_nonzero(self.values, axis=0)
+        sums += self.values.sum(axis=0, dtype=np.float64)
 
     def moments(self) -> tuple[Integers, Doubles, Doubles]:
         sums, squares = np.zeros(self.n_features), np.zeros(self.n_features)

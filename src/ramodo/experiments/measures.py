@@ -134,8 +134,8 @@ def one_subsample_at_a_time(X: Any, drawn: list[npt.NDArray[np.int64]]) -> npt.N
     """Sp as section 6.3 has it: a k-d tree for each subsample, or distances of sparse rows to its rows."""
     scores = np.zeros(X.shape[0])
     squares = np.ravel(X.multiply(X).sum(axis=1))[:, None] if sp.issparse(X) else None
-    for members in drawn:
-        references = X[members]
+    for numbers in drawn:
+        references = X[numbers]
         if squares is None:
             scores += cKDTree(references).query(X)[0]
         else:

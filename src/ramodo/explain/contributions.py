@@ -1,12 +1,7 @@
 """Why a row has its score: named contributions of features that sum to it.
 
-A representation is piecewise linear without constants and a score is a mean of distances, so nothing has to be
-estimated. With u = (f(x) - f(s)) / ‖f(x) - f(s)‖ the distance of x to a reference s is u·f(x) - u·f(s), and each f is a
-sum over features: feature j adds x_j (W_j·p) for the row, p = u carried back through the units that respond to x, and
-subtracts s_j (W_j·q) for the reference, q being the same through the units that respond to s. So a feature that the
-nearest references have and the row lacks counts too, as a contribution with value 0. Labelled outliers add w_j x_j/|x|.
-
-The cost is the non-zeros of the row and of its nearest references; the number of features does not matter.
+`model/parts.py` derives what each feature adds to each term; here these are summed over terms, sorted and named. The
+cost is the non-zeros of the row and of its nearest references; the number of features does not matter.
 """
 
 from __future__ import annotations
@@ -19,16 +14,15 @@ import numpy as np
 import numpy.typing as npt
 
 from .. import kernels
-from ..data.blocks import Block, DenseRows, SparseRows
+from ..data.blocks import Block, Shown, SparseRows
 from ..in_order import in_order
 from ..model.parts import Part, View
 from ..model.terms import Model
-from .explanation import Explanation, Reason, RowExplanation, Strongest
+from .explanation import Explanation, Reason, RowExplanation, Seen, Strongest
 
 Doubles = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int64]
 
-Shown = Callable[[npt.NDArray[Any], npt.NDArray[Any]], Doubles]
 
 _AT_ONCE = 64
 """Rows that are explained together."""
@@ -68,6 +62,7 @@ def explain(
         found = explainer.explain(block, views, max(top, _STRONGEST))
         strongest = _cut(found)
         reasons = typical.reasons([_first(row, top) for row in strongest], name_of)
+        added = model.breakdown(given, 1)
         explained = [
             RowExplanation(
                 start + i,
@@ -76,6 +71,7 @@ def explain(
                 reasons[i],
                 float(scores[start + i] - strongest[i].contributions[:top].sum()),
                 next(filter(None, (parts[number].nearest(views[number], i) for number in compared)), ()),
+                _seen({name: float(values[i]) for name, values in added.items()}),
             )
             for i in range(block.n_rows)
         ]
@@ -108,6 +104,11 @@ def _first(row: Strongest, n: int) -> Strongest:
     return Strongest(row.columns[:n], row.contributions[:n], row.values[:n])
 
 
+def _seen(added: dict[str, float]) -> tuple[Seen, ...]:
+    """What views add to the score of a row, strongest first."""
+    return tuple(sorted((Seen(*one) for one in added.items()), key=lambda seen: -seen.contribution))
+
+
 class _Block(NamedTuple):
     """Results for a block of rows: what is kept, and what is added to sums and then dropped."""
 
@@ -138,20 +139,11 @@ class _Typical:
 
     def __init__(self, origins: list[Block], shown: Shown) -> None:
         self._n, self._shown = sum(rows.n_rows for rows in origins), shown
-        dense = [rows.values for rows in origins if isinstance(rows, DenseRows)]
-        if dense:
-            self._slots: list[Any] = [None] * len(dense)
-            self.columns: Integers = np.arange(origins[0].n_features)
-            self._counts: Any = np.sum([np.count_nonzero(values, axis=0) for values in dense], axis=0)
-            self._sums: Any = np.sum([values.sum(axis=0, dtype=np.float64) for values in dense], axis=0)
-            return
-        sparse = [rows for rows in origins if isinstance(rows, SparseRows)]
-        data = np.concatenate([rows.data for rows in sparse])
-        indices = np.concatenate([rows.indices for rows in sparse])
-        self.columns, slots = np.unique(indices, return_inverse=True)
-        self._slots = np.split(slots.astype(np.int32), np.cumsum([len(rows.indices) for rows in sparse])[:-1])
-        self._counts = np.bincount(slots[data != 0], minlength=len(self.columns))
-        self._sums = np.bincount(slots, shown(indices, data), minlength=len(self.columns))
+        self.columns: Integers = np.unique(np.concatenate([rows.features() for rows in origins]))
+        self._slots = [rows.slots(self.columns) for rows in origins]
+        self._counts, self._sums = np.zeros(len(self.columns), dtype=np.int64), np.zeros(len(self.columns))
+        for rows, slots in zip(origins, self._slots, strict=True):
+            rows.tally(slots, self._counts, self._sums, shown)
 
     def slots(self, part: int) -> Any:
         """The position among `columns` of each entry of a part's references; None if each has all columns."""

@@ -15,6 +15,9 @@ import scipy.sparse as sp
 _SAME_REASON = 0.5
 """Rows whose reasons have at least this cosine are outliers for the same reason."""
 
+_VIEWS = 4
+"""Views that a line names; the others are one number."""
+
 _MOST_GROUPED = 2000
 """At most this many rows, those with the highest scores, are compared pair by pair."""
 
@@ -31,6 +34,14 @@ class Reason:
     """Share of the reference rows that have the feature."""
     mean: float
     """Mean of the feature over those."""
+
+
+@dataclass(frozen=True)
+class Seen:
+    """What one view of a row adds to its score."""
+
+    view: str
+    contribution: float
 
 
 @dataclass(frozen=True)
@@ -66,6 +77,8 @@ class RowExplanation:
     rest: float
     nearest: tuple[int, ...]
     """Training rows that it was compared with most often, or most closely, nearest first."""
+    views: tuple[Seen, ...] = ()
+    """The score once more, as the sum of what each view, or term of the score, adds: strongest first."""
 
     def __str__(self) -> str:
         return self.as_text(f"row {self.row}", [str(row) for row in self.nearest])
@@ -79,7 +92,16 @@ class RowExplanation:
                 f"  {reason.contribution:+10.4g}  {reason.feature:<{width}} = {reason.value:<8.4g} {_typical(reason)}"
             )
         lines.append(f"  {self.rest:+10.4g}  all other features")
+        lines += [f"  by: {by}" for by in (self.by(),) if by]
         return "\n".join([*lines, f"  nearest training rows: {', '.join(nearest)}"])
+
+    def by(self) -> str:
+        """The views that put the row where it is, in one line; nothing where there is only one."""
+        if len(self.views) < 2:
+            return ""
+        shown = [f"{seen.view} {seen.contribution:.3g}" for seen in self.views[:_VIEWS]]
+        others = sum(seen.contribution for seen in self.views[_VIEWS:])
+        return ", ".join(shown + [f"{_counted(len(self.views) - _VIEWS)} {others:.3g}"] * (len(self.views) > _VIEWS))
 
 
 @dataclass(frozen=True)
@@ -189,6 +211,7 @@ class Explanation(Sequence[RowExplanation]):
                 "percentile": row.percentile,
                 "rest": row.rest,
                 "nearest": list(row.nearest),
+                "views": [vars(seen) for seen in row.views],
                 "reasons": [vars(reason) for reason in row.reasons],
             }
             for row in self._rows
@@ -235,6 +258,10 @@ def above(percentile: float) -> str:
     return "100" if percentile == 100 else f"{min(percentile, 99.99):.4g}"
 
 
+def _counted(n: int) -> str:
+    return f"{n} other view{'s' * (n > 1)}"
+
+
 def _typical(reason: Reason) -> str:
     return f"in {reason.share:.0%} of references, mean {reason.mean:.3g}" if reason.share else "in no reference"
 
@@ -251,4 +278,5 @@ def _as_html(row: RowExplanation) -> str:
         f"<p><b>row {row.row}</b>: score {row.score:.6g}, above {above(row.percentile)} % of the training rows</p>"
         "<table><tr><th>feature</th><th>value</th><th>contribution</th><th></th><th>typical</th></tr>"
         f"{''.join(lines)}<tr><td>all other features</td><td></td><td>{row.rest:+.4g}</td></tr></table>"
+        f"{f'<p>by: {escape(row.by())}</p>' if row.by() else ''}"
     )

@@ -36,7 +36,7 @@ def reference_tokens(detector: Any, table: Table, options: TextOptions) -> dict[
     """Names of the tokens that most reference documents have, for a model to keep: other documents may lack them."""
     if table.texts is None or options.vocabulary:
         return None
-    origins = [term.origin for term in detector.model_.learned if term.origin is not None]
+    origins = detector.model_.origins()
     columns, counts = np.unique(np.concatenate([origin.rows.indices for origin in origins]), return_counts=True)
     common = columns[np.argsort(-counts, kind="stable")[:_KEPT_TOKENS]].tolist()
     documents = _some(table.texts[row] for origin in origins for row in origin.numbers.tolist())

@@ -8,8 +8,10 @@
 The first two together are the initial ranking that the representations learn from.
 
 Where rows are mostly zeros, none below, and of different lengths, it is unknown whether length matters: all of it is
-done once more with rows of length 1. Readings that are right agree, each wrong one errs in its own way, so the second
-counts as much as its ranking correlates with that of the first, and not at all where they contradict each other.
+done once more with rows of length 1. Readings that are right agree, and a wrong one errs in its own way, so the second
+counts as much as its ranking correlates with that of the first. Where they contradict each other either may be right:
+the second counts half if values are counts or weights, whose sum grows with every repetition, and not at all if each
+is 1, since then the length is how many features a row has.
 """
 
 from __future__ import annotations
@@ -48,6 +50,9 @@ _FEWEST_REFERENCES = 256
 _WORK = 1 << 18
 """Products of features for a row and all references: about a quarter of a millisecond."""
 
+_REPEATED = 0.5
+"""Least weight of the views of rows of length 1, for counts and the like."""
+
 _VARIED = 0.1
 """Standard deviation of lengths, over their mean, below which rows of length 1 are no other view."""
 
@@ -82,11 +87,12 @@ def fit(
     starts = () if previous is None else previous.learned
     first, fits = _read(stages, plan, _ranked(data, seeds, plan.n_threads, progress), seeds[2:], starts[:2], progress)
     views = first
-    if normalize is None and _length_may_mislead(data.rows):
+    least = _weight_of_unit_rows(data.rows) if normalize is None else None
+    if least is not None:
         second = _ranked(_of_length_1(data, plan.n_threads), seeds[_SEEDS:], plan.n_threads, progress)
-        if _agreement(second.views, first[: len(second.views)], data.held_out) > 0:
+        if max(least, _agreement(second.views, first[: len(second.views)], data.held_out)) > 0:
             more, learned = _read(stages, plan, second, seeds[_SEEDS + 2 :], starts[2:], progress)
-            weight = max(0.0, _agreement(more, first, data.held_out))
+            weight = max(least, _agreement(more, first, data.held_out))
             views, fits = first + [_of_unit_rows(view, weight) for view in more], fits + learned
     evidence, scores = _together(views, data.held_out)
     term: Term = evidence if normalize is None else Normalized(evidence, normalize)
@@ -159,13 +165,15 @@ def _n_references(data: TrainingData) -> int:
     return int(np.clip(_WORK / max(shared, 1.0), _FEWEST_REFERENCES, _MOST_REFERENCES))
 
 
-def _length_may_mislead(rows: Rows) -> bool:
-    """Whether rows are mostly zeros, none below, and of different lengths."""
+def _weight_of_unit_rows(rows: Rows) -> float | None:
+    """The least weight of views of rows of length 1; None if those would say nothing new, or little that is true."""
     block = rows.take(np.unique(np.linspace(0, rows.n_rows - 1, min(rows.n_rows, _SAMPLE)).astype(np.int64)))
     values = block.as_sparse().data
-    lengths = np.sqrt(block.squared_norms())
-    mostly_zero = 2 * np.count_nonzero(values) < block.n_rows * block.n_features
-    return bool(mostly_zero and (values >= 0).all() and lengths.std() > _VARIED * lengths.mean())
+    values, lengths = values[values != 0], np.sqrt(block.squared_norms())
+    mostly_zero = 2 * len(values) < block.n_rows * block.n_features
+    if not mostly_zero or (values < 0).any() or lengths.std() <= _VARIED * lengths.mean():
+        return None
+    return 0.0 if (values == values[0]).all() else _REPEATED
 
 
 def _of_length_1(data: TrainingData, n_threads: int) -> TrainingData:
@@ -176,7 +184,7 @@ def _of_length_1(data: TrainingData, n_threads: int) -> TrainingData:
 
 
 def _of_unit_rows(view: _View, weight: float) -> _View:
-    return replace(view, name=f"{view.name}, rows taken to length 1", term=Normalized(view.term, "l2"), weight=weight)
+    return replace(view, name=f"{view.name} (rows of length 1)", term=Normalized(view.term, "l2"), weight=weight)
 
 
 def _agreement(some: list[_View], others: list[_View], held_out: npt.NDArray[np.int64]) -> float:

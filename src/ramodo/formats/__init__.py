@@ -1,4 +1,4 @@
-"""Files in: what is in them, by suffix or by name of the format.
+"""Reading files, by suffix or by the name of a format.
 
 Each format is a module that declares itself (see format.py), imported when a file is to be read. A new one is such a
 module, and a line here.
@@ -39,7 +39,7 @@ FORMATS = tuple(_HOMES)
 
 
 def format_named(name: str) -> Format:
-    """What the format's module says of it; raises `FormatError` where there is none of this name."""
+    """The format of this name; raises `FormatError` if there is none."""
     if name not in _HOMES:
         raise FormatError(f"format {name!r} was given; allowed: {', '.join(FORMATS)}.")
     declared: tuple[Format, ...] = import_module(f".{_HOMES[name]}", __name__).FORMATS
@@ -47,12 +47,12 @@ def format_named(name: str) -> Format:
 
 
 def all_formats() -> Iterator[Format]:
-    """Each of them, in order."""
+    """All formats, in order."""
     return map(format_named, FORMATS)
 
 
 def format_of(path: str, given: str | None = None) -> str:
-    """The format that was asked for, or the one of the suffix; raises `FormatError` where neither is known."""
+    """The format asked for, or the one that fits the suffix; raises `FormatError` if neither is known."""
     if given is not None:
         return format_named(given).name
     if Path(path).is_dir():
@@ -86,10 +86,11 @@ def read(
     n_threads: int = 1,
     show: Show | None = None,
 ) -> Table:
-    """The matrix that `path` holds, and what it says of rows and columns. `-` is standard input.
+    """The matrix in `path`, and what the file says about rows and columns. `-` is standard input.
 
-    `frequencies` are those by which a model weighs tokens, its `document_frequencies_`; without, they are learnt from
-    the documents. `show` takes megabytes that are read, and all, where a format is read in pieces.
+    `frequencies` are those by which a model weights tokens, its `document_frequencies_`; without them, they are learned
+    from the documents. `show` is called with the megabytes read so far and in total, for formats that are read in
+    pieces.
     """
     how = How(
         table or TableOptions(),

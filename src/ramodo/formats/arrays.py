@@ -36,7 +36,7 @@ def read(path: str) -> Table:
 
 
 def _reason(error: Exception) -> str:
-    """What zipfile says of archives that numpy does not write is not for users."""
+    """The reason in words for users: zipfile's own messages would not help them."""
     if isinstance(error, NotImplementedError):
         return "its compression is not known here; save it again with scipy.sparse.save_npz or numpy.savez_compressed"
     if isinstance(error, RuntimeError) and "encrypted" in str(error):

@@ -13,7 +13,7 @@ import scipy.sparse as sp
 from .table import FormatError, MissingValueError, TableOptions
 
 _MANY, _NEARLY_ALL = 20, 0.95
-"""Values of a column, and the share of them that differ, from which it rather names rows than describes them."""
+"""A column with this many values, this share of them distinct, probably names rows rather than describing them."""
 
 
 class Column:
@@ -76,11 +76,11 @@ class Column:
         raise MissingValueError(f"{self._path}, {self._row(int(np.argmax(gaps)))}, column {self.name!r}")
 
     def _row(self, number: int) -> str:
-        """A row as the user knows it: by its id, or by its number, from 0, as scores have it."""
+        """A row as the user knows it: its id, or its number, counted from 0 as in the scores."""
         return f"row {number}" if self._ids is None else f"row {self._ids[number]!r}"
 
     def _categories(self) -> list[tuple[Any, list[str]]]:
-        """One column per value; a missing value has none of them, or one of its own for an indicator.
+        """One column per value; a missing value is in none of them, or has an indicator column.
 
         Empty text is missing: CSV files cannot tell the two apart.
         """
@@ -108,7 +108,7 @@ class Column:
         )
 
     def _note_odd_text(self, values: npt.NDArray[np.object_], kinds: npt.NDArray[np.object_], n: int) -> None:
-        """Numbers with a word among them, or names of rows: as text they become columns that say little."""
+        """Note columns that were probably not meant as text: numbers with a word among them, or names of rows."""
         row = _first_text(values)
         if row is not None and 2 * sum(map(_is_number, kinds)) > len(kinds):
             self.notes.append(
@@ -125,7 +125,7 @@ class Column:
 
 
 def _first_text(values: npt.NDArray[np.object_]) -> int | None:
-    """The first row whose value is neither a number nor a way to write that there is none."""
+    """The first row whose value is neither a number nor a spelling of "missing"."""
     import pyarrow.csv
 
     empty = {None, *pyarrow.csv.ConvertOptions().null_values}
@@ -133,7 +133,7 @@ def _first_text(values: npt.NDArray[np.object_]) -> int | None:
 
 
 def _is_number(value: str) -> bool:
-    """Or a date or boolean, which become numbers."""
+    """Whether it is a number, or a date or boolean, which become numbers."""
     if value.lower() in ("true", "false"):
         return True
     for read in (float, datetime.fromisoformat):

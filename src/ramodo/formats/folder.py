@@ -2,7 +2,7 @@
 
     big.rows/  meta.json  indptr.npy  indices.npy  data.npy  [classes.npy]
 
-A folder is written beside its place and takes it in one step (folder_place.py), so that it is whole or absent, and
+A folder is written under a temporary name and put in place in one step (folder_place.py), so it is whole or absent, and
 opened as one, so that its arrays belong together. Fitting and scoring from it read what they need when they need it.
 """
 
@@ -31,7 +31,7 @@ VERSION = 1
 
 
 class FolderWriter:
-    """Appends rows; `finish` writes what completes the folder."""
+    """Appends rows; `finish` completes the folder."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
@@ -68,7 +68,7 @@ class FolderWriter:
         (self._folder / "meta.json").write_text(json.dumps(meta), encoding="utf-8")
 
     def close(self) -> None:
-        """Without finishing."""
+        """Close the files without finishing."""
         for file in self._files.values():
             file.close()
 
@@ -80,7 +80,7 @@ class FolderWriter:
 
 
 def _narrowed(folder: Path, name: str, given: np.dtype[Any], wanted: np.dtype[Any], n: int) -> None:
-    """The values of a raw file as an npy file, in the type that holds all of them."""
+    """Turn a raw file into an npy file, in the smallest type that holds all values."""
     raw = folder / f"{name}.raw"
     with open(folder / f"{name}.npy", "wb") as out, open(raw, "rb") as source:
         np.lib.format.write_array_header_1_0(out, {"descr": wanted.str, "fortran_order": False, "shape": (n,)})
@@ -91,7 +91,7 @@ def _narrowed(folder: Path, name: str, given: np.dtype[Any], wanted: np.dtype[An
 
 @contextmanager
 def writing(path: str | os.PathLike[str]) -> Iterator[Path]:
-    """A new folder that takes the place of `path` when all went well, and is gone when not.
+    """A new folder that replaces `path` if all goes well, and is removed if not.
 
     Several may write at once: the last to finish wins.
     """
@@ -109,7 +109,7 @@ def _is_rows_folder(folder: OpenFolder) -> bool:
 
 
 def write(path: str | os.PathLike[str], table: Table) -> None:
-    """A matrix in memory as a folder."""
+    """Write a matrix in memory as a folder."""
     matrix = sp.csr_array(table.X)
     if not matrix.has_sorted_indices:
         matrix = matrix.sorted_indices()
@@ -119,7 +119,7 @@ def write(path: str | os.PathLike[str], table: Table) -> None:
 
 
 def write_pieces(path: str | os.PathLike[str], source: str, pieces: Iterable[Piece]) -> tuple[int, int]:
-    """A file of any size as a folder, in memory for one piece; the numbers of its rows and features."""
+    """Write a file of any size as a folder, one piece in memory at a time; returns its rows and features."""
     n_rows, n_features = 0, 1
     with writing(path) as folder, FolderWriter(folder) as writer:
         for piece in pieces:
@@ -132,7 +132,7 @@ def write_pieces(path: str | os.PathLike[str], source: str, pieces: Iterable[Pie
 
 
 def read(path: str) -> Table:
-    """The folder as a sparse matrix, over mapped arrays where they are large.
+    """The folder as a sparse matrix, over mapped arrays if they are large.
 
     Indices are looked at when they are used, in one pass. Where another takes its place meanwhile, it is the old one or
     the new one.
@@ -177,7 +177,7 @@ def _table(folder: OpenFolder) -> Table:
 
 
 def _mapped(folder: OpenFolder, name: str, kinds: str) -> npt.NDArray[Any]:
-    """One of its arrays; rows' places and classes, which are small beside the entries, always in memory."""
+    """One of its arrays; `indptr` and classes, which are small compared with the entries, are always in memory."""
     with folder.open(f"{name}.npy") as file:
         array = mapped_array(file, None if name in ("indices", "data") else sys.maxsize)
     if array.ndim != 1 or array.dtype.kind not in kinds:

@@ -1,4 +1,4 @@
-"""How a folder takes its place, and is opened, while others write, read or are killed.
+"""How a folder is put in place and opened while other processes write it, read it or are killed.
 
 A writer works in a folder of its own beside the target (`whole_file.beside`) and puts it in place in one step: the two
 names are exchanged where the system can (Linux, macOS), so that there is a whole folder under the name at any moment.
@@ -33,18 +33,18 @@ except ImportError:  # Windows
 
 _OLD = ".old"
 _GONE = ".gone"
-"""What is being removed: never given its name again, as one that stepped aside may be."""
+"""Suffix of folders that are being removed: unlike one that was moved aside, they are never put back."""
 
 _ATTEMPTS = 10_000
-"""To take a place, or to open what has it, before somebody who replaces it all the time is called an error."""
+"""Attempts at replacing or opening a folder that others keep replacing, before that is an error."""
 
 _PATIENCE = 10.0
-"""Seconds that a reader waits for a writer who has moved the old folder aside and is alive."""
+"""Seconds that a reader waits for a live writer that has moved the old folder aside."""
 
 
 @contextmanager
 def replacing(target: Path, is_ours: Callable[[OpenFolder], bool]) -> Iterator[Path]:
-    """A new folder that takes the place of `target` when all went well, and is gone when not.
+    """A new folder that replaces `target` if all goes well, and is removed if not.
 
     What is there already must be `is_ours`: it is removed.
     """
@@ -64,7 +64,7 @@ def replacing(target: Path, is_ours: Callable[[OpenFolder], bool]) -> Iterator[P
 
 
 class OpenFolder:
-    """The files of a folder, all of the same one, however often its name is given to another."""
+    """The files of one folder, even if its name is given to another meanwhile."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -72,7 +72,7 @@ class OpenFolder:
         self._directory = os.open(path, os.O_RDONLY | os.O_DIRECTORY) if self._by_descriptor else None
 
     def open(self, name: str) -> IO[bytes]:
-        """One of its files; `name` of what is opened is its whole path."""
+        """One of its files; the `name` of the file object is its whole path."""
 
         def opener(path: str, flags: int) -> int:
             return os.open(path if self._directory is None else name, flags, dir_fd=self._directory)
@@ -80,7 +80,7 @@ class OpenFolder:
         return open(self.path.absolute() / name, "rb", opener=opener)
 
     def is_replaced(self) -> bool:
-        """Whether the name has gone to another folder, so that the files of this one may be gone."""
+        """Whether the name now belongs to another folder, so the files of this one may be gone."""
         if self._directory is None:
             return False
         try:
@@ -89,14 +89,14 @@ class OpenFolder:
             return True
 
     def close(self) -> None:
-        """Files that are open stay so."""
+        """Close the folder; open files stay open."""
         if self._directory is not None:
             os.close(self._directory)
 
 
 @contextmanager
 def opened(path: Path) -> Iterator[OpenFolder]:
-    """The folder, put back first where a killed writer left it aside."""
+    """The folder, put back first if a killed writer had moved it aside."""
     try:
         folder = OpenFolder(path)
     except FileNotFoundError:
@@ -110,12 +110,12 @@ def opened(path: Path) -> Iterator[OpenFolder]:
 
 
 def attempts() -> Iterator[int]:
-    """Numbers of attempts at what others may spoil by replacing a folder again."""
+    """Numbers of attempts at something that fails when others replace the folder."""
     yield from range(_ATTEMPTS)
 
 
 def put_back(target: Path) -> bool:
-    """Give a folder its name again that a killed writer moved aside; remove those that have been replaced.
+    """Put back a folder that a killed writer moved aside; remove those that have been replaced.
 
     Waits for a writer that is alive. True where there is a folder, or was a moment ago.
     """
@@ -142,7 +142,7 @@ def _moved_aside(target: Path) -> list[Path]:
 
 
 def _refuse_foreign(target: Path, is_ours: Callable[[OpenFolder], bool]) -> None:
-    """A folder that others replace while it is looked at is asked again: it may have had no files for a moment."""
+    """Raise if `target` is not ours; asked again while others replace it, since it may have no files for a moment."""
     for _ in attempts():
         try:
             folder = OpenFolder(target)
@@ -163,7 +163,7 @@ def _refuse_foreign(target: Path, is_ours: Callable[[OpenFolder], bool]) -> None
 
 
 def _take_place(temporary: Path, target: Path, is_ours: Callable[[OpenFolder], bool]) -> None:
-    """At the end `temporary` is the old folder, or nothing."""
+    """Put the new folder in place; afterwards `temporary` is the old one, or nothing."""
     for _ in range(_ATTEMPTS):
         try:
             os.rename(temporary, target)  # onto nothing
@@ -180,7 +180,7 @@ def _take_place(temporary: Path, target: Path, is_ours: Callable[[OpenFolder], b
 
 
 def _step_aside(temporary: Path, target: Path) -> bool:
-    """Without an exchange: two renames, with a lock on the old folder that says that somebody is at it."""
+    """Without an exchange: two renames, with a lock on the old folder that shows that a writer is at work."""
     old = temporary.with_name(temporary.name + _OLD)
     with _locked(target):
         try:
@@ -196,7 +196,7 @@ def _step_aside(temporary: Path, target: Path) -> bool:
 
 
 def _remove(old: Path) -> None:
-    """Under another name: others must not take what is left of it for a folder that has to be put back."""
+    """Remove under another name, so that nobody takes the rest for a folder to be put back."""
     gone = old.with_name(old.name.removesuffix(_GONE) + _GONE)
     with suppress(OSError):
         os.rename(old, gone)
@@ -205,7 +205,7 @@ def _remove(old: Path) -> None:
 
 @contextmanager
 def _locked(folder: Path) -> Iterator[bool]:
-    """Whether the lock of a folder could be had, or there are no locks here."""
+    """Whether the lock of a folder was acquired, or the system has no locks."""
     if fcntl is None:
         yield True
         return
@@ -228,7 +228,7 @@ def _locked(folder: Path) -> Iterator[bool]:
 
 
 def exchange(one: Path, other: Path) -> bool:
-    """Give each the name of the other in one step; False where the system cannot, or one is gone."""
+    """Swap two names in one step; False if the system cannot, or one is gone."""
     call = _system_exchange()
     if call is None:
         return False

@@ -1,4 +1,4 @@
-"""What a module says of the formats that it reads, and what a reader is told.
+"""What a module declares about the formats it reads, and the options a reader gets.
 
 A format is one module: it reads the files, and declares what it is in its `FORMATS`. A line in
 `ramodo.formats` leads to it; flags, messages and docs/options.md follow.
@@ -19,15 +19,15 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class How:
-    """All that somebody may say of how data are to be read; a format takes what concerns it.
+    """All options for reading data; a format uses those that apply to it.
 
     table : columns with a meaning, of formats with such columns
-    texts : which tokens of documents count
-    zero_based : whether indices begin at 0; None to see for oneself
-    n_features : columns that there are, where a model knows them
+    texts : which tokens of documents are counted
+    zero_based : whether indices begin at 0; None to find out from the file
+    n_features : number of columns, if a model knows it
     names : tokens of a vocabulary that a model kept
-    frequencies : by which a model weighs tokens; None to learn them from these documents
-    show : takes megabytes that are read, and all, where a format is read in pieces
+    frequencies : document frequencies by which a model weights tokens; None to learn them from these documents
+    show : called with the megabytes read so far and in total, for formats read in pieces
     """
 
     table: TableOptions = field(default_factory=TableOptions)
@@ -54,15 +54,15 @@ class Piece(NamedTuple):
 class Format:
     """One format.
 
-    name : as `--format` has it
+    name : as in `--format`
     suffixes : of its files; the first is the usual one
     meaning : a sentence for the docs
     read : the whole file at this path
     columns : which of the flags id, label, text and ignore can name columns of it
     of_stream : rows of whole lines as they arrive on standard input: a name for messages, the lines, the number of
-        lines before them; None where a file must be there as a whole
-    pieces : the file in pieces, for files larger than memory; None where it cannot be read so
-    takes_width : the file says nothing of columns beyond the last one that is used
+        lines before them; None if the whole file is needed
+    pieces : the file in pieces, for files larger than memory; None if that is not possible
+    takes_width : the file does not say how many columns there are beyond the last one used
     names_rows : rows have ids of their own, with or without a column for them
     has_documents : each row is a text
     """

@@ -1,4 +1,4 @@
-"""AnnData (.h5ad): cells by genes, read where the package anndata is installed."""
+"""AnnData (.h5ad): cells by genes; needs the package anndata."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def _refusal(path: str, reason: str) -> FormatError:
 
 
 def _observed(path: str, obs: Any, name: str | None, options: TableOptions) -> list[Any] | None:
-    """A column of `obs`, with None for what is missing."""
+    """A column of `obs`, with None for missing values."""
     if name is None or (name not in obs.columns and name in options.optional):
         return None
     if name not in obs.columns:

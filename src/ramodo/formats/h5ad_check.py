@@ -1,10 +1,10 @@
-"""Whether HDF5 comes to an end with a file: looked at in a process of its own, which can be stopped.
+"""Whether HDF5 can read a file, tried in a separate process, which can be stopped.
 
     python h5ad_check.py data.h5ad
 
-Damaged files lead the HDF5 library into loops without end, or beyond its arrays; neither can be stopped from within. So
-another process opens the file first, and reads all that is small: names, attributes, text, arrays up to a bound, and of
-larger ones the first and last values. What it came to an end with, the caller reads again without fear.
+Damaged files can send the HDF5 library into endless loops or out of bounds, and neither can be stopped from within. So
+another process opens the file first and reads everything small: names, attributes, text, arrays up to a bound, and the
+first and last values of larger ones. If it succeeds, the caller can safely read the file again.
 """
 
 from __future__ import annotations
@@ -15,14 +15,14 @@ import sys
 from typing import Any
 
 SECONDS, BYTES_A_SECOND = 60.0, 10_000_000
-"""How long it may take: the first, and more for larger files, as disks may be slow."""
+"""Seconds it may take, and bytes per additional second, since disks may be slow."""
 
 _SMALL = 1 << 26
 """Bytes of an array up to which all of it is read."""
 
 
 def what_is_wrong(path: str) -> str | None:
-    """In words, or None where nothing is."""
+    """What is wrong with the file, in words; None if nothing is."""
     if not sys.executable:  # Python inside of another program: there is nothing to start
         return None
     seconds = SECONDS + os.path.getsize(path) / BYTES_A_SECOND

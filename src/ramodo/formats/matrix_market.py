@@ -1,6 +1,6 @@
 """Matrix Market (.mtx), read by scipy.
 
-Its reader trusts what it reads: some files make it leave its arrays, or end the process. Those are refused first.
+scipy's reader trusts the file: some files make it read out of bounds or end the process. Those are refused first.
 """
 
 from __future__ import annotations

@@ -25,10 +25,10 @@ from .table import FormatError
 COMPRESSED = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open, ".zst": None}
 
 OTHER_PACKINGS = (".zip", ".7z", ".rar", ".tar", ".tgz", ".lz4", ".lzma", ".lz", ".br", ".z", ".sz", ".snappy")
-"""That are known by name alone."""
+"""Compressions that are recognised but not supported."""
 
 LONGEST_LINE = 1 << 30
-"""Bytes of a line beyond which a file is refused."""
+"""Longest line in bytes; files with longer ones are refused."""
 
 _BLOCK = 1 << 26
 
@@ -42,13 +42,13 @@ def suffixes_of(path: str) -> list[str]:
 
 
 def is_compressed(path: str) -> bool:
-    """By its suffix."""
+    """Whether a file is compressed, by its suffix."""
     return Path(path).suffix.lower() in COMPRESSED
 
 
 @contextmanager
 def open_binary(path: str, show: Show | None = None) -> Iterator[IO[bytes]]:
-    """The bytes of `path`, decompressed; `-` is standard input. `show` takes megabytes of the file, and all of them."""
+    """The bytes of `path`, decompressed; `-` is standard input. `show` gets the megabytes read so far and in total."""
     if path == "-":
         yield sys.stdin.buffer
         return
@@ -64,7 +64,7 @@ def open_binary(path: str, show: Show | None = None) -> Iterator[IO[bytes]]:
 
 
 class _Watched(io.RawIOBase):
-    """A file that tells how much of it has been read; a pipe, which has no size, does not."""
+    """A file that reports how much of it has been read, unless it is a pipe, which has no size."""
 
     def __init__(self, file: IO[bytes], show: Show) -> None:
         self._file, self._show = file, show
@@ -90,7 +90,7 @@ def _open_zstandard(path: str, file: IO[bytes]) -> Any:
 
 
 class _Frames(io.RawIOBase):
-    """The frames of a .zst file; one that breaks off is an error, where zstandard's own reader ends without a word."""
+    """The frames of a .zst file; a truncated one is an error, while zstandard's own reader would end silently."""
 
     def __init__(self, file: IO[bytes], decompressor: Any) -> None:
         self._file, self._decompressor = file, decompressor
@@ -117,7 +117,7 @@ class _Frames(io.RawIOBase):
 
 
 def whole(path: str, show: Show | None = None) -> npt.NDArray[np.uint8]:
-    """All bytes, read into memory: a mapping of a file that somebody cuts would end the process."""
+    """All bytes, read into memory: truncating a mapped file would end the process."""
     if path != "-" and not is_compressed(path) and show is None:
         with open(path, "rb") as file:
             found = os.fstat(file.fileno())
@@ -129,7 +129,7 @@ def whole(path: str, show: Show | None = None) -> npt.NDArray[np.uint8]:
 
 
 def _read_sized(path: str, file: IO[bytes], size: int) -> npt.NDArray[np.uint8]:
-    """The first `size` bytes, into memory that nobody has cleared before."""
+    """The first `size` bytes, read into uninitialised memory."""
     values = np.empty(size, dtype=np.uint8)
     rest = values.data
     while len(rest):
@@ -150,7 +150,7 @@ def need_threads(path: str, n: int) -> None:
 
 
 def refuse_cut(path: str, before: int, now: int) -> None:
-    """Raise where a file has become shorter, in bytes, while it was read."""
+    """Raise if a file became shorter while it was read."""
     if now < before:
         raise FormatError(
             f"{path} was cut while it was read: it had {before:,} bytes, and has {now:,}. Read it again when whoever "
@@ -179,14 +179,14 @@ def line_blocks(path: str, size: int = _BLOCK, show: Show | None = None) -> Iter
 
 
 def read_safely(path: str, stream: IO[bytes], size: int) -> bytes:
-    """`stream.read`, with what compression libraries raise turned into a `FormatError`."""
+    """`stream.read`, with errors of compression libraries turned into a `FormatError`."""
     with damage_refused(path):
         return stream.read(size)
 
 
 @contextmanager
 def damage_refused(path: str) -> Iterator[None]:
-    """Turns what compression libraries raise into a `FormatError`; the system's own errors have a number, and stay."""
+    """Turns errors of compression libraries into a `FormatError`; system errors, which have numbers, pass unchanged."""
     try:
         yield
     except Exception as error:

@@ -43,7 +43,7 @@ class Block(NamedTuple):
 
 
 _WATCHED = 1 << 27
-"""Bytes from which a file is read in blocks where somebody watches: less takes a fraction of a second."""
+"""Files of at least this many bytes are read in blocks if progress is shown; smaller ones take no time."""
 
 
 def read(
@@ -74,14 +74,14 @@ def parse(
     n_features: int | None = None,
     n_threads: int = 1,
 ) -> Table:
-    """Whole lines, of which the first is number `line` + 1 of `path`."""
+    """Rows from whole lines, the first of which is line number `line` + 1 of `path`."""
     block = _parse(path, text, line, n_threads)
     shift = shift_of(path, block.smallest, zero_based)
     return Table(_matrix(path, block, shift, n_features), classes=block.labels, zero_based=shift == 0)
 
 
 def blocks(path: str, *, n_threads: int = 1, show: Show | None = None) -> Iterator[Block]:
-    """The file in pieces, with indices as they stand in it: for files larger than memory."""
+    """The file in blocks, with indices as they are in it: for files larger than memory."""
     line = 0
     for text in line_blocks(path, show=show):
         yield _parse(path, text, line, n_threads)
@@ -135,7 +135,7 @@ def _matrix(path: str, block: Block, shift: int, n_features: int | None) -> sp.c
 
 
 def write(file: IO[bytes], matrix: sp.csr_array, labels: npt.NDArray[np.float64] | None) -> None:
-    """Rows of CSR form as text, indices from 1 on, with the digits that give the same double again."""
+    """Write CSR rows as text, indices from 1 on, with enough digits to restore the same double."""
     for row in range(matrix.shape[0]):
         entries = slice(matrix.indptr[row], matrix.indptr[row + 1])
         pairs = zip(matrix.indices[entries].tolist(), matrix.data[entries].astype(np.float64).tolist(), strict=True)
@@ -153,7 +153,7 @@ def _read(path: str, how: How) -> Table:
 
 
 def _of_stream(name: str, block: bytes, line: int, how: How) -> Table:
-    """Where nobody knows better, indices begin at 1: a stream cannot be looked through for an index 0 first."""
+    """Unless told otherwise, indices begin at 1: a stream cannot be searched for an index 0 first."""
     return parse(
         name,
         np.frombuffer(block, dtype=np.uint8),
@@ -165,7 +165,7 @@ def _of_stream(name: str, block: bytes, line: int, how: How) -> Table:
 
 
 def pieces(path: str, how: How) -> Iterator[Piece]:
-    """The file in pieces, with indices from 0 on. Whether those of the file begin at 0 is seen in the first piece."""
+    """The file in pieces, with indices from 0 on. The first piece decides whether those in the file begin at 0."""
     shift = None
     for block in blocks(path, n_threads=how.n_threads, show=how.show):
         if shift is None:

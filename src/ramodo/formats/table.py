@@ -1,4 +1,4 @@
-"""What a file holds: a matrix, and what is known of its rows and columns."""
+"""What a file contains: a matrix, and what is known about its rows and columns."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ MISSING = ("error", "zero", "mean", "indicator")
 
 
 class FormatError(ValueError):
-    """A file that cannot be read; the message names it, and the line and column where there are such."""
+    """A file that cannot be read; the message names it, with line and column if there are any."""
 
 
 class MissingValueError(FormatError):
-    """A value of a table is missing, and nobody said what it is to become; `place` is where."""
+    """A value of a table is missing, and no option says what to do about it; `place` is where."""
 
     def __init__(self, place: str) -> None:
         super().__init__(f"{place}: the value is missing; say what to do with --missing zero, mean or indicator.")
@@ -27,13 +27,13 @@ class MissingValueError(FormatError):
 
 @dataclass(frozen=True)
 class TableOptions:
-    """Columns with a meaning of their own, and what missing values become.
+    """Columns with a special meaning, and what missing values become.
 
     missing : "error"; "zero"; "mean" of the column; "indicator", zero and a column `name is missing`
     categories : columns of text, even where all of their values look like numbers or dates
-    means : what `missing="mean"` puts into columns, where that is known already
-    optional : columns of the above that need not be there
-    numbers : columns that must not hold text, as a model knows them as numbers
+    means : what `missing="mean"` puts into columns, if known in advance
+    optional : those of the above that may be absent
+    numbers : columns that must not hold text, since they are numbers for the model
     """
 
     id: str | None = None
@@ -70,12 +70,12 @@ class TextOptions:
 class Table:
     """One row per object.
 
-    classes : labels as the file has them, numbers or text
+    classes : labels as they are in the file, numbers or text
     categories : columns of a table that became one column for each of their values
-    means : of the columns of a table, where missing values were to become them
+    means : means of the columns of a table, if missing values were replaced by them
     zero_based : whether the indices of an svmlight file began at 0
-    frequencies : by which the tokens of documents are weighed; None where values are counts, or no documents
-    notes : what was done that a user may not have meant
+    frequencies : document frequencies by which tokens are weighted; None if values are counts, or without documents
+    notes : what was done that the user may not have intended
     """
 
     X: Any
@@ -90,12 +90,12 @@ class Table:
     notes: Sequence[str] = ()
 
     def id_of(self, row: int) -> str:
-        """The row's id, or its number where the file has none."""
+        """The row's id, or its number if the file has no ids."""
         return str(row) if self.ids is None else self.ids[row]
 
 
 def refuse_repeated(place: str, ids: Sequence[str]) -> None:
-    """Raise where two rows have the same id."""
+    """Raise if two rows have the same id."""
     if len(set(ids)) < len(ids):
         seen: set[str] = set()
         twice = next(value for value in ids if value in seen or seen.add(value))  # type: ignore[func-returns-value]

@@ -27,7 +27,7 @@ from .text import as_table
 def read(
     path: str, options: TableOptions | None = None, *, suffix: str | None = None, show: Show | None = None
 ) -> Table:
-    """A table as a matrix with named columns; `Table.texts` holds the text column where one is named."""
+    """A table as a matrix with named columns; `Table.texts` holds the text column, if one is named."""
     options = options or TableOptions()
     if options.missing not in MISSING:
         raise FormatError(f"missing={options.missing!r} was given; allowed: {', '.join(MISSING)}.")
@@ -68,7 +68,7 @@ def read_pairs(path: str, id: str, label: str) -> list[tuple[str, float]]:
 
 
 def _load(path: str, suffix: str, texts: Sequence[str | None], show: Show | None = None) -> Any:
-    """The file as pyarrow has it; `texts` are columns to leave as text where the file has no types of its own."""
+    """The file as a pyarrow table; `texts` are columns to leave as text if the file has no types of its own."""
     try:
         import pyarrow
         import pyarrow.csv
@@ -101,7 +101,7 @@ def _load(path: str, suffix: str, texts: Sequence[str | None], show: Show | None
 
 
 def _what_to_do(reason: str) -> str:
-    """About files that are sound, and cannot be read here."""
+    """Advice about files that are sound but cannot be read here."""
     if "encrypt" in reason.lower() or "decrypt" in reason.lower():
         return " that can be read, as it is encrypted; write it again without"
     if "codec" in reason.lower():
@@ -111,9 +111,9 @@ def _what_to_do(reason: str) -> str:
 
 @contextmanager
 def _stream(path: str, show: Show | None) -> Iterator[Any]:
-    """The bytes of a file, through a file or memory of pyarrow's own.
+    """The bytes of a file, as a file or buffer of pyarrow's own.
 
-    Its threads let go of them when they please, and must not need Python for it: the interpreter may have ended.
+    Its threads may release them at any time, which must not need Python: the interpreter may have ended.
     """
     import pyarrow
 
@@ -154,7 +154,7 @@ def _ids(path: str, name: str, table: Any) -> list[str]:
 
 
 def _read(path: str, how: How, suffix: str) -> Table:
-    """The columns as a matrix; of a column of documents, their tokens."""
+    """The columns as a matrix; for a column of documents, their tokens."""
     found = read(path, how.table, suffix=suffix, show=how.show)
     if found.texts is None:
         return found

@@ -1,4 +1,4 @@
-"""Text, a document a line: words and character n-grams, counted, hashed natively, and weighed (frequencies.py).
+"""Text, one document per line: words and character n-grams, counted, hashed natively, and weighted (frequencies.py).
 
 The feature of a token is a hash of it, cut to `bits` bits: no vocabulary, any number of documents, and memory that
 follows the features seen however many bits there are. Names are found again by tokenising a document once more.
@@ -24,7 +24,7 @@ from .table import FormatError, Table, TextOptions
 
 
 def read(path: str, how: How | None = None) -> Table:
-    """One row per line; empty lines are rows without a feature, so that line numbers stay."""
+    """One row per line; empty lines are rows without features, so that line numbers stay the same."""
     how = how or How()
     texts = list(lines(path, how.show))
     if not texts:
@@ -99,7 +99,7 @@ def vectorize(texts: Iterable[str], options: TextOptions, *, n_threads: int = 1)
 
 
 def token_names(texts: Sequence[str], columns: Iterable[int], options: TextOptions) -> dict[int, str]:
-    """Which token of these texts stands behind each of the columns; character n-grams in quotes."""
+    """The token of these texts that each column stands for; character n-grams in quotes."""
     wanted, names = set(columns), dict[int, str]()
     for text in texts:
         if len(names) == len(wanted):

@@ -1,4 +1,4 @@
-"""Which rows of a file its labels call outliers: what scores are compared with, and never trained on."""
+"""Which rows are outliers according to the labels of a file: for comparing scores, never for training."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from .table import FormatError, Table
 
 
 def outliers_named(path: str, table: Table, outlier: float | str) -> npt.NDArray[np.bool_]:
-    """Which rows have the label that means outlier, a number or a word; raises unless some have it, and not all."""
+    """Which rows have the label that means outlier, a number or a word; raises unless some but not all have it."""
     if table.classes is None:
         raise FormatError(f"{path} holds no labels; name their column with --label.")
     truth = _are(table.classes, outlier)
@@ -33,7 +33,7 @@ def _are(classes: Classes, label: float | str) -> npt.NDArray[np.bool_]:
 
 
 def outliers_in(path: str, table: Table) -> npt.NDArray[np.bool_] | None:
-    """Which rows have the label 1; None where there are no labels, or where they say nothing of outliers."""
+    """Which rows have the label 1; None if there are no labels, or they do not mark outliers."""
     try:
         return outliers_named(path, table, 1.0)
     except FormatError:

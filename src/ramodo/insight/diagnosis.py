@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -22,6 +22,12 @@ _MOSTLY = 0.9
 
 _UNSTEADY = 0.8
 """If two halves of the subsamples have a lower rank correlation, more subsamples are needed."""
+
+_DISAGREES = 0.3
+"""A view whose rank correlation with all views together is lower sees something that the others do not."""
+
+_FEW_FEATURES = 50
+"""With fewer, most of them not zero, there is little for a representation to leave out."""
 
 _TIED = 0.25
 """A share of rows with the same score from which to warn."""
@@ -46,6 +52,8 @@ class Diagnosis:
     """What a score is the sum of."""
     normalizations: dict[str, float] | None = None
     """Mean share of unlabelled rows that known outliers outrank, under each normalisation."""
+    views: dict[str, float] = field(default_factory=dict)
+    """Of each view whose evidence makes the score: its rank correlation with all of them together."""
 
     def __getitem__(self, name: str) -> Finding:
         return {f.name: f for f in self.findings}[name]
@@ -58,7 +66,12 @@ class Diagnosis:
     def to_dict(self) -> dict[str, Any]:
         """Values by name, and the warnings."""
         values: dict[str, Any] = {f.name: f.value for f in self.findings}
-        said = {"terms": list(self.terms), "warnings": list(self.warnings), "normalizations": self.normalizations}
+        said = {
+            "terms": list(self.terms),
+            "views": self.views,
+            "warnings": list(self.warnings),
+            "normalizations": self.normalizations,
+        }
         return {**values, **said}
 
     def with_normalizations(self, ranks: dict[str, float]) -> Diagnosis:
@@ -69,6 +82,9 @@ class Diagnosis:
         lines = [f"{f.name:<22}{f.value:>9.3g}  {f.meaning}" for f in self.findings]
         if self.terms:
             lines.append(f"a score is made of: {'; '.join(self.terms)}")
+        if self.views:
+            lines += ["", "rank correlation of each view with all of them together:"]
+            lines += [f"  {value:>6.3f}  {name}" for name, value in self.views.items()]
         if self.normalizations is not None:
             best = max(self.normalizations, key=lambda name: self.normalizations[name])  # type: ignore[index]
             lines.append("")
@@ -84,7 +100,8 @@ class Diagnosis:
 
 def diagnose(detector: Any) -> Diagnosis:
     """Findings on a fitted detector, from what it recorded about its training rows."""
-    scores = detector.outlier_scores_
+    scores, evidence = detector.outlier_scores_, detector.model_.evidence
+    views = {} if evidence is None else dict(zip(evidence.names, evidence.agreement, strict=True))
     return Diagnosis(
         (
             *_of_length(detector, scores),
@@ -94,8 +111,10 @@ def diagnose(detector: Any) -> Diagnosis:
             *_of_training(detector),
             *_of_subsamples(detector),
             _of_agreement(detector, scores),
+            *_of_views(views),
         ),
         detector.model_.names(),
+        views=views,
     )
 
 
@@ -154,8 +173,8 @@ def _of_points(detector: Any, scores: Scores) -> list[Finding]:
     if share >= _TIED:
         warning = (
             f"{share:.0%} of the rows have the same score, {values[most]:.3g}: the representation maps them to one "
-            "point, and an outlier among them cannot be found. Several models (n_estimators, --models), another "
-            "normalisation, or known outliers may separate them."
+            f"point, and an outlier among them cannot be found. {_more_models(detector)} or known outliers may "
+            "separate them."
         )
     tied = Finding("tied_rows", share, "largest share of rows with the same score", warning)
     empty = int((detector.row_lengths_ == 0).sum())
@@ -164,11 +183,17 @@ def _of_points(detector: Any, scores: Scores) -> list[Finding]:
     return [tied, Finding("empty_rows", empty, "rows without any feature", warning)]
 
 
+def _more_models(detector: Any) -> str:
+    more = "Several models (n_estimators, --models), another" if hasattr(detector, "n_estimators") else "Another"
+    return f"{more} normalisation,"
+
+
 def _of_training(detector: Any) -> list[Finding]:
     first, last = float(detector.loss_curve_[0]), float(detector.loss_curve_[-1])
     warning = ""
     if len(detector.loss_curve_) > 1 and last > 0.99 * first > 0:
-        warning = f"training did not lower the loss ({first:.3g} to {last:.3g}): more epochs, or scaled features, may."
+        may = "more epochs, or scaled features, may" if hasattr(detector, "n_epochs") else "scaled features may"
+        warning = f"training did not lower the loss ({first:.3g} to {last:.3g}): {may}."
     return [
         Finding("loss_first", first, "mean ranking loss of the first epoch"),
         Finding("loss_last", last, "and of the last", warning),
@@ -177,8 +202,8 @@ def _of_training(detector: Any) -> list[Finding]:
 
 def _of_subsamples(detector: Any) -> list[Finding]:
     """How much a score depends on which rows were drawn as references."""
-    references, sample = detector.model_.learned[0].detection, detector.samples_[0]
-    if not isinstance(references, References) or len(sample) == 0:
+    references, sample = detector.model_.learned[0].detection.references, detector.samples_[0]
+    if references is None or len(sample) == 0:
         return []
     n = len(references.rows) // references.size
     each = np.stack(
@@ -195,7 +220,7 @@ def _of_subsamples(detector: Any) -> list[Finding]:
     if n > 1:
         agreement = _correlation(each[: n // 2].mean(axis=0), each[n // 2 :].mean(axis=0))
         warning = ""
-        if agreement < _UNSTEADY:
+        if agreement < _UNSTEADY and hasattr(detector, "n_estimators"):  # which no view of several hangs on
             warning = (
                 f"two halves of the subsamples agree by only {agreement:.2f}: raise n_subsamples, or n_estimators "
                 "(--models)."
@@ -205,8 +230,38 @@ def _of_subsamples(detector: Any) -> list[Finding]:
 
 
 def _of_agreement(detector: Any, scores: Scores) -> Finding:
-    value = _correlation(detector.initial_scores_, scores)
-    return Finding("initial_agreement", value, "rank correlation of the initial and the final ranking")
+    value, warning = _correlation(detector.initial_scores_, scores), ""
+    if value < _UNSTEADY and _is_low_and_dense(detector):
+        warning = (
+            f"X has {detector.n_features_in_} features, most of them not zero, and the final ranking is not that of "
+            f"the plain distance (rank correlation {value:.2f}). With so few features a representation has little to "
+            "leave out, and on most such data the plain distance is the one to trust: initial_scores_, Sp, or "
+            "--method sp. Known outliers can tell."
+        )
+    return Finding("initial_agreement", value, "rank correlation of the initial and the final ranking", warning)
+
+
+def _is_low_and_dense(detector: Any) -> bool:
+    n_features = detector.n_features_in_
+    return bool(n_features < _FEW_FEATURES and 2 * detector.row_lengths_.mean() > n_features)
+
+
+def _of_views(views: dict[str, float]) -> list[Finding]:
+    """Does a view see something that the others do not?"""
+    if not views:
+        return []
+    lowest = min(views, key=lambda name: views[name])
+    odd = [f"{name} ({value:.2f})" for name, value in views.items() if value < _DISAGREES]
+    warning = ""
+    if odd:
+        warning = (
+            "views that rank the rows in another way than all of them together, by rank correlation: "
+            f"{', '.join(odd)}. "
+            "Rows are on top for what these views see, or in spite of it: explain says which views put a row there. "
+            "Look at some of each; known outliers, as labels, tell which views to believe."
+        )
+    meaning = f"lowest rank correlation of a view with all of them: {lowest}"
+    return [Finding("view_agreement", views[lowest], meaning, warning)]
 
 
 def _correlation(a: npt.NDArray[Any], b: npt.NDArray[Any]) -> float:

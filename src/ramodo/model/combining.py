@@ -7,12 +7,10 @@ from dataclasses import dataclass
 from itertools import starmap
 from typing import Any, ClassVar
 
-import numpy as np
-
 from ..data.blocks import Block
 from .parts import Part
 from .saved import SMALLEST_UNIT, Saved, require
-from .terms import Scores, Term, weighted
+from .terms import Scores, Term, added
 
 _MADE_ONE = {"l2": "length", "max": "largest absolute value"}
 """Ways to normalise rows, and what of a row they make 1."""
@@ -31,7 +29,7 @@ class Mean(Term):
 
     def of(self, scores: list[Scores]) -> Scores:
         """The terms' scores as one."""
-        return np.asarray(np.mean([one / unit for one, unit in zip(scores, self.units, strict=True)], axis=0))
+        return added([one / unit for one, unit in zip(scores, self.units, strict=True)]) / len(scores)
 
     def parts(self, weight: float, normalize: str | None) -> list[Part]:
         pairs = zip(self.terms, self.units, strict=True)
@@ -71,8 +69,7 @@ class Normalized(Term):
         return self.term.score(block.normalized(self.how, n_threads), n_threads, self.how)
 
     def breakdown(self, block: Block, n_threads: int, normalize: str | None = None) -> dict[str, Scores]:
-        found = self.term.breakdown(block.normalized(self.how, n_threads), n_threads, self.how)
-        return {f"{name}{self._rows}": scores for name, scores in found.items()}
+        return self.term.breakdown(block.normalized(self.how, n_threads), n_threads, self.how)
 
     def parts(self, weight: float, normalize: str | None) -> list[Part]:
         return self.term.parts(weight, self.how)
@@ -92,11 +89,7 @@ class Normalized(Term):
         return self.how
 
     def __str__(self) -> str:
-        return f"{self.term}{self._rows}"
-
-    @property
-    def _rows(self) -> str:
-        return f", of rows whose {_MADE_ONE[self.how]} is 1"
+        return f"{self.term}, of rows whose {_MADE_ONE[self.how]} is 1"
 
 
 @dataclass(frozen=True)
@@ -108,7 +101,8 @@ class Sum(Term):
     kind: ClassVar[str] = "sum"
 
     def score(self, block: Block, n_threads: int, normalize: str | None = None) -> Scores:
-        return weighted(self.weights, [term.score(block, n_threads, normalize) for term in self.terms])
+        pairs = zip(self.terms, self.weights, strict=True)
+        return added([weight * term.score(block, n_threads, normalize) for term, weight in pairs])
 
     def breakdown(self, block: Block, n_threads: int, normalize: str | None = None) -> dict[str, Scores]:
         pairs = zip(self.terms, self.weights, strict=True)

@@ -23,7 +23,7 @@ import numpy as np
 from ..data.blocks import Block
 from .parts import Doubles, Part, View
 from .saved import Saved, require
-from .terms import Scores, Tensors, Term
+from .terms import Scores, Tensors, Term, added
 
 TAIL = 0.05
 """The share of training rows whose scores are the tail."""
@@ -75,7 +75,7 @@ class Evidence(Term):
 
     def of(self, scores: list[Scores]) -> Scores:
         """The views' scores as one."""
-        return np.asarray(np.sum(self.each(scores), axis=0))
+        return added(self.each(scores))
 
     def each(self, scores: list[Scores]) -> list[Scores]:
         """The evidence of each view, given their scores."""

@@ -1,4 +1,4 @@
-"""How far a row lies towards the labelled outliers: w·x/|x|, with w learnt in fitting/label_direction.py."""
+"""How far a row lies towards the labelled outliers: w·x/|x| or w·x, with w learnt in fitting/label_direction.py."""
 
 from __future__ import annotations
 
@@ -19,11 +19,13 @@ from .terms import Scores, Tensors, Term
 
 @dataclass(frozen=True)
 class Axes:
-    """Directions for rows of length 1; `weights` has a row for each of the features `columns`, a column for each."""
+    """Directions; `weights` has a row for each of the features `columns`, a column for each direction."""
 
     columns: npt.NDArray[np.int64]
     weights: npt.NDArray[np.float32]
     n_features: int
+    unit_rows: bool = True
+    """Whether rows are brought to length 1 first."""
 
     @cached_property
     def projection(self) -> kernels.Projection:
@@ -31,15 +33,16 @@ class Axes:
         return kernels.Projection(self.columns, self.weights, self.n_features, seed=0, limit=0.0, slope=1.0)
 
     def __reduce__(self) -> Any:
-        return Axes, (self.columns, self.weights, self.n_features)
+        return Axes, (self.columns, self.weights, self.n_features, self.unit_rows)
 
     def along(self, rows: Rows, n_threads: int) -> Scores:
-        """w·x/|x| of each row and axis."""
+        """w·x/|x| or w·x of each row and axis."""
         return rows.gather(partial(self.along_block, n_threads=n_threads))
 
     def along_block(self, block: Block, n_threads: int) -> Scores:
         """The same for rows in memory."""
-        return self.projection(block.normalized("l2", n_threads), n_threads).astype(np.float64)
+        seen = block.normalized("l2", n_threads) if self.unit_rows else block.without_factors()
+        return self.projection(seen, n_threads).astype(np.float64)
 
 
 @dataclass(frozen=True)
@@ -53,10 +56,10 @@ class LabelDirection(Term):
         return self.axis.along_block(block, n_threads)[:, 0]
 
     def parts(self, weight: float, normalize: str | None) -> list[Part]:
-        return [LinearPart(self.axis.projection, self.axis.n_features, weight)]
+        return [LinearPart(self.axis.projection, self.axis.n_features, weight, self.axis.unit_rows)]
 
     def facts(self) -> dict[str, Any]:
-        return {}
+        return {"unit_rows": self.axis.unit_rows}
 
     def tensors(self) -> Tensors:
         return {"columns": self.axis.columns, "weights": self.axis.weights}
@@ -65,4 +68,4 @@ class LabelDirection(Term):
     def read(cls, saved: Saved, inner: tuple[Term, ...]) -> LabelDirection:
         columns, weights = saved.features("columns"), saved.array("weights", "float32", 2)
         require(weights.shape == (len(columns), 1), f"the weights of a direction have shape {weights.shape}")
-        return cls(Axes(columns, weights, saved.n_features))
+        return cls(Axes(columns, weights, saved.n_features, saved.flag("unit_rows", missing=True)))

@@ -24,18 +24,27 @@ class LearnedDistance(Term):
     representation: Representation
     detection: References | Fitted
     origin: Origin | None = None
-    """For explanations; None for detectors of the user's."""
+    """For explanations; None for user-defined detectors."""
     kind: ClassVar[str] = "learned distance"
 
     def score(self, block: Block, n_threads: int, normalize: str | None = None) -> Scores:
         return self.detection.score(self.representation.transform(block, n_threads), n_threads)
 
+    @property
+    def _references(self) -> References:
+        """What is written to a file, and explained."""
+        if self.detection.references is None or self.representation.head is not None:
+            raise OptionError("user-defined scorers and heads cannot be explained: only distances in layers add up.")
+        return self.detection.references
+
     def parts(self, weight: float, normalize: str | None) -> list[Part]:
         return [LearnedPart(self, weight, normalize)]
 
+    def compared_with(self) -> Origin | None:
+        return self.origin
+
     def facts(self) -> dict[str, Any]:
-        first, detection = self.representation.first, self.detection
-        assert isinstance(detection, References)
+        first, detection = self.representation.first, self._references
         return {
             "seed": first.seed,
             "limit": first.limit,
@@ -47,9 +56,8 @@ class LearnedDistance(Term):
         }
 
     def tensors(self) -> Tensors:
-        assert isinstance(self.detection, References)
-        first = self.representation.first
-        tensors: Tensors = {"columns": first.columns, "weights": first.weights, "references": self.detection.rows}
+        first, references = self.representation.first, self._references.rows
+        tensors: Tensors = {"columns": first.columns, "weights": first.weights, "references": references}
         tensors |= {f"upper.{j}": layer.weights for j, layer in enumerate(self.representation.upper)}
         if self.origin is not None:
             tensors["origin.numbers"] = self.origin.numbers
@@ -85,9 +93,7 @@ class LearnedPart(Part):
     """Linear once it is known which units respond and which references are nearest."""
 
     def __init__(self, term: LearnedDistance, weight: float, normalize: str | None) -> None:
-        detection, representation = term.detection, term.representation
-        if not isinstance(detection, References) or representation.head is not None:
-            raise OptionError("scorers and heads of your own cannot be explained: only distances in layers add up.")
+        detection, representation = term._references, term.representation
         if term.origin is None:
             raise OptionError("this model was saved without its reference rows and cannot be explained; fit it again.")
         self._representation, self._detection = representation, detection

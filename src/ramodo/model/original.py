@@ -49,6 +49,9 @@ class OriginalDistance(Term):
     def parts(self, weight: float, normalize: str | None) -> list[Part]:
         return [OriginalPart(self, weight, normalize)]
 
+    def compared_with(self) -> Origin:
+        return self.references
+
     def facts(self) -> dict[str, Any]:
         return {"size": self.size, "k": self.phi.k, "average": self.phi.average}
 

@@ -3,8 +3,8 @@
 A representation is piecewise linear without constants and a score is a mean of distances, so nothing has to be
 estimated. With u = (f(x) - f(s)) / ‖f(x) - f(s)‖ the distance of x to a reference s is u·f(x) - u·f(s), and each f is a
 sum over features: feature j adds x_j (W_j·p) for the row, p = u carried back through the units that respond to x, and
-takes away s_j (W_j·q) for the reference, q the same through the units that respond to s. So what a row lacks and its
-nearest references have counts too, as a contribution of a feature whose value is 0.
+subtracts s_j (W_j·q) for the reference, q being the same through the units that respond to s. So a feature that the
+nearest references have and the row lacks counts too, as a contribution with value 0. Labelled outliers add w_j x_j/|x|.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ Integers = npt.NDArray[np.int64]
 
 @dataclass(frozen=True)
 class View:
-    """What the scores of a block make of one part: p and factor of each row, and its references with their q."""
+    """How the rows of a block see one part: p and factor of each row, and its references with their q."""
 
     p: Doubles
     factors: Doubles
@@ -41,7 +41,7 @@ class Part(ABC):
     references: Block
     """As the projection takes them."""
     as_given: Block | None
-    """As they came; None where rows are compared with nothing."""
+    """As given, before normalisation; None if rows are compared with nothing."""
     numbers: Integers
     """Of the references, among the training rows."""
 
@@ -63,15 +63,15 @@ class Part(ABC):
 
 
 class LinearPart(Part):
-    """A direction in the original features, for rows of length 1; compared with nothing."""
+    """A direction in the original features, for rows of length 1 or as they are; compared with nothing."""
 
-    def __init__(self, projection: kernels.Projection, n_features: int, weight: float) -> None:
-        self._weight, self.projection = weight, projection
+    def __init__(self, projection: kernels.Projection, n_features: int, weight: float, unit_rows: bool) -> None:
+        self._weight, self.projection, self._unit_rows = weight, projection, unit_rows
         self.references, self.as_given = SparseRows.empty(0, n_features), None
         self.numbers = np.empty(0, dtype=np.int64)
 
     def view(self, block: Block) -> View:
-        lengths = np.sqrt(block.squared_norms(1))
+        lengths = np.sqrt(block.squared_norms(1)) if self._unit_rows else np.ones(block.n_rows)
         nothing = np.empty((block.n_rows, 0))
         p = np.full((block.n_rows, 1), self._weight)
         return View(p, 1 / np.where(lengths > 0, lengths, 1.0), nothing.astype(np.int64), nothing, nothing)

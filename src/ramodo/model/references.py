@@ -1,15 +1,15 @@
-"""Rows that scores are distances to: in a representation, and as they came."""
+"""Rows that scores are distances to: in a representation, and as given."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
-from typing import Any
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
 
 from .. import kernels
-from ..data.blocks import Block, DenseRows, SparseRows
+from ..data.blocks import Block, DenseRows
 from ..kernels import Phi
 
 Scores = npt.NDArray[np.float64]
@@ -28,6 +28,11 @@ class References:
     def __post_init__(self) -> None:
         object.__setattr__(self, "_small", kernels.SmallSp(self.rows, self.size, self.phi))
 
+    @property
+    def references(self) -> References | None:
+        """Itself; None for a user-defined scorer."""
+        return self
+
     def __reduce__(self) -> Any:
         return References, (self.rows, self.size, self.phi)
 
@@ -38,9 +43,10 @@ class References:
 
 @dataclass(frozen=True)
 class Fitted:
-    """A scorer of the user's, fitted to the representation."""
+    """A user-defined scorer, fitted to the representation."""
 
     scorer: Any
+    references: ClassVar[None] = None
 
     def score(self, rows: Floats, n_threads: int) -> Scores:
         """Its scores, higher being more outlying."""
@@ -49,7 +55,7 @@ class Fitted:
 
 @dataclass(frozen=True)
 class Origin:
-    """The references as rows of the original features, as they came, and their numbers among the training rows."""
+    """The references in the original features, as given, and their numbers among the training rows."""
 
     rows: Block
     numbers: npt.NDArray[np.int64]
@@ -57,9 +63,7 @@ class Origin:
     @classmethod
     def of(cls, rows: Block, numbers: npt.NDArray[np.int64]) -> Origin:
         """Rows perhaps with factors, which follow from the rows."""
-        if isinstance(rows, SparseRows):
-            rows = replace(rows, indices=rows.indices.astype(np.int64))
-        return cls(rows.without_factors(), numbers)
+        return cls(rows.without_factors().with_wide_indices(), numbers)
 
 
 def nearest(squared: npt.NDArray[np.float64], size: int, phi: Phi) -> npt.NDArray[np.int64]:

@@ -74,7 +74,7 @@ class DenseLayer:
 
 @dataclass(frozen=True)
 class Representation:
-    """A fitted f: the first layer, and the small ones above it or a head of the user's."""
+    """A fitted f: the first layer, and the small ones above it or a user-defined head."""
 
     first: SparseLayer
     upper: tuple[DenseLayer, ...] = ()

@@ -1,4 +1,4 @@
-"""What a file says of a term, taken with suspicion: every number and every array is checked as it is taken out."""
+"""What a file says about a term: every number and every array is checked as it is taken out."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from ..data.opening import open_block
 from .references import Origin
 
 CHECKED_AT_ONCE = 1 << 26
-"""Bytes up to which values are looked at when a file is opened; those of larger arrays when they are used."""
+"""Arrays up to this many bytes are checked when a file is opened; larger ones when they are used."""
 
 
 DEEPEST = 8
-"""Terms within terms; a fit gives six at most, and each level is a call within a call wherever terms are used."""
+"""Levels of terms within terms; a fit gives six at most, and each level is a nested call."""
 
 MOST_TERMS = 10_000
 """Terms side by side; a fit gives a thousand at most."""
@@ -38,26 +38,26 @@ class ModelFileError(ValueError):
 
 
 def require(condition: bool, message: str) -> None:
-    """Raise unless it holds."""
+    """Raise `ModelFileError` unless a condition holds."""
     if not condition:
         raise ModelFileError(message)
 
 
 def shown(value: Any) -> str:
-    """As much of a value as a message has room for."""
+    """A value, shortened for a message."""
     text = repr(value)
     return text if len(text) <= _LONGEST_SHOWN else f"{text[:_LONGEST_SHOWN]}…"
 
 
 def check_array(name: str, array: npt.NDArray[Any], dtype: str, ndim: int) -> None:
-    """Type, dimensions, and that all values are finite, where they are not too many."""
+    """Check type and dimensions, and that all values are finite, if they are not too many."""
     require(array.dtype == dtype and array.ndim == ndim, f"{name} is {array.dtype} with {array.ndim} dimensions")
     if array.nbytes <= CHECKED_AT_ONCE:
         require(bool(np.isfinite(array).all()), f"{name} is not finite")
 
 
 def check_range(name: str, values: npt.NDArray[np.int64], end: int) -> None:
-    """Integers from 0 to before `end`, where they are not too many."""
+    """Check that integers are from 0 to below `end`, if they are not too many."""
     if len(values) and values.nbytes <= CHECKED_AT_ONCE:
         fine = bool(values.min() >= 0) and int(values.max()) < end
         require(fine, f"{name} has numbers that are not from 0 to {end - 1}")
@@ -90,7 +90,7 @@ class Saved:
         self._n_rows = n_rows
 
     def kind(self) -> str:
-        """Which term it is."""
+        """The kind of term."""
         kind = self._facts.pop("kind", None)
         require(isinstance(kind, str), f"{self._place} is of no kind")
         return str(kind)
@@ -121,9 +121,9 @@ class Saved:
         require(fine, f"{self._prefix}{name} is {shown(values)}")
         return [int(value) for value in values]
 
-    def flag(self, name: str) -> bool:
-        """True or false."""
-        value = self._take(name)
+    def flag(self, name: str, missing: bool | None = None) -> bool:
+        """True or false; `missing` is what holds where older files do not say."""
+        value = self._take(name) if missing is None else self._facts.pop(name, missing)
         require(isinstance(value, bool), f"{self._prefix}{name} is {shown(value)}")
         return bool(value)
 
@@ -167,7 +167,7 @@ class Saved:
         return columns
 
     def origin(self, n_references: int | None) -> Origin | None:
-        """The reference rows, where the file holds them; checked like any other rows."""
+        """The reference rows, if the file has them; checked like any other rows."""
         prefix = f"{self._prefix}origin."
         if f"{prefix}numbers" not in self._tensors:
             return None
@@ -185,12 +185,12 @@ class Saved:
         return Origin(rows, numbers)
 
     def finish(self) -> None:
-        """Raise where something is left that nobody asked for."""
+        """Raise if something is left that no term uses."""
         require(not self._facts, f"{self._place} has {shown(', '.join(self._facts))}, which is not known")
 
     @property
     def _place(self) -> str:
-        """Where it is in the tree."""
+        """Its place in the tree of terms."""
         return self._prefix.removesuffix(".")
 
     def _values(self, name: str, ndim: int) -> npt.NDArray[Any]:

@@ -30,8 +30,10 @@ from ..data.opening import DataError
 from ..data.rows import Rows, Show
 
 if TYPE_CHECKING:
+    from .evidence import Evidence
     from .learned import LearnedDistance
     from .parts import Part
+    from .references import Origin
     from .saved import Saved
 
 Scores = npt.NDArray[np.float64]
@@ -73,6 +75,10 @@ class Term(ABC):
     def read(cls, saved: Saved, inner: tuple[Term, ...]) -> Term:
         """The term that gave these facts, tensors and inner terms; raises where they are not possible."""
 
+    def compared_with(self) -> Origin | None:
+        """The training rows that it measures distances to, where it keeps them."""
+        return None
+
     def inner(self) -> tuple[Term, ...]:
         """The terms that it is made of."""
         return ()
@@ -112,7 +118,7 @@ class Model:
 
     def total(self, scores: list[Scores]) -> Scores:
         """The terms' scores as one."""
-        return weighted(self.weights, scores)
+        return added([weight * one for weight, one in zip(self.weights, scores, strict=True)])
 
     def parts(self) -> list[Part]:
         """All terms, taken apart into what features add."""
@@ -127,6 +133,16 @@ class Model:
     def learned(self) -> tuple[LearnedDistance, ...]:
         """The representations, with the detector in each."""
         return tuple(term for term, _ in self._of_kind("learned distance"))
+
+    @property
+    def evidence(self) -> Evidence | None:
+        """The views whose evidence makes the score, where there are any."""
+        return next((term for term, _ in self._of_kind("evidence")), None)
+
+    def origins(self) -> list[Origin]:
+        """Training rows that scores are distances to, term by term; explanations name the nearest of the first."""
+        found = (term.compared_with() for top in self.terms for term, _ in top.all())
+        return [origin for origin in found if origin is not None]
 
     @property
     def normalize(self) -> str | None:
@@ -172,11 +188,11 @@ class Model:
         return parts[0] if len(parts) == 1 else np.hstack(parts)
 
 
-def weighted(weights: tuple[float, ...], scores: list[Scores]) -> Scores:
-    """The weighted sum of terms' scores."""
-    total = weights[0] * scores[0]
-    for weight, one in zip(weights[1:], scores[1:], strict=True):
-        total = total + weight * one
+def added(scores: list[Scores]) -> Scores:
+    """Their sum, term by term: NumPy's own sum adds up a single row in another order than many."""
+    total = scores[0]
+    for one in scores[1:]:
+        total = total + one
     return total
 
 

@@ -108,7 +108,7 @@ def gather(
         title or "Outlier report",
         detector,
         scores,
-        int(np.count_nonzero(rows.values)) if hasattr(rows, "values") else int(np.count_nonzero(rows.data)),
+        int(rows.lengths().sum()),
         is_training,
         ids,
         texts,

@@ -41,6 +41,10 @@ class Lengths:
         return shortened(str(name), self.name)
 
 
+_OF_VIEWS = Lengths(text=0, name=100)
+"""Names of views are few, and say what a score means."""
+
+
 def shortened(text: str, most: int) -> str:
     """The beginning of a text from data, control characters escaped; every such text on a page comes through here."""
     shown = escape_controls(text[: most + 1])
@@ -62,7 +66,7 @@ class _Names:
 
 def payload(content: Content, lengths: Lengths) -> dict[str, Any]:
     """The whole payload, ready for `json`."""
-    names = _Names(lengths)
+    names, views = _Names(lengths), _Names(_OF_VIEWS)
     diagnosis = content.detector.diagnose()
     return {
         "title": shortened(content.title, 200),
@@ -73,10 +77,11 @@ def payload(content: Content, lengths: Lengths) -> dict[str, Any]:
         "findings": [[f.name.replace("_", " "), _rounded(f.value), f.meaning] for f in diagnosis.findings],
         "histogram": _histogram(content),
         "map": _map(content, lengths),
-        "table": _table(content, lengths, names),
+        "table": _table(content, lengths, names, views),
         "groups": _groups(content, names),
         "drivers": _drivers(content, names),
         "names": names.all(),
+        "views": views.all(),
         "notation": words.of_notation(content, names.all()),
         "training": {"loss": _numbers(content.detector.loss_curve_), "caption": words.of_training(content)},
         "curves": _curves(content),
@@ -124,7 +129,7 @@ def _map(content: Content, lengths: Lengths) -> dict[str, Any]:
     }
 
 
-def _table(content: Content, lengths: Lengths, names: _Names) -> dict[str, Any]:
+def _table(content: Content, lengths: Lengths, names: _Names, views: _Names) -> dict[str, Any]:
     numbers = content.table
     shares = percentiles(content.scores[numbers], content.detector.outlier_scores_)
     explained = [] if content.explanation is None else list(content.explanation)
@@ -136,20 +141,21 @@ def _table(content: Content, lengths: Lengths, names: _Names) -> dict[str, Any]:
             "flagged": bool(content.scores[row] >= content.threshold),
             "known": None if content.truth is None else bool(content.truth[row]),
             "text": None if content.texts is None else lengths.of_text(content.texts[row]),
-            **(_explained(content, explained[i], lengths, names) if i < len(explained) else {}),
+            **(_explained(content, explained[i], lengths, names, views) if i < len(explained) else {}),
         }
         for i, (row, share) in enumerate(zip(numbers, shares, strict=True))
     ]
     return {"rows": rows, "caption": words.of_table(content)}
 
 
-def _explained(content: Content, row: RowExplanation, lengths: Lengths, names: _Names) -> dict[str, Any]:
+def _explained(content: Content, row: RowExplanation, lengths: Lengths, names: _Names, views: _Names) -> dict[str, Any]:
     return {
         "reasons": [
             [names.place(r.feature), *(_rounded(v) for v in (r.value, r.contribution, r.share, r.mean))]
             for r in row.reasons
         ],
         "rest": _rounded(row.rest),
+        "views": [[views.place(seen.view), _rounded(seen.contribution, 3)] for seen in row.views],
         "nearest": [lengths.of_name(name) for name in content.nearest_to(row)],
     }
 

@@ -2,6 +2,7 @@
 
 const AT_FIRST = 25;
 const IN_ROW = 3;
+const IN_LINE = 2; // views that a row names before it is unfolded
 const LONG = 90; // characters of a document that four lines of the narrowest column hold
 
 const state = { column: "rank", descending: false, query: "", group: null, all: false };
@@ -22,7 +23,8 @@ const COLUMNS = [
 
 const lines = data.table.rows.map((row, i) => {
   const names = (row.reasons ?? []).map(([name, value]) => said(name, value === 0));
-  return { ...row, rank: i + 1, place: i, found: [row.id, row.text ?? "", ...names].join("\n").toLowerCase() };
+  const views = (row.views ?? []).slice(0, IN_LINE).map(([view]) => data.views[view]);
+  return { ...row, rank: i + 1, place: i, found: [row.id, row.text ?? "", ...names, ...views].join("\n").toLowerCase() };
 });
 
 function cell(key, label, ...content) {
@@ -59,7 +61,14 @@ function reasonsCell(row) {
   for (const [name, value, contribution] of row.reasons.slice(0, IN_ROW)) {
     list.append(element("li", {}, bar(said(name, value === 0), value, contribution, largestOf(row))));
   }
-  return cell("reasons", "Reasons", list, unfolding(row));
+  return cell("reasons", "Reasons", list, ...byViews(row, IN_LINE), unfolding(row));
+}
+
+// What views add to the score, the strongest first; nothing where there is one only.
+function byViews(row, most = row.views.length) {
+  if (row.views.length < 2) return [];
+  const named = row.views.slice(0, most).map(([view, amount]) => `${data.views[view]} ${shown(amount, 3)}`);
+  return [element("p", { class: "data views", text: `By: ${named.join(", ")}` })];
 }
 
 function build(row) {
@@ -98,7 +107,8 @@ function sum(row) {
   }
   table.tBodies[0].append(element("tr", {}, element("th", { scope: "row", text: "all other features" }), element("td"),
     element("td", {}, element("span", { class: "reason" }, element("span"), element("span", { class: "amount", text: Math.abs(row.rest) < 1e-5 * Math.abs(row.score) ? "0" : signed(row.rest) }))), element("td")));
-  return row.nearest.length ? [table, element("p", { class: "data", text: `Nearest reference rows: ${row.nearest.join(", ")}` })] : [table];
+  const nearest = row.nearest.length ? [element("p", { class: "data", text: `Nearest reference rows: ${row.nearest.join(", ")}` })] : [];
+  return [table, ...byViews(row), ...nearest];
 }
 
 function toggle(row) {

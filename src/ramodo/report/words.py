@@ -8,7 +8,7 @@ import numpy as np
 
 from ..explain.explanation import Driver
 from ..insight.figures import FLAGGED, SAMPLED
-from ..insight.promises import promise_of
+from ..insight.guarantees import guarantee_of
 from .content import EXPLAINED, SHOWN, Content
 
 Shorten = Callable[[str], str]
@@ -49,11 +49,12 @@ def listed(names: Iterable[str]) -> str:
 def summary(content: Content, name: Shorten) -> list[str]:
     """The report in a few sentences."""
     n, flagged = len(content.scores), content.n_flagged
-    promise = promise_of(content.detector, content.is_training)
+    guarantee = guarantee_of(content.detector, content.is_training)
     found = [
         f"Of {rows(n)}, {flagged:,} ({percent(flagged / n)}) score at or above the cut-off of "
         f"{cut_off(content)} and {'is' if flagged == 1 else 'are'} flagged as outliers.",
-        f"The cut-off is {promise.text}. {promise.caveat}",
+        f"The cut-off is {guarantee.text}. {guarantee.caveat}",
+        *_of_evidence(content),
     ]
     if content.explanation is not None and len(content.explanation):
         found.append(_of_highest(content, name))
@@ -77,6 +78,18 @@ def summary(content: Content, name: Shorten) -> list[str]:
             "the cut-off was computed on those."
         )
     return found
+
+
+def _of_evidence(content: Content) -> list[str]:
+    """What a score is, where it adds up what several views say."""
+    evidence = content.detector.model_.evidence
+    if evidence is None:
+        return []
+    return [
+        f"A score is evidence, added up over {len(evidence.views)} views of a row: from each, −ln of the share of "
+        "training rows that are as far out in it. The most ordinary row has 0, a row among the highest 5 % of a view "
+        "3, among the highest 1 % about 4.6. Each row says which views put it where it is."
+    ]
 
 
 def _of_highest(content: Content, name: Shorten) -> str:

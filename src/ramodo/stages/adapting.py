@@ -12,7 +12,7 @@ import numpy.typing as npt
 from ..data.labels import Labels
 from ..model.representation import Representation, SparseLayer
 from .checking import are_finite, checked_candidates, checked_scores, stage_error
-from .protocols import COUNTED, OF_OTHERS, Candidates, Floats, Integers, Promise, Scores
+from .protocols import COUNTED, OF_OTHERS, Candidates, Floats, Guarantee, Integers, Scores
 
 
 class AdaptedThresholder:
@@ -63,12 +63,12 @@ class AdaptedCutoff:
     def _checked(self, found: Any) -> float:
         return float(checked_scores("cutoff", self.adapted, [found], 1)[0])
 
-    def promise(self, is_training: bool, finds_nothing: bool) -> Promise:
+    def guarantee(self, is_training: bool, finds_nothing: bool) -> Guarantee:
         """What can be said about the rows that it flags."""
-        if hasattr(self.adapted, "promise"):
-            return Promise(*self.adapted.promise(is_training, finds_nothing))
+        if hasattr(self.adapted, "guarantee"):
+            return Guarantee(*self.adapted.guarantee(is_training, finds_nothing))
         rule = f"a custom rule, {type(self.adapted).__name__}"
-        return Promise(rule, COUNTED if is_training else OF_OTHERS)
+        return Guarantee(rule, COUNTED if is_training else OF_OTHERS)
 
     def _ask(self, method: str, *given: Any) -> Any:
         return getattr(self.adapted, method)(*given) if hasattr(self.adapted, method) else np.empty(0, dtype=np.int64)

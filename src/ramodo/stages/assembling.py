@@ -35,6 +35,10 @@ class Stages:
     labels_in_score: bool = True
     """Whether labelled outliers also enter the final score (label_direction.py), or training alone, as in the paper."""
 
+    def shape(self) -> str:
+        """What must be equal for a warm start to reuse weights."""
+        return str(self.representation.shape())
+
 
 def assemble(
     scorer: Any = None,

@@ -23,7 +23,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..options import OptionError, check
-from .protocols import Cutoff, Promise, Scores
+from .protocols import Cutoff, Guarantee, Scores
 from .tail import tails_of
 
 
@@ -96,13 +96,13 @@ class Conformal(Cutoff):
         reached = np.sum([len(fold) * tail.p_values(scores) for fold, tail in pairs], axis=0)
         return _lowest(scores, benjamini_hochberg(reached / len(scores), self.fdr))
 
-    def promise(self, is_training: bool, finds_nothing: bool) -> Promise:
+    def guarantee(self, is_training: bool, finds_nothing: bool) -> Guarantee:
         rule = f"that of Benjamini and Hochberg's rule at {self.fdr:g} on the training rows"
         nothing = (
             f"no {'row' if is_training else 'training row'} is a discovery at this rate, so it is above all of them"
         )
         said = [rule, *([nothing] if finds_nothing else []), *self._holds(finds_nothing)]
-        return Promise("; ".join(said), self._caveat(is_training, finds_nothing))
+        return Guarantee("; ".join(said), self._caveat(is_training, finds_nothing))
 
     def _holds(self, finds_nothing: bool) -> list[str]:
         """For whom the rate holds, and on what condition."""

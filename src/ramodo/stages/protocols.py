@@ -110,7 +110,7 @@ class Pools:
     labeled_outliers: Integers
 
 
-class Promise(NamedTuple):
+class Guarantee(NamedTuple):
     """What can be said about the rows at or above a threshold, and what cannot."""
 
     text: str
@@ -151,12 +151,12 @@ class Cutoff(ABC, BaseEstimator):
         """The threshold for scores by the member that did without the row, fold by fold."""
         return self.cutoff(np.concatenate(folds))
 
-    def promise(self, is_training: bool, finds_nothing: bool) -> Promise:
+    def guarantee(self, is_training: bool, finds_nothing: bool) -> Guarantee:
         """What holds for flagged rows, of the training data or of other data.
 
         `finds_nothing`: no training row is flagged.
         """
-        return Promise(self.meaning(is_training), COUNTED if is_training else OF_OTHERS)
+        return Guarantee(self.meaning(is_training), COUNTED if is_training else OF_OTHERS)
 
     def meaning(self, is_training: bool) -> str:
         """The rule in words."""

@@ -21,6 +21,9 @@ from ..data.blocks import Block
 from ..data.rows import Rows
 from ..detector import RankingDetector
 from ..kernels import Phi
+from ..model.original import OriginalDistance
+from ..model.references import Origin
+from ..model.terms import Model
 from ..options import OptionError, check
 
 Scores = npt.NDArray[np.float64]
@@ -54,9 +57,11 @@ class RandomDistance(RankingDetector):
         size = self.subsample_size if len(eligible) > self.subsample_size else max(1, len(eligible) // 2)
         return np.stack([eligible[rng.choice(len(eligible), size, replace=False)] for _ in range(self.n_subsamples)])
 
-    def against(self, references: Block, subsample_size: int, n_threads: int) -> FixedReferences:
+    def against(
+        self, references: Block, subsample_size: int, n_threads: int, numbers: Integers | None = None
+    ) -> FixedReferences:
         """A function that scores blocks of rows against `references`, whose consecutive rows form the subsamples."""
-        return FixedReferences(references, subsample_size, self.phi_among(subsample_size), n_threads)
+        return FixedReferences(references, subsample_size, self.phi_among(subsample_size), n_threads, numbers)
 
     def ranking(self, rows: Rows, eligible: Integers, rng: np.random.Generator, n_threads: int) -> FixedReferences:
         """A function that scores blocks of rows against references drawn from the eligible ones."""
@@ -69,7 +74,7 @@ class RandomDistance(RankingDetector):
                 f"to draw from; subsamples of {size} are used{nearest}.",
                 stacklevel=5,
             )
-        return self.against(rows.take(drawn.ravel()), size, n_threads)
+        return self.against(rows.take(drawn.ravel()), size, n_threads, drawn.ravel())
 
     def check_stage(self) -> None:
         """Raise `OptionError` for an option that is not allowed, or if a subsample has fewer than `k` references."""
@@ -85,6 +90,11 @@ class RandomDistance(RankingDetector):
     def fit(self, X: Any, y: Any = None, *, labels: Any = None) -> Self:
         """Draw references from the rows of `X`. Known outliers (1 in `labels`) are not drawn; `y` is ignored."""
         return super().fit(X, labels=labels)
+
+    @property
+    def model_(self) -> Model:
+        """What explanations take apart."""
+        return Model((self._score.term(),))
 
 
 class Sp(RandomDistance):
@@ -141,12 +151,21 @@ class AverageNN(KthNN):
 class FixedReferences:
     """Scores of rows against drawn references, sparse or dense: native, each row by itself."""
 
-    def __init__(self, references: Block, subsample_size: int, phi: Phi, n_threads: int) -> None:
-        self._given = references, subsample_size, phi, n_threads
+    def __init__(
+        self, references: Block, subsample_size: int, phi: Phi, n_threads: int, numbers: Integers | None = None
+    ) -> None:
+        self._given = references, subsample_size, phi, n_threads, numbers
+        self._n_threads = n_threads
         self._score = kernels.references(references, subsample_size, phi)
 
     def __reduce__(self) -> Any:
         return FixedReferences, self._given
 
     def __call__(self, block: Block) -> Scores:
-        return self._score(block, self._given[-1])
+        return self._score(block, self._n_threads)
+
+    def term(self) -> OriginalDistance:
+        """The same as a term, which can be explained; of references whose numbers among the rows are known."""
+        references, size, phi, _, numbers = self._given
+        assert numbers is not None
+        return OriginalDistance(Origin.of(references, numbers), size, phi)

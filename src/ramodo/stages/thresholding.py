@@ -20,7 +20,7 @@ from sklearn.base import BaseEstimator
 from .. import bounds
 from ..data.labels import Labels
 from ..options import OptionError, check
-from .protocols import OF_OTHERS, Candidates, Cutoff, Promise
+from .protocols import OF_OTHERS, Candidates, Cutoff, Guarantee
 
 Scores = npt.NDArray[np.float64]
 
@@ -58,12 +58,12 @@ class Cantelli(Cutoff):
         """The threshold; above every score if all are equal, since then none stands out."""
         return bounds.cantelli_cutoff(scores, self._alpha())
 
-    def promise(self, is_training: bool, finds_nothing: bool) -> Promise:
+    def guarantee(self, is_training: bool, finds_nothing: bool) -> Guarantee:
         caveat = (
             "This holds for any distribution of scores. It bounds how many rows can be flagged and does not say that "
             "all flagged rows are outliers: the ranking says which to look at first."
         )
-        return Promise(self.meaning(is_training), caveat if is_training else OF_OTHERS)
+        return Guarantee(self.meaning(is_training), caveat if is_training else OF_OTHERS)
 
     def meaning(self, is_training: bool) -> str:
         alpha, most = self._alpha(), f"at most {100 * self.bound():.0f} %"

@@ -24,6 +24,9 @@ Integers = npt.NDArray[np.int64]
 ENOUGH_LABELS = 20
 """With this many labelled outliers, half of the negatives are labelled; with more labels, a larger share."""
 
+FEW_LABELS = 4
+"""With fewer labelled outliers than this, less than half of the negatives are labelled."""
+
 
 class TripletSampler(BaseEstimator):
     """Draws triplets as rows of `n_queries` queries, the positive, the negative."""
@@ -35,12 +38,12 @@ class TripletSampler(BaseEstimator):
     def share_labeled(self, n_labeled: int) -> float:
         """Share of the negatives that is drawn from labelled outliers.
 
-        "auto" is the paper's half for few labels, and grows towards all of them as the labels come to cover the kinds
-        of outliers there are (section 4.6 leaves open when).
+        "auto" is the paper's half, and grows towards all of them as the labels come to cover the kinds of outliers that
+        there are (section 4.6 leaves open when). One to three labels, which may be odd ones, have less than half.
         """
         if not isinstance(self.labeled_fraction, str):
             return float(self.labeled_fraction)
-        return max(0.5, n_labeled / (n_labeled + ENOUGH_LABELS))
+        return max(min(0.5, n_labeled / (n_labeled + FEW_LABELS)), n_labeled / (n_labeled + ENOUGH_LABELS))
 
     def check(self, pools: Pools) -> None:
         """Raise `OptionError` if the pools cannot fill a triplet."""

@@ -1,4 +1,4 @@
-"""What a model file says of its training rows, of its data and of its making: checked, since reports build on it."""
+"""What a model file says about its training rows, its data and its fit: checked, since reports build on it."""
 
 from __future__ import annotations
 
@@ -125,4 +125,4 @@ _SOURCE: dict[str, Callable[[Any], bool]] = {
     "tokens": _optional(_table_of(_is_text)),
     "command": _is_text,
 }
-"""What commands keep of how they read data, and what it must be; anything else in the table is used by nobody."""
+"""What commands store about how they read data, and the type of each; nothing else in the table is used."""

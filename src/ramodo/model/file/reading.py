@@ -1,4 +1,4 @@
-"""What a model file says, taken apart with suspicion: the header, every dtype and every shape are checked first.
+"""Reads a model file without trusting it: the header, every dtype and every shape are checked first.
 
 Version 3 holds terms and has a checksum; version 2 held models and a direction, and is still read.
 """

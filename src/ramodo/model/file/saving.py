@@ -21,13 +21,12 @@ from ...data.opening import DataError, open_rows
 from ...data.rows import Rows
 from ...files.whole import write_whole
 from ...options import check
-from ..references import References
 from ..saved import ModelFileError, require
 from ..terms import Model
 from . import frequencies
 from . import tensors as tensor_file
 from .facts import ARRAYS
-from .plain_options import surely_fit
+from .option_checks import surely_fit
 from .reading import FACTS, FORMAT, VERSION, read_fitted
 from .stage_options import decode, encode
 from .tensors import save_file
@@ -74,12 +73,10 @@ def save(detector: RandomDistanceDetector, path: Path) -> Path:
 
 
 def _refuse_own_stages(model: Model) -> None:
-    if any(
-        term.representation.head is not None or not isinstance(term.detection, References) for term in model.learned
-    ):
+    if any(term.representation.head is not None or term.detection.references is None for term in model.learned):
         raise ModelFileError(
-            "a representation or scorer of your own was given; files are written of ramodo's stages only, since a file "
-            "holds no code."
+            "a user-defined representation or scorer was given; only ramodo's stages can be saved, since a file holds "
+            "no code."
         )
 
 
@@ -87,8 +84,10 @@ def _refuse_to_save(detector: RandomDistanceDetector, options: dict[str, Any]) -
     """What `load` would refuse must not be written."""
     check(options)
     if type(detector).__name__ not in _classes():
-        raise ModelFileError(f"a {type(detector).__name__} was given; files are written of: {', '.join(_classes())}.")
-    if detector.options_ != _shape_of(detector):
+        raise ModelFileError(
+            f"a {type(detector).__name__} was given; only these can be saved: {', '.join(_classes())}."
+        )
+    if detector.options_ != detector._stages().shape():
         raise ModelFileError(
             "options that shape the representation were set after the fit, which was made with "
             f"{detector.options_}; fit again."
@@ -96,19 +95,13 @@ def _refuse_to_save(detector: RandomDistanceDetector, options: dict[str, Any]) -
 
 
 def _refuse_what_load_refuses(header: dict[str, str], tensors: dict[str, npt.NDArray[Any]]) -> None:
-    """Attributes of a fit can be changed after it, to what no fit leaves."""
+    """Raise if attributes were changed after the fit to what no fit leaves."""
     try:
         _build({**header, tensor_file.CHECKSUM: ""}, dict(tensors))
     except ValueError as error:
         raise ModelFileError(
             f"the detector is not as its fit left it, and would not load again: {str(error).rstrip('.')}; fit again."
         ) from None
-
-
-def _shape_of(detector: RandomDistanceDetector) -> str:
-    from ...framework import _shape_of
-
-    return _shape_of(detector._stages())
 
 
 def _classes() -> dict[str, Callable[..., RandomDistanceDetector]]:
@@ -135,7 +128,7 @@ def load(path: str | os.PathLike[str], *, verify: bool = False) -> RandomDistanc
 def load_with_header(
     path: str | os.PathLike[str], *, verify: bool = False
 ) -> tuple[RandomDistanceDetector, dict[str, str]]:
-    """The same, and what the file says of itself."""
+    """The same, and the file's header."""
     return _opened(path, lambda header, tensors: (_build(header, tensors), header), verify)
 
 
@@ -148,7 +141,7 @@ class Opened:
         self.__dict__.update(fitted)
 
     def outlier_score(self, X: Any, show: Callable[[int, int], None] | None = None) -> npt.NDArray[np.float64]:
-        """As the detector's; `show` takes the rows that are done, and all."""
+        """As the detector's; `show` is called with the rows done so far and in total."""
         return self.model_.score(self._open(X), self.n_jobs, show)
 
     def transform(self, X: Any) -> npt.NDArray[np.float32]:
@@ -194,7 +187,7 @@ def _assembled(kind: str, options: dict[str, Any], fitted: dict[str, Any]) -> Ra
     check(options)
     detector = _classes()[kind](**options)
     detector.__dict__.update(fitted)
-    require(detector.options_ == _shape_of(detector) and _fits(detector), "its options do not fit its model")
+    require(detector.options_ == detector._stages().shape() and _fits(detector), "its options do not fit its model")
     return detector
 
 

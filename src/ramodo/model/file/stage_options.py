@@ -1,4 +1,4 @@
-"""Options as JSON: plain values as they are, ramodo's own stages by name and options. Nothing else has a place."""
+"""Options as JSON: simple values as they are, ramodo's stages by name and options, and nothing else."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _STAGES = {
 
 
 def encode(value: Any) -> Any:
-    """`value` as JSON has it; raises `OptionError` for what has no place in a file."""
+    """`value` as JSON; raises `OptionError` for what a file cannot hold."""
     if value is None or isinstance(value, bool | int | float | str):
         return value
     if isinstance(value, np.generic):
@@ -34,7 +34,7 @@ def encode(value: Any) -> Any:
     if _is_own(value, name):
         return {"stage": name, "options": encode(value.get_params(deep=False))}
     raise OptionError(
-        f"{value!r} was given as a stage; files are written of ramodo's stages only ({', '.join(_STAGES)}), since a "
+        f"{value!r} was given as a stage; only ramodo's stages can be saved ({', '.join(_STAGES)}), since a "
         "file holds no code."
     )
 

@@ -1,4 +1,4 @@
-"""The header of a safetensors file, read strictly: where each array lies, and what the file says of itself.
+"""The header of a safetensors file, read strictly: where each array is, and the metadata.
 
 A file is the length of the header (8 bytes, little-endian), the header (JSON), and the values of all arrays, which
 follow each other without overlaps or gaps up to the end of the file.
@@ -62,7 +62,7 @@ def parse(header: bytes, n_bytes: int) -> tuple[dict[str, str], dict[str, Entry]
 
 
 def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """A table in which no name occurs twice: readers would differ in which of them counts."""
+    """A table in which no name occurs twice: readers would disagree about which one counts."""
     table = dict(pairs)
     if len(table) != len(pairs):
         raise ValueError("its header has a name twice")

@@ -1,4 +1,4 @@
-"""A safetensors file as arrays, opened once: what is read is one file, whatever takes its name meanwhile.
+"""A safetensors file as arrays, opened once: all of it comes from one file, even if that is replaced meanwhile.
 
 Files of up to 256 MB are read into memory, so that nobody can change a model that is in use. Larger ones are mapped,
 and values read when they are used, so that opening them takes no time: such a file must not be written to in place
@@ -86,7 +86,7 @@ def save_file(
 
 
 def metadata_of(path: str | os.PathLike[str]) -> dict[str, str]:
-    """What a safetensors file says of itself; nothing for any other file."""
+    """The metadata of a safetensors file; empty for any other file."""
     try:
         with open(path, "rb") as file:
             length = int.from_bytes(file.read(8), "little")
@@ -99,12 +99,12 @@ def metadata_of(path: str | os.PathLike[str]) -> dict[str, str]:
 
 
 def _open_at_once(path: str, flags: int) -> int:
-    """Without waiting for someone to write into a pipe."""
+    """Open a file without waiting for a writer if it is a pipe."""
     return os.open(path, flags | getattr(os, "O_NONBLOCK", 0))
 
 
 def _content(file: BinaryIO, size: int) -> Bytes:
-    """All bytes of a file: in memory, or where there are many, as a mapping."""
+    """All bytes of a file: in memory or, if there are many, mapped."""
     if size > READ_AT_MOST:
         return np.asarray(np.memmap(file, np.uint8, "r"))
     content = np.empty(size, dtype=np.uint8)

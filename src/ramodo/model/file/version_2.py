@@ -1,4 +1,4 @@
-"""Files of version 2, in the words of version 3: models and a direction become terms."""
+"""Files of version 2 converted to version 3: models and a direction become terms."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Tensors = dict[str, npt.NDArray[Any]]
 
 
 def from_version_2(header: dict[str, str], tensors: Tensors) -> tuple[dict[str, str], Tensors]:
-    """Header and arrays as version 3 has them; nothing is checked here that is checked there."""
+    """Header and arrays of version 3; what is checked there is not checked here."""
     members, normalize, factors = (json.loads(header[name]) for name in ("members", "normalize", "direction"))
     _check_members(members)
     require(factors is None or (isinstance(factors, list) and len(factors) == 2), "its direction has no factors")
@@ -35,7 +35,7 @@ def from_version_2(header: dict[str, str], tensors: Tensors) -> tuple[dict[str, 
 
 
 def _check_members(members: Any) -> None:
-    """What version 3 has no place for."""
+    """Check what version 3 does not contain."""
     require(isinstance(members, list) and len(members) > 0, "it holds no model")
     for member in members:
         complete = isinstance(member, dict) and set(member) == {*_FACTS, "deviation", "n_alive"}
@@ -67,7 +67,7 @@ def _renamed(name: str, place: str, numbers: dict[str, str]) -> str:
 
 
 def _with_labels_in_score(given: str) -> str:
-    """Labels entered the score where their share of the negatives was automatic."""
+    """In version 2 labels entered the score if their share of the negatives was automatic."""
     options = json.loads(given)
     if not isinstance(options, dict) or "labels_in_score" in options:
         return given

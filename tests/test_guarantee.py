@@ -5,7 +5,7 @@ import re
 import pytest
 
 from ramodo import Conformal
-from ramodo.insight.promises import promise_of
+from ramodo.insight.guarantees import guarantee_of
 
 NEW_ROWS_ONLY = "holds for new rows only"
 
@@ -17,15 +17,15 @@ def detector(request, quick, data):
 
 @pytest.mark.parametrize("is_training", [True, False])
 def test_the_cut_off_says_for_whom_the_rate_holds(detector, is_training):
-    said = ". ".join(promise_of(detector, is_training))
+    said = ". ".join(guarantee_of(detector, is_training))
     assert NEW_ROWS_ONLY in said
     assert "`discoveries`" in said
     assert not re.search(r"rate of [\d.]+|expected to be|holds for the training rows", said)
 
 
 def test_the_line_alone_says_it_too(detector):
-    """`detect` prints the promise without the caveat."""
-    assert NEW_ROWS_ONLY in promise_of(detector).text
+    """`detect` prints the guarantee without the caveat."""
+    assert NEW_ROWS_ONLY in guarantee_of(detector).text
 
 
 def test_a_report_says_it(detector, data, tmp_path):
@@ -36,4 +36,4 @@ def test_a_report_says_it(detector, data, tmp_path):
 
 
 def test_other_cut_offs_do_not_speak_of_it(fitted):
-    assert "discover" not in " ".join([*promise_of(fitted), *promise_of(fitted, is_training=False)])
+    assert "discover" not in " ".join([*guarantee_of(fitted), *guarantee_of(fitted, is_training=False)])

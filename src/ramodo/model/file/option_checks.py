@@ -1,6 +1,6 @@
-"""Whether options fit the model they are stored with, told without scikit-learn where that can be.
+"""Whether options fit the model they are stored with, checked without scikit-learn if possible.
 
-Building the detector tells it for sure, as `load` does; but that imports scikit-learn, which takes most of a second,
+Building the detector, as `load` does, is certain, but imports scikit-learn, which takes most of a second,
 and a command that only scores has no other use for it.
 """
 
@@ -39,38 +39,38 @@ OPTIONS_OF = {
     "KthNeighborREPEN": OPTIONS_OF_REPEN | {"k"},
     "AverageNeighborREPEN": OPTIONS_OF_REPEN | {"k"},
 }
-"""Options of the detectors whose stages follow from plain values."""
+"""Options of the detectors whose stages follow from simple values."""
 
 
 def surely_fit(kind: str, options: dict[str, Any], fitted: dict[str, Any]) -> bool:
     """Whether a detector of this class can be built of the options, and has the layers that the model has.
 
-    False says that only building it can tell.
+    False means that only building it can tell.
     """
     if frozenset(options) != OPTIONS_OF.get(kind):
         return False
-    plain = {name: value for name, value in options.items() if name != "threshold"}
-    threshold = _plain_threshold(options["threshold"])
-    if threshold is None or any(isinstance(value, dict | list) for value in (*plain.values(), *threshold.values())):
+    simple = {name: value for name, value in options.items() if name != "threshold"}
+    threshold = _options_of_cutoff(options["threshold"])
+    if threshold is None or any(isinstance(value, dict | list) for value in (*simple.values(), *threshold.values())):
         return False
     try:
-        check(plain)
+        check(simple)
         check(threshold)
     except OptionError:
         return False
-    if "k" in plain and plain["k"] > min(plain["n_queries"], plain["subsample_size"]):
+    if "k" in simple and simple["k"] > min(simple["n_queries"], simple["subsample_size"]):
         return False
-    width = plain["n_components"]
+    width = simple["n_components"]
     return fitted["options_"] == repr(("Layers", width, (width,), 0.0)) and all(
-        member.representation.upper == ()
-        and member.representation.width == width
-        and member.representation.first.slope == 0.0
-        for member in fitted["model_"].learned
+        term.representation.upper == ()
+        and term.representation.width == width
+        and term.representation.first.slope == 0.0
+        for term in fitted["model_"].learned
     )
 
 
-def _plain_threshold(threshold: Any) -> dict[str, Any] | None:
-    """The options that stand for a cut-off; None where it is no stage that is known here."""
+def _options_of_cutoff(threshold: Any) -> dict[str, Any] | None:
+    """The options of a cut-off; None for an unknown stage."""
     if not isinstance(threshold, dict):
         return {"threshold": threshold}
     if set(threshold) != {"stage", "options"}:
