@@ -156,7 +156,12 @@ def _plain(X, y, extra_outliers, extra_inliers, initial, extra_initial, detector
         shares = np.array(_weights(*strengths, np.corrcoef(both[rest].T)[0, 1]))
         along, left_out = both @ shares, lefts @ shares
     by_detector, below = _strength([*initial[y == 1], *extra_initial], initial[rest])
-    by_direction, _ = _strength(left_out, along[rest], min(1, 2 * below.mean()))
+    prior = 2 * below.mean()
+    if prior > 1:
+        highest = along[rest][np.argsort(-initial[rest], kind="stable")[: max(5, round(0.05 * rest.sum()))]]
+        agreed = norm.ppf(_strength(highest, along[rest])[1]).mean()
+        prior = (2 - prior) + (prior - 1) * np.clip(agreed, 0, 1)
+    by_direction, _ = _strength(left_out, along[rest], prior)
     alike = n / (n + 4) * np.corrcoef(initial[rest], along[rest])[0, 1]
     a, b = _weights(by_detector, by_direction, alike)
     total = a * detector / detector[rest].std() + b * along / along[rest].std()
@@ -233,25 +238,39 @@ def _kinds(seed, table):
     kinds = rng.gamma(0.3, 1.0, (7, n_features))
     of = np.concatenate([rng.integers(0, 3, 400), np.repeat([3, 4, 5, 6], 10)])
     if table:
-        X = rng.normal(kinds[of], 1.0) * rng.uniform(0.1, 20, n_features) + 50
+        X = (rng.normal(kinds[of], 1.0) + 5) * 10 ** rng.uniform(-1, 1, n_features)
     else:
         X = sp.csr_array(rng.poisson(12 * kinds[of] / kinds[of].sum(axis=1, keepdims=True) + 0.01).astype(float))
     return X, (of > 2).astype(int)
 
 
+def _scattered(seed, table):
+    """40 outliers, each far from everything in a way of its own: what one of them is like says little of the others."""
+    rng = np.random.default_rng(seed)
+    if table:
+        X = rng.normal(0.0, np.repeat([1.0, 1.6], [400, 40])[:, None], (440, 30)) + 5
+    else:
+        lengths = np.repeat([12, 18], [400, 40])
+        columns = [rng.integers(0, 60 if length == 12 else 400, length) for length in lengths]
+        entries = np.ones(lengths.sum()), (np.repeat(np.arange(440), lengths), np.concatenate(columns))
+        X = sp.csr_array(entries, shape=(440, 400))
+    return X, np.repeat([0, 1], [400, 40])
+
+
+@pytest.mark.parametrize(("make", "least"), [(_kinds, -0.01), (_scattered, -0.02)])
 @pytest.mark.parametrize("table", [False, True], ids=["unit rows", "table"])
-def test_a_single_label_does_not_mislead(table):
-    """In the mean of many draws."""
+def test_a_single_label_does_not_mislead(make, least, table):
+    """In the mean of many draws; hardly where the detector finds all outliers and a direction can find none."""
     gains = []
     for seed in range(4):
-        X, truth = _kinds(seed, table)
+        X, truth = make(seed, table)
         untold = REPEN(**OPTIONS).fit(X).outlier_scores_
         for row in np.random.default_rng(seed).choice(np.flatnonzero(truth), 8, replace=False):
             y = np.zeros(len(truth))
             y[row] = 1
             told = REPEN(**OPTIONS).fit(X, labels=y).outlier_scores_
             gains.append(roc_auc_score(truth[y == 0], told[y == 0]) - roc_auc_score(truth[y == 0], untold[y == 0]))
-    assert np.mean(gains) > -0.01
+    assert np.mean(gains) > least
 
 
 @pytest.mark.parametrize("n", [12, 28])

@@ -106,6 +106,20 @@ def test_the_other_commands_take_it(ok, model, tmp_path):
     assert "far from the nearest rows" in (tmp_path / "out.html").read_text()
 
 
+@pytest.mark.parametrize("command", ["score", "explain"])
+def test_it_is_used_without_scikit_learn(python, model, command):
+    """Which takes most of a second to import."""
+    program = """
+import sys
+from ramodo.cli import main
+try:
+    main()
+except SystemExit as end:
+    print(end.code, "sklearn" in sys.modules)
+"""
+    assert python(program, command, *model).endswith("0 False\n")
+
+
 def test_evaluate_takes_it(ok, files, tmp_path):
     ok("fit", files.mail, "-m", tmp_path / "model", "-q")
     assert json.loads(ok("evaluate", tmp_path / "model", files.mail, "--json"))["AUC-ROC"][0] > 0.9

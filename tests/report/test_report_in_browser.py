@@ -8,6 +8,7 @@ from report_pages import EVIL, hover, payload_of, report_of_lacks, sort_by
 pytest.importorskip("selenium", reason="the package selenium is not installed: no test of reports in a browser")
 from selenium.webdriver.common.keys import Keys
 
+from ramodo import Consensus
 from ramodo.terminal.escaping import escape_controls
 
 
@@ -87,6 +88,23 @@ def test_reasons_unfold_with_what_is_typical_and_the_nearest_rows(page, reports)
     assert f"Nearest reference rows: {', '.join(row['nearest'])}" in text
     button.send_keys(Keys.ENTER)
     assert page.script("document.querySelectorAll('.details').length") == 0
+
+
+def test_views_are_named_in_the_row_and_all_of_them_where_it_unfolds(page, data, tmp_path):
+    X, _ = data
+    page.open(Consensus(random_state=0).fit(X).report(X, tmp_path / "report.html"))
+    content = payload_of(tmp_path / "report.html")
+    views = [content["views"][view] for view, _ in content["table"]["rows"][0]["views"]]
+    shown = page.texts("#rows td.reasons .views")[0]
+    assert shown.startswith(f"By: {views[0]} ")
+    assert f", {views[1]} " in shown
+    page.element("#rows tbody tr button").send_keys(Keys.ENTER)
+    assert all(view in page.element(".details .views").text for view in views)
+
+
+def test_one_distance_names_no_views(page, reports):
+    page.open(reports.plain)
+    assert page.texts(".views") == []
 
 
 def test_a_command_is_shown_where_there_was_one(page, fitted, data, tmp_path):

@@ -14,7 +14,7 @@ from sklearn.ensemble import IsolationForest
 from sklearn.metrics import average_precision_score, roc_auc_score, roc_curve
 
 import ramodo
-from ramodo import RAMODO, REPEN, Conformal, TopK, load
+from ramodo import RAMODO, REPEN, Conformal, Consensus, TopK, load
 from ramodo.insight.guarantees import guarantee_of
 from ramodo.options import OptionError
 from ramodo.report.page import as_json
@@ -76,6 +76,22 @@ def test_reasons_are_those_of_explain(report, fitted, data):
     for group in found["groups"]:
         assert len(group["rows"]) >= 2
         assert max(group["rows"]) < 20
+
+
+def test_views_are_those_of_explain_and_evidence_is_explained(report, data):
+    detector = Consensus(random_state=0).fit(data[0])
+    found = report(detector, data[0])
+    order = np.argsort(-detector.outlier_scores_, kind="stable")[:20]
+    assert sorted(found["views"]) == sorted(detector.model_.evidence.names)
+    for shown, row in zip(found["table"]["rows"], detector.explain(data[0][order]), strict=True):
+        assert [found["views"][view] for view, _ in shown["views"]] == [seen.view for seen in row.views]
+        assert [v for _, v in shown["views"]] == pytest.approx([seen.contribution for seen in row.views], rel=1e-2)
+    said = [text for text in found["summary"] if text.startswith("A score is evidence, added up over ")]
+    assert f" over {len(found['views'])} views of a row" in said[0]
+
+
+def test_one_distance_is_not_called_evidence(report, fitted, data):
+    assert not [text for text in report(fitted, data[0])["summary"] if "evidence" in text]
 
 
 def test_what_rows_lack_is_told_from_what_they_have(fitted, data, tmp_path):

@@ -13,8 +13,8 @@ how far each sets the labelled outliers apart, less what the two have in common.
 the initial ranking, which never saw the labels; for the difference by leaving each labelled outlier out of the mean
 that scores it; for the regression by folds. It is measured by ranks, so that no single row decides, and starts from the
 same strength for all: with a single label, which cannot be left out, detector and direction count about alike. A
-direction towards labels that the initial ranking takes for normal starts weaker: such rows lie among inliers, and so
-does much of what resembles them.
+direction to labels that the initial ranking takes for normal starts weaker: such rows lie among inliers, and so does
+much of what resembles them. One to labels that it puts on top starts from how well it finds the others up there.
 """
 
 from __future__ import annotations
@@ -44,6 +44,9 @@ _PRIOR = 1.0
 
 _TRUST = 4
 """The prior strength counts as much as this many labels."""
+
+_HIGHEST, _LEAST_HIGHEST = 0.05, 5
+"""Share of the rows, and their least number, that are the highest of a ranking: as many as outliers often are."""
 
 
 @dataclass(frozen=True)
@@ -88,7 +91,7 @@ def learn_direction(
     axis, left_out = _axis(rows, others, known, rng, n_threads)
     along = axis.along(rows, n_threads)[:, 0]
     ranked = Measured(initial[others], known.outlier_scores)
-    directed = Measured(along[others], left_out, _PRIOR * min(1.0, 2 * float(ranked.below.mean())))
+    directed = Measured(along[others], left_out, _prior(ranked, along[others]))
     n = known.outliers.n_rows
     weights = fisher(ranked, directed, n / (n + _TRUST))
     factor, detector_factor = _factors(*weights, detector_scores[others], along[others])
@@ -147,6 +150,19 @@ class Measured:
         """
         above = float(ndtri(self.below).sum())
         return max(0.0, (above + self.prior * _TRUST) / (len(self.outliers) + _TRUST))
+
+
+def _prior(ranked: Measured, along: Doubles) -> float:
+    """Strength of a direction before labels say more, by where the initial ranking has the labels.
+
+    From 0 for those at its bottom to the usual one in its middle, and on to how far up its highest rows lie here.
+    """
+    place = 2 * float(ranked.below.mean())
+    if place <= 1:
+        return _PRIOR * place
+    highest = np.argsort(-ranked.others, kind="stable")[: max(_LEAST_HIGHEST, round(_HIGHEST * len(along)))]
+    found = float(np.clip(ndtri(Measured(along, along[highest]).below).mean(), 0.0, _PRIOR))
+    return (2 - place) * _PRIOR + (place - 1) * found
 
 
 def fisher(one: Measured, other: Measured, trust: float = 1.0) -> tuple[float, float]:
