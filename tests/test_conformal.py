@@ -71,13 +71,13 @@ def test_held_out_rows_are_no_background_of_labelled_outliers(quick, data, spied
     backgrounds = record(direction, "_background")
     X, truth = data
     y = np.where(truth == 1, np.arange(120) % 2, 0)
-    quick(threshold=Conformal()).fit(X, labels=y)
+    quick(threshold=Conformal(held_out=0.2)).fit(X, labels=y)
     assert backgrounds[0].n_rows == 120 - y.sum() - len(spied[0][0])
 
 
 def test_other_seeds_hold_out_other_rows(quick, data, spied):
     for seed in (1, 1, 2):
-        quick(threshold=Conformal(), random_state=seed).fit(data[0])
+        quick(threshold=Conformal(held_out=0.2), random_state=seed).fit(data[0])
     first, same, other = spied[0]
     assert np.array_equal(first, same)
     assert not np.array_equal(first, other)
@@ -88,7 +88,7 @@ def test_a_fit_does_without_its_only_outlier(quick, monkeypatch):
     """The one row far from all others is held out: the highest of those left are the candidates."""
     X = np.vstack([np.random.default_rng(0).random((100, 5)), np.full((1, 5), 50.0)])
     monkeypatch.setattr(Conformal, "hold_out", lambda *_: np.array([3, 7, 100]))
-    detector = quick(threshold=Conformal()).fit(X)
+    detector = quick(threshold=Conformal(held_out=0.2)).fit(X)
     assert detector.fallback_used_
     assert len(detector.candidate_outliers_) == 10
     assert not np.isin([3, 7, 100], detector.candidate_outliers_).any()
@@ -200,13 +200,14 @@ def test_a_rate_that_is_no_share_is_refused(conformal, quick, data, fdr):
 
 @pytest.mark.parametrize("share", [0.0, 0.6, 1])
 def test_an_unusable_share_to_hold_out_is_refused(quick, data, share):
-    with pytest.raises(OptionError, match=r"held_out=.* was given; allowed: a number above 0 and at most 0\.5"):
+    with pytest.raises(OptionError, match=r"held_out=.* was given; allowed: None or a number above 0 and at most 0\.5"):
         quick(threshold=Conformal(held_out=share)).fit(data[0])
 
 
-def test_rows_to_hold_out_are_needed(quick, data):
+@pytest.mark.parametrize("share", [None, 0.2])
+def test_rows_to_hold_out_are_needed(quick, data, share):
     with pytest.raises(OptionError, match="no row is unlabelled"):
-        quick(threshold=Conformal()).fit(data[0], labels=2 * data[1] - 1)
+        quick(threshold=Conformal(held_out=share)).fit(data[0], labels=2 * data[1] - 1)
 
 
 def test_it_is_no_thresholder(data):

@@ -78,7 +78,7 @@ ALLOWED = {
     "fraction": [1e-9, 0.05, 1, np.float32(0.5)],
     "count": [1, 10**6],
     "fdr": [1e-9, 0.1, 1],
-    "held_out": [1e-9, 0.2, 0.5],
+    "held_out": [None, 1e-9, 0.2, 0.5],
 }
 REFUSED = {
     "n_components": [0, -1, 4097, 2.0, "20", None, True, np.True_],
@@ -104,7 +104,7 @@ REFUSED = {
     "fraction": [0, 0.0, -0.1, 1.1, math.nan, None, True],
     "count": [0, -1, 2.0, None, True],
     "fdr": [0, 0.0, 1.1, math.nan, None, True],
-    "held_out": [0, 0.0, 0.6, math.nan, None, True],
+    "held_out": [0, 0.0, 0.6, math.nan, "0.2", True],
 }
 
 

@@ -41,6 +41,8 @@ OF_TERMS = {
     "label direction": {"columns weights": "what labelled outliers have in common"},
     "mean": {},
     "normalized": {},
+    "sum": {},
+    "by fold": {},
     "evidence": {"curve": "some of the scores of each view"},
 }
 """Of each kind of term its arrays, and what the page says of them."""

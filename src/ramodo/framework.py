@@ -21,6 +21,7 @@ from .detector import Detector, seed_of
 from .explain.contributions import explain
 from .explain.explanation import Explanation
 from .fitting import flow as fitting
+from .fitting.folds import fit_by_fold
 from .fitting.training_data import Given, TrainingData, open_training_data
 from .insight.diagnosis import Diagnosis, compare_normalizations, diagnose
 from .model.file import saving as model_file
@@ -76,7 +77,7 @@ class RandomDistanceDetector(ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
                 "row_norms_": np.sqrt(data.rows.squared_norms(self._n_threads())),
             }
         previous = self._previous(data)
-        outcome = self._learn(stages, data, seed, previous, progress)
+        outcome = self._learn_by_fold(stages, data, seed, previous, progress)
         facts["fingerprint_"] = data.rows.fingerprint()
         fitted = {**facts, **_attributes(outcome, stages, data), "stage_seconds_": progress.seconds}
         if names is not None:
@@ -93,6 +94,7 @@ class RandomDistanceDetector(ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
             self.n_features_in_ == data.rows.n_features
             and self.model_.normalize == self.normalize
             and len(self.model_.learned) == self._n_learned(data)
+            and max(1, len(self.model_.by_fold)) == self._stages().cutoff.n_folds()
             and self.options_ == self._stages().shape()
         )
         if not same:
@@ -104,7 +106,23 @@ class RandomDistanceDetector(ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
 
     def _n_learned(self, data: TrainingData) -> int:
         """Representations that a fit has."""
-        return self.n_estimators
+        return self.n_estimators * int(self._stages().cutoff.n_folds())
+
+    def _learn_by_fold(
+        self,
+        stages: Stages,
+        data: TrainingData,
+        seed: np.random.SeedSequence,
+        previous: Model | None,
+        progress: Progress,
+    ) -> fitting.Outcome:
+        """One model, or one for each fold where the cut-off asks for it, all from the same seed."""
+
+        def learn(data: TrainingData, previous: Model | None) -> fitting.Outcome:
+            return self._learn(stages, data, np.random.SeedSequence(seed.entropy), previous, progress)
+
+        n_folds = stages.cutoff.n_folds()
+        return learn(data, previous) if n_folds == 1 else fit_by_fold(learn, data, n_folds, previous)
 
     def _learn(
         self,
@@ -114,7 +132,7 @@ class RandomDistanceDetector(ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
         previous: Model | None,
         progress: Progress,
     ) -> fitting.Outcome:
-        """Everything from rows to a threshold."""
+        """Everything from rows to scores."""
         n_rows = data.rows.n_rows
         plan = fitting.Plan(
             n_epochs=self.n_epochs if previous is None else max(1, self.n_epochs // _WARM),
@@ -138,20 +156,27 @@ class RandomDistanceDetector(ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
         return self.model_.transform(rows, self._n_threads())
 
     def p_values(self, X: Any) -> npt.NDArray[np.float64]:
-        """The share of held-out rows that score at least as high, for new rows; needs `threshold=Conformal()`."""
+        """The share of training rows of its fold that score at least as high, for new rows.
+
+        Needs `threshold=Conformal()`; with a share to hold out, those rows count in place of the fold's.
+        """
         rows = self._open(X)
         if len(self.calibration_scores_) == 0:
             raise OptionError(
-                "p-values need held-out rows, and this detector was fitted without; fit it with threshold=Conformal() "
-                "(RAMODO: cutoff=Conformal())."
+                "p-values need rows that training did without, and this detector was fitted without; fit it with "
+                "threshold=Conformal() (RAMODO: cutoff=Conformal())."
             )
-        return conformal.p_values(self.model_.score(rows, self._n_threads()), self.calibration_scores_)
+        scores, counts = self.model_.score(rows, self._n_threads()), self.model_.n_calibration
+        if not counts:
+            return conformal.p_values(scores, self.calibration_scores_)
+        of_folds = np.split(self.calibration_scores_, np.cumsum(counts)[:-1])
+        return np.choose(rows.folds(len(counts)), [conformal.p_values(scores, fold) for fold in of_folds])
 
     def discoveries(self, X: Any, fdr: float = 0.1) -> npt.NDArray[np.bool_]:
         """Which of a batch of new rows are outliers, at most an expected share `fdr` of them falsely.
 
         Benjamini and Hochberg's rule on the p-values of the batch: unlike a score, a row's flag depends on the others.
-        This is not guaranteed for rows that the detector was fitted to.
+        This is not guaranteed for rows that the detector was fitted to, which `predict` is for.
         """
         check({"fdr": fdr})
         return conformal.benjamini_hochberg(self.p_values(X), fdr)
@@ -375,11 +400,13 @@ class RAMODO(RandomDistanceDetector):
 
 def _attributes(outcome: fitting.Outcome, stages: Stages, data: TrainingData) -> dict[str, Any]:
     """What a fit leaves on the estimator."""
-    fits = outcome.fits
+    fits, folds = outcome.fits, outcome.calibration
+    calibration, cutoff = np.concatenate(folds), stages.cutoff
+    threshold = cutoff.cutoff_from(outcome.scores, calibration) if len(folds) == 1 else cutoff.cutoff_of_folds(folds)
     return {
         "model_": outcome.model,
         "n_features_in_": data.rows.n_features,
-        "initial_scores_": fits[0].initial if len(fits) == 1 else np.mean([f.initial for f in fits], axis=0),
+        "initial_scores_": outcome.initial,
         "candidate_outliers_": fits[0].candidates.outliers
         if len(fits) == 1
         else np.unique(np.concatenate([f.candidates.outliers for f in fits])),
@@ -388,9 +415,9 @@ def _attributes(outcome: fitting.Outcome, stages: Stages, data: TrainingData) ->
         "samples_": [f.sample for f in fits],
         "n_alive_": [f.n_alive for f in fits],
         "outlier_scores_": outcome.scores,
-        "calibration_scores_": outcome.calibration,
-        "threshold_": outcome.threshold,
-        "offset_": offset_of(outcome.threshold),
+        "calibration_scores_": calibration,
+        "threshold_": threshold,
+        "offset_": offset_of(threshold),
         "false_positive_bound_": stages.cutoff.bound(),
         "options_": stages.shape(),
         "source_": None,

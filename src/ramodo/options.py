@@ -223,10 +223,16 @@ OPTIONS: tuple[Option, ...] = (
         0.1,
         (Real(0, 1, above=True),),
         "-",
-        "Expected share of false discoveries among new rows, by `discoveries`.",
-        Flag("--fdr", "Set the threshold by this false-discovery rate, which holds for new rows only.", default=None),
+        "Expected share of false discoveries among the flagged rows, or among new rows, by `discoveries`.",
+        Flag("--fdr", "Flag rows of which an expected share of at most this is flagged by chance.", default=None),
     ),
-    Option("held_out", 0.2, (Real(0, 0.5, above=True),), "-", "Share of the rows that only the cut-off sees."),
+    Option(
+        "held_out",
+        None,
+        (Literal(None), Real(0, 0.5, above=True)),
+        "-",
+        "Share of the rows that only the cut-off sees, in place of two members that each do without half of them.",
+    ),
 )
 
 

@@ -34,7 +34,13 @@ def test_a_model(run, files):
 
 
 def test_a_model_with_labels_a_cut_off_and_several_members(ok, data, tmp_path):
-    options = {"threshold": Conformal(0.2), "n_estimators": 3, "normalize": "l2", "n_epochs": 2, "random_state": 0}
+    options = {
+        "threshold": Conformal(0.2, held_out=0.2),
+        "n_estimators": 3,
+        "normalize": "l2",
+        "n_epochs": 2,
+        "random_state": 0,
+    }
     REPEN(**options).fit(data[0], labels=data[1]).save(tmp_path / "model")
     facts = json.loads(ok("info", tmp_path / "model", "--json"), parse_constant=pytest.fail)
     assert facts["models"] == 3

@@ -8,11 +8,12 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from ramodo import RAMODO, REPEN, AverageNN, KthNN, Sp
+from ramodo import RAMODO, REPEN, AverageNN, Conformal, Consensus, KthNN, Sp
 from ramodo.data.opening import open_block
 from ramodo.explain.contributions import explain
 from ramodo.kernels import Phi
-from ramodo.model.combining import Mean, Normalized
+from ramodo.model.by_fold import ByFold
+from ramodo.model.combining import Mean, Normalized, Sum
 from ramodo.model.evidence import Curve, Evidence
 from ramodo.model.file.terms import KINDS, describe, read
 from ramodo.model.original import OriginalDistance
@@ -179,6 +180,8 @@ def _models(data, dense):
         ),
         "evidence": Model((_evidence(rows, one, learned, Normalized(other, "l2")), direction), (1.0, 2.0)),
         "normalised evidence": Model((learned, Normalized(_evidence(rows, one, other, several), "max")), (1.0, 1.0)),
+        "by fold": Model((ByFold((Sum((learned, direction), (0.5, 0.0)), one), (2.0, 0.5), (3, 4)), other), (1.0, 0.5)),
+        "evidence by fold": Consensus(6, threshold=Conformal(), normalize="max", random_state=0).fit(X).model_,
     }
 
 
@@ -203,6 +206,8 @@ SUMS = [
     "normalised twice",
     "evidence",
     "normalised evidence",
+    "by fold",
+    "evidence by fold",
 ]
 any_sum = pytest.mark.parametrize("name", SUMS)
 
@@ -349,6 +354,59 @@ def test_an_original_distance_to_nothing(data):
     tensors["term.0.origin.indptr"] = np.zeros(1, dtype=np.int64)
     with pytest.raises(ValueError, match=r"0 sample\(s\)|not subsamples"):
         read(text, tensors, N_FEATURES, 120)
+
+
+@pytest.mark.parametrize(
+    ("facts", "message"),
+    [
+        ({"units": [1.0]}, "folds have not one unit and one number of rows for each"),
+        ({"units": [1.0, 0.0]}, r"term\.0\.units is"),
+        ({"units": [1.0, -1.0]}, r"term\.0\.units is"),
+        ({"units": None}, r"term\.0\.units is"),
+        ({"n_calibration": [1]}, "folds have not one unit"),
+        ({"n_calibration": [1, -1]}, r"term\.0\.n_calibration is"),
+        ({"n_calibration": [1, 1.0]}, r"term\.0\.n_calibration is"),
+        ({"n_calibration": [True, 1]}, r"term\.0\.n_calibration is"),
+        ({"n_calibration": [1, 10**30]}, r"term\.0\.n_calibration is"),
+        ({"n_calibration": "12"}, r"term\.0\.n_calibration is"),
+        ({"extra": 1}, r"term\.0 has 'extra', which is not known"),
+        ({"terms": []}, "folds have not one unit"),
+    ],
+    ids=str,
+)
+def test_numbers_of_folds(models, facts, message):
+    text, tensors = describe(models[False]["by fold"])
+    tree = json.loads(text)
+    tree["terms"][0] |= facts
+    with pytest.raises(ModelFileError, match=message):
+        read(json.dumps(tree), tensors, N_FEATURES, 120)
+
+
+@pytest.mark.parametrize("weights", [[1.0], [1.0, -1.0], [1.0, float("nan")], None])
+def test_weights_of_a_sum_within(models, weights):
+    text, tensors = describe(models[False]["by fold"])
+    tree = json.loads(text)
+    tree["terms"][0]["terms"][0]["weights"] = weights
+    with pytest.raises(ModelFileError, match=r"a sum has not one weight|term\.0\.0\.weights is"):
+        read(json.dumps(tree), tensors, N_FEATURES, 120)
+
+
+@either
+def test_a_row_is_scored_and_explained_by_the_member_of_its_fold(models, data, dense):
+    (term, _), rows = models[dense]["by fold"].terms, _block(data[0], dense)
+    folds = rows.folds(2)
+    expected = np.choose(
+        folds, [member.score(rows, 1) / unit for member, unit in zip(term.members, term.units, strict=True)]
+    )
+    assert np.array_equal(term.score(rows, 1), expected)
+    first, *_, last = term.parts(1.0, None)
+    for fold, part in ((0, first), (1, last)):
+        view = part.view(rows)
+        assert not view.p[folds != fold].any()
+        assert not view.q[folds != fold].any()
+        assert all(bool(part.nearest(view, i)) == (folds[i] == fold) for i in range(rows.n_rows))
+    total = sum(term.breakdown(rows, 1).values())
+    np.testing.assert_allclose(total, expected, rtol=1e-9)
 
 
 # ---- words, and rows that representations see ------------------------------------------------------------------------

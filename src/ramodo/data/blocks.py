@@ -16,6 +16,7 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 from .. import kernels
+from .folds import folds_of
 from .mapped import refuse_changed
 from .rows import Doubles, Integers, Rows, Show
 
@@ -136,6 +137,9 @@ class Block(Rows):
     @abstractmethod
     def content(self) -> bytes:
         """The non-zeros of the rows as bytes, without their factors; sparse and dense rows give the same bytes."""
+
+    def folds(self, n: int) -> Integers:
+        return np.concatenate([folds_of(block.as_sparse(), n) for block in self.blocks()])
 
     @abstractmethod
     def features_and_largest(self) -> tuple[Integers, float]:

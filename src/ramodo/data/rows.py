@@ -87,6 +87,10 @@ class Rows(ABC):
         """Non-zeros of each row."""
         return self.gather(methodcaller("lengths"))
 
+    def folds(self, n: int) -> Integers:
+        """The fold of each row, one of `n`, by a hash of its content before normalisation; see folds.py."""
+        return self.gather(methodcaller("folds", n))
+
     def facts(self) -> Facts:
         """Features that occur in any block, and the largest absolute value of all."""
         found = self.map(methodcaller("features_and_largest"))

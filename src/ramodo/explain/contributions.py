@@ -70,7 +70,7 @@ def explain(
                 float(percentiles[start + i]),
                 reasons[i],
                 float(scores[start + i] - strongest[i].contributions[:top].sum()),
-                parts[compared[0]].nearest(views[compared[0]], i),
+                next(filter(None, (parts[number].nearest(views[number], i) for number in compared)), ()),
                 _seen({name: float(values[i]) for name, values in added.items()}),
             )
             for i in range(block.n_rows)

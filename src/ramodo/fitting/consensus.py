@@ -34,6 +34,7 @@ from ..stages.assembling import Stages
 from ..stages.scoring import KthNN, RandomDistance, Sp
 from ..terminal.progress import Progress
 from . import flow
+from .curves import curve_by_law
 from .training_data import TrainingData
 
 STEPS = 20
@@ -81,7 +82,7 @@ def fit(
     previous: Model | None,
     progress: Progress,
 ) -> flow.Outcome:
-    """Everything from rows to a threshold. `previous` is a model whose weights training starts from."""
+    """Everything from rows to scores. `previous` is a model whose weights training starts from."""
     seeds, label_seed = seed.spawn(2 * _SEEDS), seed.spawn(1)[0]
     starts = () if previous is None else previous.learned
     first, fits = _read(stages, plan, _ranked(data, seeds, plan.n_threads, progress), seeds[2:], starts[:2], progress)
@@ -197,7 +198,7 @@ def _together(views: list[_View], held_out: npt.NDArray[np.int64]) -> tuple[Evid
     term = Evidence(
         tuple(view.name for view in views),
         tuple(view.term for view in views),
-        tuple(map(Curve.of, shaping)),
+        tuple(map(curve_by_law if len(held_out) else Curve.of, shaping)),
         tuple(view.weight for view in views),
         (0.0,) * len(views),
     )

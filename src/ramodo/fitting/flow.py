@@ -89,8 +89,9 @@ class Outcome:
     model: Model
     fits: tuple[LearnedFit, ...]
     scores: Scores
-    calibration: Scores
-    threshold: float
+    initial: Scores
+    calibration: tuple[Scores, ...]
+    """Scores of rows that are like new ones to what scores them, fold by fold."""
 
 
 def fit(
@@ -102,7 +103,7 @@ def fit(
     previous: Model | None,
     progress: Progress,
 ) -> Outcome:
-    """Everything from rows to a threshold. `previous` is a model whose weights training starts from."""
+    """Everything from rows to scores. `previous` is a model whose weights training starts from."""
     first, (label_seed, *more) = seed.spawn(_FIRST_SEEDS), seed.spawn(plan.n_estimators)
     starts = previous.learned if previous is not None else (None,) * plan.n_estimators
     if plan.n_estimators == 1:
@@ -126,7 +127,7 @@ def with_labels(
     n_threads: int,
     progress: Progress,
 ) -> Outcome:
-    """What labels add to the score of a term, and the threshold of all of it."""
+    """What labels add to the score of a term."""
     model = Model((term,))
     if stages.labels_in_score and data.n_labeled_outliers > 0:
         with progress.stage("labels"):
@@ -137,8 +138,8 @@ def with_labels(
             model, scores = learn_direction(
                 data.rows, data.eligible, known, fits[0].initial, term, scores, rng, n_threads
             )
-    calibration = scores[data.held_out]
-    return Outcome(model, tuple(fits), scores, calibration, stages.cutoff.cutoff_from(scores, calibration))
+    initial = fits[0].initial if len(fits) == 1 else np.mean([f.initial for f in fits], axis=0)
+    return Outcome(model, tuple(fits), scores, initial, (scores[data.held_out],))
 
 
 def _together(fits: list[LearnedFit]) -> tuple[Term, Scores]:

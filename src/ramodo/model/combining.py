@@ -9,10 +9,8 @@ from typing import Any, ClassVar
 
 from ..data.blocks import Block
 from .parts import Part
-from .saved import Saved, require
+from .saved import SMALLEST_UNIT, Saved, require
 from .terms import Scores, Term, added
-
-_SMALLEST_UNIT = 1e-300
 
 _MADE_ONE = {"l2": "length", "max": "largest absolute value"}
 """Ways to normalise rows, and what of a row they make 1."""
@@ -42,7 +40,7 @@ class Mean(Term):
 
     @classmethod
     def read(cls, saved: Saved, inner: tuple[Term, ...]) -> Mean:
-        units = saved.reals("units", low=_SMALLEST_UNIT)
+        units = saved.reals("units", low=SMALLEST_UNIT)
         require(len(units) == len(inner) > 0, "a mean has not one unit for each of its terms")
         return cls(inner, tuple(units))
 
@@ -92,3 +90,40 @@ class Normalized(Term):
 
     def __str__(self) -> str:
         return f"{self.term}, of rows whose {_MADE_ONE[self.how]} is 1"
+
+
+@dataclass(frozen=True)
+class Sum(Term):
+    """The weighted sum of several terms, as a term."""
+
+    terms: tuple[Term, ...]
+    weights: tuple[float, ...]
+    kind: ClassVar[str] = "sum"
+
+    def score(self, block: Block, n_threads: int, normalize: str | None = None) -> Scores:
+        pairs = zip(self.terms, self.weights, strict=True)
+        return added([weight * term.score(block, n_threads, normalize) for term, weight in pairs])
+
+    def breakdown(self, block: Block, n_threads: int, normalize: str | None = None) -> dict[str, Scores]:
+        pairs = zip(self.terms, self.weights, strict=True)
+        each = [(term.breakdown(block, n_threads, normalize), weight) for term, weight in pairs]
+        return {name: weight * scores for found, weight in each for name, scores in found.items()}
+
+    def parts(self, weight: float, normalize: str | None) -> list[Part]:
+        pairs = zip(self.terms, self.weights, strict=True)
+        return [part for term, own in pairs for part in term.parts(weight * own, normalize)]
+
+    def facts(self) -> dict[str, Any]:
+        return {"weights": list(self.weights)}
+
+    @classmethod
+    def read(cls, saved: Saved, inner: tuple[Term, ...]) -> Sum:
+        weights = saved.reals("weights", low=0.0)
+        require(len(weights) == len(inner) > 0, "a sum has not one weight for each of its terms")
+        return cls(inner, tuple(weights))
+
+    def inner(self) -> tuple[Term, ...]:
+        return self.terms
+
+    def __str__(self) -> str:
+        return " and ".join(map(str, self.terms))

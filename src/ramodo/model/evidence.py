@@ -28,7 +28,7 @@ from .terms import Scores, Tensors, Term, added
 TAIL = 0.05
 """The share of training rows whose scores are the tail."""
 
-_KNOTS = 256
+KNOTS = 256
 """Counted shares that are kept; between them evidence is interpolated."""
 
 
@@ -46,7 +46,7 @@ class Curve:
         ordered = np.sort(scores)
         n = len(ordered)
         start = n - max(1, round(TAIL * n))
-        knots = np.unique(ordered[np.linspace(0, start, min(_KNOTS, start + 1)).astype(np.int64)])
+        knots = np.unique(ordered[np.linspace(0, start, min(KNOTS, start + 1)).astype(np.int64)])
         values = -np.log1p(-np.searchsorted(ordered, knots, "left") / n)
         last = float(knots[-1])
         excess = float(ordered[start:].mean()) - last
@@ -123,7 +123,7 @@ class Evidence(Term):
 
 def _read_curve(saved: Saved, number: int, slope: float) -> Curve:
     scores, values = (saved.array(f"curve.{number}.{name}", "float64", 1) for name in ("scores", "values"))
-    fine = 0 < len(scores) == len(values) <= _KNOTS and float(values[0]) == 0.0
+    fine = 0 < len(scores) == len(values) <= KNOTS and float(values[0]) == 0.0
     steps = [all(a < b for a, b in pairwise(one.tolist())) for one in (scores, values)]
     require(fine and all(steps), f"curve {number} of the evidence does not rise from 0")
     return Curve(scores, values, slope)

@@ -19,11 +19,14 @@ CHECKED_AT_ONCE = 1 << 26
 
 
 DEEPEST = 8
-"""Levels of terms within terms; a fit gives three at most, and each level is a nested call."""
+"""Levels of terms within terms; a fit gives six at most, and each level is a nested call."""
 
 MOST_TERMS = 10_000
 """Terms side by side; a fit gives a thousand at most."""
 
+
+SMALLEST_UNIT = 1e-300
+"""Of scores, which are divided by it."""
 
 _LONGEST_SHOWN = 50
 
@@ -110,6 +113,13 @@ class Saved:
         fine = isinstance(values, list) and all(_is_finite(value) and value >= low for value in values)
         require(fine, f"{self._prefix}{name} is {shown(values)}")
         return [float(value) for value in values]
+
+    def integers(self, name: str, low: int, high: int) -> list[int]:
+        """A list of whole numbers within bounds, both included."""
+        values = self._take(name)
+        fine = isinstance(values, list) and all(type(value) is int and low <= value <= high for value in values)
+        require(fine, f"{self._prefix}{name} is {shown(values)}")
+        return [int(value) for value in values]
 
     def flag(self, name: str, missing: bool | None = None) -> bool:
         """True or false; `missing` is what holds where older files do not say."""

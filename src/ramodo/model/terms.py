@@ -8,6 +8,8 @@ A term scores rows, says exactly what each feature adds to its scores, and can b
     Mean                 of several terms, each in its own unit                      combining.py
     Normalized           a term of rows that are normalised first                    combining.py
     Evidence             how unusual a row is to several terms, each in its own way  evidence.py
+    Sum                  of several terms, each with a weight                        combining.py
+    ByFold               the term that was not trained on rows such as this          by_fold.py
 
 `Model` is their weighted sum.
 """
@@ -146,6 +148,17 @@ class Model:
     def normalize(self) -> str | None:
         """How rows are normalised before the first representation sees them."""
         return next((how for _, how in self._of_kind("learned distance")), None)
+
+    @property
+    def by_fold(self) -> tuple[Model, ...]:
+        """The members, each as a model, where a row is scored by the member of its fold; else none."""
+        is_by_fold = len(self.terms) == 1 and self.terms[0].kind == "by fold"
+        return tuple(Model((member,)) for member in self.terms[0].inner()) if is_by_fold else ()
+
+    @property
+    def n_calibration(self) -> tuple[int, ...]:
+        """Of each fold, the training rows that are like new rows to its member."""
+        return tuple(self.terms[0].facts()["n_calibration"]) if self.by_fold else ()
 
     def breakdown(self, block: Block, n_threads: int) -> dict[str, Scores]:
         """What the scores of rows are made of, in words: for each view or term, what it adds."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -49,6 +50,17 @@ class AdaptedCutoff:
             found = self.adapted.cutoff(scores)
         else:
             found = self.adapted.cutoff_from(scores, held_out)
+        return self._checked(found)
+
+    def n_folds(self) -> int:
+        """Members of a fit."""
+        return int(self.adapted.n_folds()) if hasattr(self.adapted, "n_folds") else 1
+
+    def cutoff_of_folds(self, folds: Sequence[Scores]) -> float:
+        """The threshold for scores by the member that did without the row."""
+        return self._checked(self.adapted.cutoff_of_folds(folds))
+
+    def _checked(self, found: Any) -> float:
         return float(checked_scores("cutoff", self.adapted, [found], 1)[0])
 
     def guarantee(self, is_training: bool, finds_nothing: bool) -> Guarantee:

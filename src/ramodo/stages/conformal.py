@@ -1,20 +1,30 @@
-"""A cut-off with a guarantee: conformal p-values from held-out rows, which control the false-discovery rate.
+"""A cut-off with a guarantee: p-values of rows that training did without, which control the false-discovery rate.
 
-A share of the rows is held out: they are neither references nor in any triplet, so to the fitted detector they are like
-new rows. A row's p-value is the share of held-out rows that score at least as high. Benjamini and Hochberg's rule
-on the p-values of a batch then keeps the expected share of false discoveries at or below the rate that was asked for
-(Bates, Candès, Lei, Romano, Sesia 2023), where the rows of the batch are new. Outliers among the held-out rows make it
-more cautious, not less. Nothing is guaranteed for the rows that were trained on: their scores differ from those of
-new rows.
+A fit has two members, each of which does without one fold of the rows, and a row is scored by the member that did
+without its fold. Benjamini and Hochberg's rule on p-values keeps the expected share of false discoveries at or below
+the rate that was asked for. There are two kinds of p-values:
+
+Of a new row, it is the share of training rows of its fold that score at least as high: to the member that scores them
+they are like new rows too, so nothing is assumed (Bates, Candès, Lei, Romano, Sesia 2023). Outliers among them make it
+more cautious, not less.
+
+Training rows cannot be compared with themselves: a share k/n of them is always among the k highest. Their p-values
+follow from the bulk of their scores and an assumption on how those of ordinary rows go on beyond it: tail.py.
+
+With `held_out` there is one member, which does without a share of the rows: half the work, and no p-values of training
+rows that hold.
 """
 
 from __future__ import annotations
+
+from collections.abc import Sequence
 
 import numpy as np
 import numpy.typing as npt
 
 from ..options import OptionError, check
 from .protocols import Cutoff, Guarantee, Scores
+from .tail import tails_of
 
 
 def p_values(scores: Scores, calibration: Scores) -> Scores:
@@ -33,14 +43,19 @@ def benjamini_hochberg(p: Scores, fdr: float) -> npt.NDArray[np.bool_]:
     return rejected
 
 
+def _lowest(scores: Scores, found: npt.NDArray[np.bool_]) -> float:
+    """The lowest score that was found; above all if none was."""
+    return float(scores[found].min()) if found.any() else float(np.nextafter(scores.max(), np.inf))
+
+
 class Conformal(Cutoff):
     """The cut-off by Benjamini and Hochberg's rule at `fdr`, applied to the training rows.
 
-    The false-discovery rate itself holds for new rows only, by `discoveries` of the fitted detector.
-    `held_out` is the share of unlabelled rows that is kept out of training.
+    `discoveries` of the fitted detector applies it to new rows. With `held_out`, the share of unlabelled rows that is
+    kept out of training, the fit has one member in place of two, and the rate holds for new rows only.
     """
 
-    def __init__(self, fdr: float = 0.1, held_out: float = 0.2) -> None:
+    def __init__(self, fdr: float = 0.1, held_out: float | None = None) -> None:
         self.fdr = fdr
         self.held_out = held_out
 
@@ -51,6 +66,8 @@ class Conformal(Cutoff):
             raise OptionError(
                 "Conformal was given, but no row is unlabelled (0 in labels); allowed: data with some, to hold out."
             )
+        if self.held_out is None:
+            return super().hold_out(candidates, rng)
         count = max(1, round(self.held_out * len(candidates)))
         return np.sort(rng.choice(candidates, count, replace=False))
 
@@ -63,24 +80,38 @@ class Conformal(Cutoff):
         if len(held_out) == 0:
             raise ValueError("Conformal needs the scores of held-out rows; it is a cut-off for final scores only.")
         found = benjamini_hochberg(p_values(scores, held_out), self.fdr)
-        if not found.any():
-            return float(np.nextafter(max(scores.max(), held_out.max()), np.inf))
-        return float(scores[found].min())
+        return _lowest(scores, found)
+
+    def n_folds(self) -> int:
+        """Two members, unless rows are held out."""
+        return 2 if self.held_out is None else 1
+
+    def cutoff_of_folds(self, folds: Sequence[Scores]) -> float:
+        """The lowest score that is a discovery among those of all folds; above all of them if there is none.
+
+        The p-value of a score is the share of ordinary rows, whatever their fold, that reach it.
+        """
+        scores = np.concatenate(folds)
+        pairs = zip(folds, tails_of(folds), strict=True)
+        reached = np.sum([len(fold) * tail.p_values(scores) for fold, tail in pairs], axis=0)
+        return _lowest(scores, benjamini_hochberg(reached / len(scores), self.fdr))
 
     def guarantee(self, is_training: bool, finds_nothing: bool) -> Guarantee:
-        return Guarantee(self._meaning(is_training, finds_nothing), self._caveat(is_training, finds_nothing))
-
-    def _meaning(self, is_training: bool, finds_nothing: bool) -> str:
+        rule = f"that of Benjamini and Hochberg's rule at {self.fdr:g} on the training rows"
         nothing = (
-            f"; no {'row' if is_training else 'training row'} is a discovery at this rate, so it is above all of them"
+            f"no {'row' if is_training else 'training row'} is a discovery at this rate, so it is above all of them"
         )
-        return (
-            f"that of Benjamini and Hochberg's rule at {self.fdr:g} on the training rows"
-            f"{nothing if finds_nothing else ''}; the false-discovery rate holds for new rows only, by `discoveries`"
-        )
+        said = [rule, *([nothing] if finds_nothing else []), *self._holds(finds_nothing)]
+        return Guarantee("; ".join(said), self._caveat(is_training, finds_nothing))
+
+    def _holds(self, finds_nothing: bool) -> list[str]:
+        """For whom the rate holds, and on what condition."""
+        if self.held_out is not None:
+            return ["the false-discovery rate holds for new rows only, by `discoveries`"]
+        return [] if finds_nothing else [f"{_OF_TRAINING_ROWS.format(self.fdr)}, if {_CONDITION}"]
 
     def _caveat(self, is_training: bool, finds_nothing: bool) -> str:
-        """P-values of training rows differ from those of new rows, and a fixed threshold ignores the batch."""
+        """A fixed threshold ignores the batch; and where rows were held out, training saw the others."""
         if not is_training:
             return (
                 "It can flag any share of rows outside the training data, such as these: many flagged rows mean that "
@@ -89,7 +120,17 @@ class Conformal(Cutoff):
             )
         if finds_nothing:
             return "A higher rate, or more rows, may find some. The ranking still says which rows to look at first."
+        if self.held_out is None:
+            return (
+                "Each row was scored by a model that did not see it. Where scores of ordinary rows fall off ever more "
+                "slowly, as with rows of very different sizes, more of them can be flagged by chance."
+            )
         return (
             "It is not known how many of the flagged rows are false alarms: the detector was fitted to these rows. The "
             "ranking says which to look at first."
         )
+
+
+_OF_TRAINING_ROWS = "of the training rows at or above it, an expected share of at most {:g} is there by chance"
+
+_CONDITION = "scores of ordinary rows fall off beyond their bulk as they do within it, or faster"

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol
 
@@ -142,6 +142,14 @@ class Cutoff(ABC, BaseEstimator):
     def cutoff_from(self, scores: Scores, held_out: Scores) -> float:
         """The threshold for the final scores, given those of the held-out rows."""
         return self.cutoff(scores)
+
+    def n_folds(self) -> int:
+        """Members of a fit, each of which does without one fold of the rows and scores it; 1 is a fit as usual."""
+        return 1
+
+    def cutoff_of_folds(self, folds: Sequence[Scores]) -> float:
+        """The threshold for scores by the member that did without the row, fold by fold."""
+        return self.cutoff(np.concatenate(folds))
 
     def guarantee(self, is_training: bool, finds_nothing: bool) -> Guarantee:
         """What holds for flagged rows, of the training data or of other data.

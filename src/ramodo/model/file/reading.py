@@ -57,6 +57,8 @@ def read_fitted(header: dict[str, str], tensors: dict[str, npt.NDArray[Any]]) ->
     samples, alive = _read_samples(header, tensors, model)
     documents = frequencies.read(header, tensors, facts["n_features_in_"])
     check_vectors(tensors, facts["n_features_in_"])
+    counts, n_calibration = model.n_calibration, len(tensors["calibration_scores_"])
+    require(not counts or sum(counts) == n_calibration, f"its folds have {sum(counts)} rows, not {n_calibration}")
     fitted = {**facts, **tensors, "model_": model, "samples_": samples, "n_alive_": alive}
     fitted["document_frequencies_"] = documents
     if names is not None:

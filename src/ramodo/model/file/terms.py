@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from ..combining import Mean, Normalized
+from ..by_fold import ByFold
+from ..combining import Mean, Normalized, Sum
 from ..evidence import Evidence
 from ..label_direction import LabelDirection
 from ..learned import LearnedDistance
@@ -16,7 +17,8 @@ from ..saved import Saved, require, shown
 from ..terms import Model, Tensors, Term
 
 KINDS: dict[str, type[Term]] = {
-    kind.kind: kind for kind in (LearnedDistance, OriginalDistance, LabelDirection, Mean, Normalized, Evidence)
+    kind.kind: kind
+    for kind in (LearnedDistance, OriginalDistance, LabelDirection, Mean, Normalized, Evidence, Sum, ByFold)
 }
 """Terms that a file may hold."""
 

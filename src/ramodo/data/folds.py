@@ -1,0 +1,43 @@
+"""The fold of a row, by a hash of its content: the same wherever the row is, and in every process.
+
+Columns and values of the non-zeros are hashed, with values in single precision: sparse and dense rows give the same
+fold, and so do the types that hold the same numbers. Equal rows share a fold.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+if TYPE_CHECKING:
+    from .blocks import SparseRows
+
+Hashes = npt.NDArray[np.uint64]
+
+
+def folds_of(rows: SparseRows, n: int) -> npt.NDArray[np.int64]:
+    """A number from 0 to n - 1 for each row, whose factors do not count."""
+    begin, end = int(rows.indptr[0]), int(rows.indptr[-1])
+    entries = _of_entries(rows.indices[begin:end], rows.data[begin:end])
+    before = np.concatenate([np.zeros(1, np.uint64), np.cumsum(entries, dtype=np.uint64)])  # modulo 2^64, as all here
+    sums = np.diff(before[rows.indptr - begin])
+    return ((_mixed(sums) >> np.uint64(32)) % np.uint64(n)).astype(np.int64)
+
+
+def _of_entries(columns: npt.NDArray[Any], values: npt.NDArray[Any]) -> Hashes:
+    """A hash of each column with its value; 0 for a value of 0, which may be stored or not."""
+    with np.errstate(over="ignore", under="ignore"):
+        single = values.astype(np.float32)
+    hashes = _mixed(_mixed(columns.astype(np.uint64)) + single.view(np.uint32))
+    hashes[single == 0] = 0
+    return hashes
+
+
+def _mixed(numbers: Hashes) -> Hashes:
+    """Each bit depends on all (the finaliser of SplitMix64)."""
+    x = numbers + np.uint64(0x9E3779B97F4A7C15)
+    x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return np.asarray(x ^ (x >> np.uint64(31)))

@@ -1,0 +1,36 @@
+"""The evidence of a view by the law of its bulk (stages/tail.py), for fits that tell how unlikely a row is.
+
+A curve that takes its tail from the highest rows is one of ranks: where those are outliers, none of them stands out.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..model.evidence import KNOTS, Curve
+from ..model.terms import Scores
+from ..stages.tail import tails_of
+
+_BEYOND = np.concatenate([np.arange(0.25, 5, 0.25), np.arange(5, 41)])
+"""Evidence beyond the bulk at which the law is looked up; the last step goes on for ever."""
+
+
+def curve_by_law(scores: Scores) -> Curve:
+    """Shares are counted up to the end of the bulk, and follow the law beyond."""
+    (tail,) = tails_of([scores], errors=0.0)  # the sum of all evidence is judged with caution
+    end = int(np.searchsorted(tail.ordered, tail.start, side="left"))
+    places = np.linspace(0, end, min(KNOTS - len(_BEYOND), end + 1)).astype(np.int64)
+    knots = np.unique(tail.ordered[places])
+    values = -np.log(tail.p_values(knots))
+    if tail.rate == 0:
+        return Curve(knots, values, 0.0)
+    beyond = tail.start + _stretched(_BEYOND, tail.shape) / tail.rate
+    scores, values = np.concatenate([knots, beyond]), np.concatenate([values, values[-1] + _BEYOND])
+    kept = np.concatenate([[True], np.diff(scores) > 0])
+    scores, values = scores[kept], values[kept]
+    return Curve(scores, values, float((values[-1] - values[-2]) / (scores[-1] - scores[-2])))
+
+
+def _stretched(evidence: Scores, shape: float) -> Scores:
+    """How far beyond the bulk a power law reaches such evidence, where an exponential law does at once."""
+    return evidence if shape == 0 else np.expm1(shape * evidence) / shape
