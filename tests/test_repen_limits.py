@@ -9,7 +9,7 @@ import time
 import numpy as np
 import pytest
 
-from ramodo.fitting.flow import _Responses, _warn_if_collapsed
+from ramodo.fitting.flow import _count_alive, _Responses
 
 _A_TRILLION = """
 import resource
@@ -74,13 +74,13 @@ def test_ctrl_c_stops_training_and_leaves_the_estimator_unfitted():
     assert "training" not in complaints
 
 
-@pytest.mark.parametrize("last", ["ramodo.fitting.flow._warn_if_collapsed", "ramodo.framework._attributes"])
+@pytest.mark.parametrize("last", ["ramodo.fitting.flow._count_alive", "ramodo.framework._attributes"])
 def test_an_interruption_at_the_very_end_leaves_an_older_fit_whole(quick, data, monkeypatch, last):
     X = data[0]
     detector = quick().fit(X)
     before, state = detector.predict(X), dict(vars(detector))
 
-    def interrupt(*_given):
+    def interrupt(*_given, **_named):
         raise KeyboardInterrupt
 
     monkeypatch.setattr(last, interrupt)
@@ -95,5 +95,6 @@ def test_a_collapsed_representation_is_told():
     units = np.arange(20)
     blocks = [_Responses(60, np.zeros(60), units < 2, 57), _Responses(40, np.zeros(40), units == 2, 38)]
     with pytest.warns(UserWarning, match=r"collapsed: only 3 of 20 units respond to any row, and 95% of the rows"):
-        assert _warn_if_collapsed(blocks) == 3
-    assert _warn_if_collapsed([*blocks, _Responses(1, np.zeros(1), units < 15, 0)]) == 15
+        assert _count_alive(blocks, warn=True) == 3
+    assert _count_alive(blocks, warn=False) == 3
+    assert _count_alive([*blocks, _Responses(1, np.zeros(1), units < 15, 0)], warn=True) == 15

@@ -33,6 +33,10 @@ make_dense = partial(_native.DenseTrainer, dense, None, wide[:10], options)
 make_projection = partial(_native.Projection, wide, weights, N, 0, 0.1, 0.0)
 
 
+def so_far():
+    return make_sparse().so_far()
+
+
 def finished():
     return make_sparse().finish()
 
@@ -88,6 +92,7 @@ def calls():
         "SparseTrainer": make_sparse,
         "SparseTrainer.run": partial(make_sparse().run, triplets, 2000, np.empty(1)),
         "SparseTrainer.begin, end": partial(half_a_step, make_sparse()),
+        "SparseTrainer.so_far": so_far,
         "SparseTrainer.finish": finished,
         "DenseTrainer": make_dense,
         "DenseTrainer.start_from": partial(trainer.start_from, wide[: N // 10], weights[: N // 10]),
