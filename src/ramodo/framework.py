@@ -7,7 +7,9 @@ stages; `RAMODO` takes them from the user.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any, Self
 
@@ -17,6 +19,9 @@ import scipy.sparse as sp
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import _get_feature_names, check_is_fitted
 
+from .data.blocks import Block
+from .data.elsewhere import here, is_elsewhere, names_elsewhere
+from .data.labels import read_numbers
 from .detector import Detector, seed_of
 from .explain.contributions import explain
 from .explain.explanation import Explanation
@@ -68,10 +73,12 @@ class RandomDistanceDetector(ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
         check(self.get_params(deep=False))
         stages, progress = self._stages(), Progress(self.verbose)
         seed = np.random.SeedSequence(seed_of(self.random_state))
-        names = _get_feature_names(X)
+        names = None if is_elsewhere(X) else _get_feature_names(X)
         with progress.stage("check"):
             given = Given(X, labels, labeled_outliers, labeled_inliers)
             data = open_training_data(given, stages, self.normalize, seed, self._n_threads())
+            if names is None and is_elsewhere(X):
+                names = names_elsewhere(data.rows)
             facts: dict[str, Any] = {
                 "row_lengths_": data.rows.lengths(),
                 "row_norms_": np.sqrt(data.rows.squared_norms(self._n_threads())),
@@ -80,6 +87,7 @@ class RandomDistanceDetector(ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
         outcome = self._learn_by_fold(stages, data, seed, previous, progress)
         facts["fingerprint_"] = data.rows.fingerprint()
         fitted = {**facts, **_attributes(outcome, stages, data), "stage_seconds_": progress.seconds}
+        progress.say("moved", data.rows.traffic())
         if names is not None:
             fitted["feature_names_in_"] = names
         self.__dict__.pop("feature_names_in_", None)
@@ -147,30 +155,29 @@ class RandomDistanceDetector(ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
 
     def outlier_score(self, X: Any) -> npt.NDArray[np.float64]:
         """How outlying each row is: higher is more outlying. Depends on the row alone, not on its neighbours in X."""
-        rows = self._open(X)
-        return self.model_.score(rows, self._n_threads())
+        check_is_fitted(self, "outlier_scores_")
+        return self._of_rows(partial(self.model_.score_block, n_threads=self._n_threads()), X)
 
     def transform(self, X: Any) -> npt.NDArray[np.float32]:
         """The representation: one row of numbers per row of X; those of several models side by side."""
-        rows = self._open(X)
-        return self.model_.transform(rows, self._n_threads())
+        check_is_fitted(self, "outlier_scores_")
+        of_block = partial(self.model_.transform_block, n_threads=self._n_threads())
+        return self._of_rows(of_block, X, self._n_features_out)
 
     def p_values(self, X: Any) -> npt.NDArray[np.float64]:
         """The share of training rows of its fold that score at least as high, for new rows.
 
         Needs `threshold=Conformal()`; with a share to hold out, those rows count in place of the fold's.
         """
-        rows = self._open(X)
+        check_is_fitted(self, "outlier_scores_")
         if len(self.calibration_scores_) == 0:
             raise OptionError(
                 "p-values need rows that training did without, and this detector was fitted without; fit it with "
                 "threshold=Conformal() (RAMODO: cutoff=Conformal())."
             )
-        scores, counts = self.model_.score(rows, self._n_threads()), self.model_.n_calibration
-        if not counts:
-            return conformal.p_values(scores, self.calibration_scores_)
-        of_folds = np.split(self.calibration_scores_, np.cumsum(counts)[:-1])
-        return np.choose(rows.folds(len(counts)), [conformal.p_values(scores, fold) for fold in of_folds])
+        counts = self.model_.n_calibration
+        of_folds = np.split(self.calibration_scores_, np.cumsum(counts)[:-1]) if counts else [self.calibration_scores_]
+        return self._of_rows(_PValues(self.model_, of_folds, self._n_threads()), X)
 
     def discoveries(self, X: Any, fdr: float = 0.1) -> npt.NDArray[np.bool_]:
         """Which of a batch of new rows are outliers, at most an expected share `fdr` of them falsely.
@@ -179,7 +186,7 @@ class RandomDistanceDetector(ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
         This is not guaranteed for rows that the detector was fitted to, which `predict` is for.
         """
         check({"fdr": fdr})
-        return conformal.benjamini_hochberg(self.p_values(X), fdr)
+        return conformal.benjamini_hochberg(here(self.p_values(X)), fdr)
 
     def diagnose(self, X: Any = None, *, labels: Any = None, labeled_outliers: Any = None) -> Diagnosis:
         """What a careful analyst would check, as findings and warnings.
@@ -192,20 +199,24 @@ class RandomDistanceDetector(ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
             return findings
         return findings.with_normalizations(compare_normalizations(self, X, labels, labeled_outliers))
 
-    def explain(self, X: Any, top: int = 10, *, names: Any = None) -> Explanation:
+    def explain(self, X: Any, top: int = 10, *, rows: Any = None, names: Any = None) -> Explanation:
         """Why each row of `X` has the score that it has.
 
         Parameters
         ----------
         X : rows, of the training data or new
         top : reasons per row; all other features are one number, `rest`, and the sum of all is the score
+        rows : numbers of the rows of `X` to explain, by default all; of rows elsewhere, only these are fetched
         names : name of each feature: a sequence, or a function of a feature's index; by default those of the training
             data where it had some, else the index
         """
         TOP.refuse_unless_allowed(top)
-        rows = self._open(X).in_memory()
-        scores = self.model_.score(rows, self._n_threads())
-        return explain(self.model_, rows, scores, self.outlier_scores_, self._name_of(names), top, self._n_threads())
+        opened = self._open(X)
+        numbers = None if rows is None else read_numbers(rows, opened.n_rows)
+        block = opened.in_memory() if numbers is None else opened.take(numbers)
+        scores = self.model_.score(block, self._n_threads())
+        found = explain(self.model_, block, scores, self.outlier_scores_, self._name_of(names), top, self._n_threads())
+        return found if numbers is None else found.numbered(numbers.tolist())
 
     def report(
         self,
@@ -396,6 +407,19 @@ class RAMODO(RandomDistanceDetector):
             self.cutoff,
             self.labels_in_score,
         )
+
+
+@dataclass(frozen=True)
+class _PValues:
+    """p-values of the rows of a block, each against the calibration scores of its fold."""
+
+    model: Model
+    folds: Sequence[npt.NDArray[np.float64]]
+    n_threads: int
+
+    def __call__(self, block: Block) -> npt.NDArray[np.float64]:
+        each = [conformal.p_values(self.model.score_block(block, self.n_threads), fold) for fold in self.folds]
+        return each[0] if len(each) == 1 else np.choose(block.folds(len(each)), each)
 
 
 def _attributes(outcome: fitting.Outcome, stages: Stages, data: TrainingData) -> dict[str, Any]:

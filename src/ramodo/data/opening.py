@@ -13,6 +13,7 @@ import scipy.sparse as sp
 
 from .. import kernels
 from .blocks import Block, DenseRows, MappedRows, SparseRows
+from .elsewhere import is_elsewhere, rows_elsewhere
 from .mapped import is_mapped
 from .rows import Facts, Rows
 
@@ -30,6 +31,8 @@ def open_rows(X: Any, *, name: str = "X", n_threads: int = 1) -> tuple[Rows, Fac
     Raises `DataError` for anything that is not a matrix of numbers: wrong shape, text, objects, complex numbers, NaN,
     infinity, values beyond 1e30.
     """
+    if is_elsewhere(X):
+        X = rows_elsewhere(X)
     if isinstance(X, Rows):
         return X, X.facts()
     return open_block(X, name=name, n_threads=n_threads)

@@ -151,6 +151,11 @@ class Explanation(Sequence[RowExplanation]):
         rows = [replace(row, reasons=renamed(row.reasons)) for row in self._rows]
         return Explanation(rows, self._totals, self._strongest, name_of)
 
+    def numbered(self, numbers: Sequence[int]) -> Explanation:
+        """The same explanation of rows with other numbers."""
+        rows = [replace(row, row=number) for row, number in zip(self._rows, numbers, strict=True)]
+        return Explanation(rows, self._totals, self._strongest, self._name_of)
+
     def columns(self) -> set[int]:
         """Features of reasons and drivers."""
         return {r.column for row in self._rows for r in row.reasons} | {driver.column for driver in self.drivers}

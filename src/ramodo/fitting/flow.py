@@ -310,7 +310,6 @@ def _train(
     if not (stage.is_native and stages.loss.native):
         rng = np.random.default_rng(_child(seed, 0))
         head = stage.training_head(rng, stages.optimizer, None if start is None else start.representation)
-    rows, renumbered = data.rows.for_training(epochs, data.extra())
     begin = _start(data, stage.first_width, seed, start)
     loss, scale = stages.loss, scale_for(data.largest)
     if loss.is_relative:
@@ -318,8 +317,8 @@ def _train(
         unit = _typical_distance(data, untrained, np.random.default_rng(_child(seed, 1)), n_threads)
         loss, scale = loss.in_unit(unit), 1 / math.sqrt(unit)
     trained = train(
-        rows,
-        renumbered,
+        data.rows.training_rows(epochs, data.extra()),
+        len(epochs),
         plan.batch_size,
         width=stage.first_width,
         slope=stage.slope,

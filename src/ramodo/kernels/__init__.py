@@ -323,9 +323,12 @@ class Projection:
 
 
 class Trainer:
-    """Weights in training, over a fixed set of rows that triplets refer to by position in `selected`."""
+    """Weights in training, over a set of rows that triplets refer to by position in `selected`.
 
-    def __init__(self, rows: Block, selected: Integers, **options: Any) -> None:
+    `n_entries` are the stored values of all rows where these are only the first of them.
+    """
+
+    def __init__(self, rows: Block, selected: Integers, n_entries: int = -1, **options: Any) -> None:
         native_options = _native.TrainingOptions(**options)
         self._width, self._n_features = options["width"], rows.n_features
         self._rows = rows
@@ -333,7 +336,7 @@ class Trainer:
         with self._room():
             if _is_sparse(rows):
                 arrays = rows.indptr, rows.indices, rows.data, rows.n_features, rows.factors
-                self._trainer = _native.SparseTrainer(*arrays, selected, native_options, rows.may_change)
+                self._trainer = _native.SparseTrainer(*arrays, selected, native_options, rows.may_change, n_entries)
             else:
                 self._trainer = _native.DenseTrainer(_as_dense(rows).values, rows.factors, selected, native_options)
 
@@ -341,8 +344,18 @@ class Trainer:
         what = f"training: {self._width:,} weights, with two running means each, of the features that occur"
         return Room(f"{what}, of {self._n_features:,}", _SMALLER_MODEL)
 
+    def go_on(self, rows: Block, selected: Integers) -> None:
+        """Train on other rows from now on, of the same kind; what was learned stays, bit for bit."""
+        with self._room():
+            if _is_sparse(rows):
+                arrays = rows.indptr, rows.indices, rows.data, rows.factors
+                self._trainer.go_on(*arrays, selected, rows.may_change)
+            else:
+                self._trainer.go_on(_as_dense(rows).values, rows.factors, selected)
+        self._rows = rows
+
     def start_from(self, columns: Integers, weights: Floats) -> None:
-        """Set the weights of some features, in order, in place of those that the seed gave."""
+        """Set the weights of some features, in order, that have not been trained, in place of what the seed gave."""
         self._trainer.start_from(columns, weights)
 
     def run(self, triplets: Integers, batch_size: int) -> Doubles:
