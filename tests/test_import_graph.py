@@ -21,6 +21,7 @@ FLOORS = [
     ("stages",),
     ("fitting",),
     ("formats",),
+    ("engines",),
     ("explain", "insight"),
     ("model.file",),
     ("framework",),

@@ -70,7 +70,7 @@ class Detector(ABC, OutlierMixin, BaseEstimator):
     def _of_rows(self, of_block: OfBlock, X: Any, n_columns: int | None = None) -> Any:
         """What a function gives for each row of X; of a Dask collection as one, computed when it is asked for.
 
-        `n_columns` is how many numbers that are for a row, in single precision, where it is not one in double precision.
+        `n_columns` is how many numbers in single precision that are for a row, where it is not one in double precision.
         """
         if not is_elsewhere(X):
             return self._open(X).gather(of_block)

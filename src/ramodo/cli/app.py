@@ -7,7 +7,7 @@ from typing import Annotated, Optional
 import typer
 
 from ..options import TOP
-from .flags import Fitting, Format, Id, Json, Label, Quiet, Reading, ReadingToFit, Seed, Threads, flag_of
+from .flags import Cluster, Fitting, Format, Id, Json, Label, Quiet, Reading, ReadingToFit, Seed, Threads, flag_of
 from .groups import grouped
 
 app = typer.Typer(
@@ -55,6 +55,7 @@ def detect(
     output: Output = None,
     model: Model = None,
     report: Report = None,
+    cluster: Cluster = None,
     top: Top = 10,
     quiet: Quiet = False,
     json: Json = False,
@@ -67,7 +68,18 @@ def detect(
     from .reading import Source
 
     source = Source.asked(reading)
-    run_detect(data, source, fitting, output=output, model=model, report=report, top=top, quiet=quiet, as_json=json)
+    run_detect(
+        data,
+        source,
+        fitting,
+        output=output,
+        model=model,
+        report=report,
+        cluster=cluster,
+        top=top,
+        quiet=quiet,
+        as_json=json,
+    )
 
 
 @app.command()
@@ -77,6 +89,7 @@ def fit(
     model: Annotated[str, typer.Option("-m", "--model", help="Write the model to this file.")],
     reading: ReadingToFit,
     fitting: Fitting,
+    cluster: Cluster = None,
     quiet: Quiet = False,
     json: Json = False,
 ) -> None:
@@ -88,7 +101,7 @@ def fit(
     from .reading import Source
 
     source = Source.asked(reading)
-    run_detect(data, source, fitting, output=None, model=model, top=0, quiet=quiet, as_json=json)
+    run_detect(data, source, fitting, output=None, model=model, cluster=cluster, top=0, quiet=quiet, as_json=json)
 
 
 @app.command()
@@ -98,6 +111,7 @@ def score(
     output: Output = "-",
     format: Format = None,
     id: Id = None,
+    cluster: Cluster = None,
     threads: Threads = None,
     quiet: Quiet = False,
 ) -> None:
@@ -109,7 +123,7 @@ def score(
     """
     from .score import run_score
 
-    run_score(model, data, output=output or "-", format=format, id=id, threads=threads, quiet=quiet)
+    run_score(model, data, output=output or "-", format=format, id=id, cluster=cluster, threads=threads, quiet=quiet)
 
 
 @app.command()

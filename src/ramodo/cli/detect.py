@@ -10,13 +10,13 @@ from importlib import import_module
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 
 from ..explain.naming import explained, in_words, reference_tokens
 from ..formats import FormatError, Table
 from ..formats.truth import outliers_in
 from ..insight.figures import percentiles
 from . import output as files
+from .cluster import connected, read_on_cluster, refuse_on_cluster
 from .console import note, print_facts, print_rows
 from .flags import Fitting
 from .methods import refuse_files, refuse_options
@@ -36,6 +36,7 @@ def run_detect(
     output: str | None,
     model: str | None,
     report: str | None = None,
+    cluster: str | None = None,
     top: int,
     quiet: bool,
     as_json: bool,
@@ -43,16 +44,39 @@ def run_detect(
     """Read, fit, rank, write."""
     refuse_options(fitting.method, fitting.options)
     refuse_files(fitting.method, model, report)
+    if cluster is not None:
+        refuse_on_cluster(report)
+        fitting = fitting.for_workers()
     if output is not None and output != "-":
         files.refuse_target(output, files.SCORES)
     if model is not None:
         files.refuse_target(model, None)
     if report is not None:
         refuse_report(report)
+    with connected(cluster, quiet):
+        _detect(path, source, fitting, output, model, report, cluster is not None, top, quiet, as_json)
+
+
+def _detect(
+    path: str,
+    source: Source,
+    fitting: Fitting,
+    output: str | None,
+    model: str | None,
+    report: str | None,
+    on_cluster: bool,
+    top: int,
+    quiet: bool,
+    as_json: bool,
+) -> None:
     started = time.perf_counter()
     with ThreadPoolExecutor(1) as pool:
         importing = pool.submit(import_module, "ramodo.consensus")  # takes a second, which reading can use
-        table = source.read(path, threads_of(fitting.options.get("n_jobs")), quiet)
+        table = (
+            read_on_cluster(path, source, quiet)
+            if on_cluster
+            else source.read(path, threads_of(fitting.options.get("n_jobs")), quiet)
+        )
         importing.result()
     _refuse_few(path, table)
     reading = time.perf_counter() - started
@@ -102,7 +126,7 @@ def _summarize(
 
     scores, to_error = detector.outlier_scores_, written.get("scores") == "-"
     flagged = int((scores >= detector.threshold_).sum())
-    entries = table.X.nnz if sp.issparse(table.X) else int(np.count_nonzero(table.X))
+    entries = table.X.nnz if hasattr(table.X, "nnz") else int(np.count_nonzero(table.X))
     facts: dict[str, Any] = {
         "data": path,
         "rows": len(scores) if as_json else f"{len(scores):,}",

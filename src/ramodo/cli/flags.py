@@ -6,7 +6,7 @@ Flags that are options of an estimator come from its table of options, with thei
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from inspect import Parameter
 from typing import Annotated, Any, Optional, Self
 
@@ -41,6 +41,10 @@ Id = Annotated[Optional[str], _reading("--id", help="Column of a table that name
 Label = Annotated[Optional[str], _reading("--label", help="Column with the truth: no feature, never trained on.")]  # noqa: UP045
 Seed = Annotated[int, flag_of(option_named("random_state"))]
 Threads = Annotated[Optional[int], flag_of(option_named("n_jobs"))]  # noqa: UP045
+Cluster = Annotated[
+    Optional[str],  # noqa: UP045
+    typer.Option("--cluster", help="Dask: tcp://host:port of a scheduler, or local:N; DATA may then be a glob."),
+]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Say nothing but results and errors.")]
 Json = Annotated[bool, typer.Option("--json", help="The summary as JSON.")]
 
@@ -111,6 +115,10 @@ class Fitting(Group):
         """One flag for labels, one for the method, and one for each option that has a flag."""
         first = [flag("labels", Labels, None), flag("method", Method, methods.DEFAULT)]
         return [*first, *[_parameter(option) for option in OPTIONS if option.flag is not None]]
+
+    def for_workers(self) -> Self:
+        """The same where tasks run side by side, each on one thread unless more were asked for."""
+        return replace(self, options={"n_jobs": 1, **self.options})
 
     @classmethod
     def of(cls, given: Mapping[str, Any]) -> Self:

@@ -14,12 +14,21 @@ import numpy as np
 from ..formats import Format, FormatError, How, Table, format_named
 from ..model.file.saving import open_model
 from . import output as files
+from .cluster import connected, read_on_cluster
 from .console import bar, note
 from .reading import read_for, source_of, threads_of
 
 
 def run_score(
-    model: str, path: str, *, output: str, format: str | None, id: str | None, threads: int | None, quiet: bool
+    model: str,
+    path: str,
+    *,
+    output: str,
+    format: str | None,
+    id: str | None,
+    cluster: str | None = None,
+    threads: int | None,
+    quiet: bool,
 ) -> None:
     """Score a file at once, or standard input as it arrives."""
     if output != "-":
@@ -27,6 +36,11 @@ def run_score(
     detector = open_model(model)
     detector.n_jobs = threads_of(threads)
     source = source_of(detector, format, id)
+    if cluster is not None:
+        detector.n_jobs = 1 if threads is None else detector.n_jobs
+        with connected(cluster, quiet):
+            _score(detector, read_on_cluster(path, source, quiet, detector), output, quiet)
+        return
     if path == output == "-":
         kind = _format_of_stream(detector, source.format)
         if kind.of_stream is not None:
@@ -36,7 +50,10 @@ def run_score(
             how = replace(source.how(detector.n_jobs), n_features=detector.n_features_in_)
             _score_stream(detector, partial(kind.of_stream, "standard input"), how)
             return
-    table = read_for(detector, path, source, detector.n_jobs)
+    _score(detector, read_for(detector, path, source, detector.n_jobs), output, quiet)
+
+
+def _score(detector: Any, table: Table, output: str, quiet: bool) -> None:
     progress = bar("scoring", "rows", quiet)
     scores = scores_of(detector, table.X, progress.show)
     progress.clear()

@@ -77,6 +77,7 @@ class DaskRows(Rows):
             raise DataError("X has no partitions; allowed: at least one.")
         self.partitions, self._given = tuple(partitions), form
         self.moved, self._lock = Moved(), threading.Lock()
+        self._show_look: Show | None = None
 
     @cached_property
     def _runner(self) -> Runner:
@@ -185,6 +186,21 @@ class DaskRows(Rows):
         """Rows of each partition."""
         return np.diff(self._starts).tolist()
 
+    def __getitem__(self, numbers: Any) -> Any:
+        """Some rows as a matrix, fetched here."""
+        return self.take(np.asarray(numbers, dtype=np.int64)).to_matrix()
+
+    def sized_partitions(self) -> list[Partition]:
+        """The partitions, with their numbers of rows where those are known by now."""
+        if "_survey" not in self.__dict__:
+            return list(self.partitions)
+        return [replace(part, n_rows=n) for part, n in zip(self.partitions, self.sizes, strict=True)]
+
+    def look_at_all(self, show: Show | None = None) -> None:
+        """Read every partition once, if that has not been done; `show` gets those done so far and in total."""
+        self._show_look = show
+        self._survey  # noqa: B018 - which is kept
+
     def form_for(self, form: Form) -> Form:
         """What a model expects, and how the same files are read."""
         return replace(form, zero_based=None if self._given is None else self._given.zero_based)
@@ -195,15 +211,19 @@ class DaskRows(Rows):
         """What each call returns of its partition, in order."""
         sources = self._sources
         tasks = [delayed(_answer, pure=False)(call, *sources[part]) for part, call in zip(parts, calls, strict=True)]
-        sizes, found, done = self.sizes, [None] * len(tasks), 0
+        return self._unpacked(tasks, [self.sizes[part] for part in parts], show)
+
+    def _unpacked(self, tasks: Sequence[Delayed], sizes: Sequence[int], show: Show | None) -> list[Any]:
+        """What tasks packed, in order; `show` gets the sizes of those that are done, and of all."""
+        found, done = [None] * len(tasks), 0
 
         def arrived(place: int, data: bytes) -> None:
             nonlocal done
             self._count(received=len(data))
             found[place] = wire.unpacked(data)
-            done += sizes[parts[place]]
+            done += sizes[place]
             if show is not None:
-                show(done, self.n_rows)
+                show(done, sum(sizes))
 
         self._runner.run(tasks, arrived)
         return found
@@ -235,19 +255,12 @@ class DaskRows(Rows):
         found = self._look(self._given)
         guesses = {one.zero_based for one in found}
         if guesses == {True, False}:  # an index 0 in any of them says that all begin at 0
-            found = self._look(Form(zero_based=True) if self._given is None else self._given)
+            found = self._look(replace(self._given or Form(), zero_based=True))
         return _together(found, self.partitions, self._given)
 
     def _look(self, form: Form | None) -> list[Seen]:
         tasks = [delayed(_look, pure=False)(part.source, part.place, form) for part in self.partitions]
-        found: list[Any] = [None] * len(tasks)
-
-        def arrived(place: int, data: bytes) -> None:
-            self._count(received=len(data))
-            found[place] = wire.unpacked(data)
-
-        self._runner.run(tasks, arrived)
-        return found
+        return self._unpacked(tasks, [1] * len(tasks), self._show_look)
 
     @cached_property
     def _sources(self) -> list[tuple[Any, ...]]:
@@ -305,6 +318,9 @@ def _form(found: Sequence[Seen], partitions: Sequence[Partition], given: Form | 
     names = given.names if given is not None else None
     if names is None and all(one.names is not None for one in found):
         names = tables.all_names([(one.names or (), one.categories) for one in found])
+        categories = [name for one in found for name in one.categories]
+        for one, part in zip(found, partitions, strict=True):
+            tables.refuse_other_columns(one.names or (), found[0].names or (), categories, part.place)
     n_features = given.n_features if given is not None and given.n_features else _width(found, partitions, names)
     sparse = {one.is_sparse for one in found if one.n_rows} or {found[0].is_sparse}
     if len(sparse) > 1:

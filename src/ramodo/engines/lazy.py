@@ -17,7 +17,7 @@ from dask.delayed import Delayed, delayed
 from ..data.elsewhere import OfBlock
 from . import wire
 from .dask import DaskRows
-from .opening import is_array, is_frame, partitions_of, rows_of
+from .opening import is_array, is_frame, partitions_of
 from .partitions import Form, Partition, block_of
 from .running import current_runner
 

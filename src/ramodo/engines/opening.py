@@ -24,7 +24,7 @@ def rows_of(X: Any, n_features: int = 0, names: Sequence[str] | None = None) -> 
 def partitions_of(X: Any) -> list[Partition]:
     """The partitions of a Dask array, of a Dask data frame, or of a list of delayed blocks."""
     if isinstance(X, DaskRows):
-        return list(X.partitions)
+        return X.sized_partitions()
     if isinstance(X, list | tuple):
         return [Partition(_as_delayed(one), f"block {i} of X") for i, one in enumerate(X)]
     if isinstance(X, Delayed) or type(X).__module__.startswith("distributed."):

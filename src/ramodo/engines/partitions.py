@@ -14,7 +14,8 @@ import numpy as np
 import numpy.typing as npt
 
 from ..data.blocks import Block, DenseRows, SparseRows
-from ..data.opening import DataError, Facts, open_block
+from ..data.opening import DataError, open_block
+from ..data.rows import Facts
 from ..formats.classes import Classes
 from ..formats.table import Table
 from . import tables
@@ -48,7 +49,9 @@ class Form:
         kind = np.float64 if self.is_double else np.float32
         if self.is_sparse:
             empty = SparseRows.empty(0, self.n_features)
-            return replace(empty, indices=empty.indices.astype(_index_type(self.n_features)), data=empty.data.astype(kind))
+            return replace(
+                empty, indices=empty.indices.astype(_index_type(self.n_features)), data=empty.data.astype(kind)
+            )
         return DenseRows(np.empty((0, self.n_features), dtype=kind))
 
 
@@ -104,7 +107,7 @@ def look(source: Any, place: str, form: Form | None) -> Seen:
         features,
         block.lengths(),
         block.squared_norms(),
-        None if table.names is None else tuple(table.names),
+        _names(table, form),
         tuple(table.categories),
         table.zero_based,
         getattr(source, "takes_width", False),
@@ -137,7 +140,9 @@ def _opened(table: Table, place: str, form: Form | None) -> tuple[Block, Facts]:
         X = tables.aligned(table, form.names, place)
     if X.shape[0] == 0:  # which one matrix may not be, but one of many partitions may
         width = X.shape[1] if form is None or not form.n_features else form.n_features
-        return Form(width, is_sparse=not isinstance(X, np.ndarray), is_double=X.dtype == np.float64).empty(), Facts(0, 0.0)
+        return Form(width, is_sparse=not isinstance(X, np.ndarray), is_double=X.dtype == np.float64).empty(), Facts(
+            0, 0.0
+        )
     block, facts = open_block(X, name=place)
     if form is not None and form.n_features not in (0, block.n_features):
         raise DataError(
@@ -145,6 +150,13 @@ def _opened(table: Table, place: str, form: Form | None) -> tuple[Block, Facts]:
             "of the model."
         )
     return block, facts
+
+
+def _names(table: Table, form: Form | None) -> tuple[str, ...] | None:
+    """Of the columns that features are numbered by."""
+    if table.names is None or (form is not None and form.names is not None):
+        return None if form is None else form.names
+    return tuple(table.names)
 
 
 def _is_double(block: Block) -> bool:

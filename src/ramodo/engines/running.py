@@ -11,6 +11,7 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import CancelledError
 from contextlib import contextmanager
+from itertools import islice
 from typing import Any, Protocol
 
 import dask
@@ -37,8 +38,9 @@ class ClusterError(RuntimeError, OSError):
 class Runner(Protocol):
     """Runs tasks."""
 
-    n_copies: int
-    """How often what all tasks need is sent; 0 where it stays in this process."""
+    @property
+    def n_copies(self) -> int:
+        """How often what all tasks need is sent; 0 where it stays in this process."""
 
     def run(self, tasks: Sequence[Delayed], done: Done) -> None:
         """Run tasks; `done` gets each result as it comes."""
@@ -109,7 +111,7 @@ class ClusterRunner:
             under_way: dict[Any, int] = {}
 
             def submit(n: int) -> list[Any]:
-                some = [pair for pair, _ in zip(waiting, range(n), strict=False)]
+                some = list(islice(waiting, n))
                 futures = self._client.compute([task for _, task in some]) if some else []
                 under_way.update({future: place for future, (place, _) in zip(futures, some, strict=True)})
                 return list(futures)

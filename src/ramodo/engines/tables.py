@@ -33,7 +33,11 @@ def of_frame(frame: Any, place: str) -> Table:
     columns = [Column(place, name, arrow.column(i), TableOptions()) for i, name in enumerate(names)]
     parts = [part for column in columns for part in column.parts()]
     has_text = any(sp.issparse(part) for part, _ in parts)
-    X = sp.hstack([sp.csr_array(part) for part, _ in parts], format="csr") if has_text else np.hstack([p for p, _ in parts])
+    X = (
+        sp.hstack([sp.csr_array(part) for part, _ in parts], format="csr")
+        if has_text
+        else np.hstack([p for p, _ in parts])
+    )
     categories = [column.name for column in columns if column.is_category]
     return Table(X, names=[name for _, own in parts for name in own], categories=categories)
 
@@ -69,7 +73,7 @@ def aligned(table: Table, names: Sequence[str], place: str) -> Any:
     if own == list(names):
         return table.X
     places = {name: i for i, name in enumerate(names)}
-    _refuse_other_columns(own, names, table.categories, place)
+    refuse_other_columns(own, names, table.categories, place)
     X = table.X.to_numpy(dtype=np.float64) if is_frame(table.X) else table.X
     kept = [i for i, name in enumerate(own) if name in places]
     target = np.array([places[own[i]] for i in kept], dtype=np.int64)
@@ -81,7 +85,7 @@ def aligned(table: Table, names: Sequence[str], place: str) -> Any:
     return sp.csr_array(sp.csr_array(X) @ moved)
 
 
-def _refuse_other_columns(own: Sequence[str], names: Sequence[str], categories: Sequence[str], place: str) -> None:
+def refuse_other_columns(own: Sequence[str], names: Sequence[str], categories: Sequence[str], place: str) -> None:
     """Raise where a column is absent that is no value of a category, or there that no other piece has."""
     there, known = set(own), set(names)
     absent = next((n for n in names if n not in there and _group(n, known | there, categories)[1] == 0), None)
