@@ -1,4 +1,4 @@
-"""Worker processes of a Dask cluster against threads of one process, what travels, what fits, and what more workers bring.
+"""Worker processes of a Dask cluster against threads of one process; what travels, what fits, what more workers bring.
 
 python -m benchmarks.scale
 """
@@ -12,6 +12,7 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -27,7 +28,7 @@ from .table import print_table, reached, side_by_side
 
 N_FEATURES, LENGTH, N_SHARDS = sized(1_000_000, 2000), sized(100, 20), 8
 N_ROWS, MANY_ROWS = sized(100_000, 800), sized(1_000_000, 1600)
-REPEATS = 5
+REPEATS = 3
 
 
 @contextmanager
@@ -90,47 +91,46 @@ def _scaling(one: Any, two: Any, rows: list[list[str]]) -> None:
 def _against_threads(client: Any, rows: list[list[str]]) -> None:
     X = together(N_SHARDS, N_ROWS, N_FEATURES, LENGTH)
     data = on_workers(client, N_SHARDS, N_ROWS, N_FEATURES, LENGTH)
-    for kind in (REPEN, Consensus):
-        detector = kind(random_state=0, n_jobs=2).fit(X)
+    detector = REPEN(random_state=0, n_jobs=2).fit(X)
 
-        def score_there(detector: Any = detector) -> Any:
-            with client.as_current():
-                return np.asarray(detector.set_params(n_jobs=1).outlier_score(data))
+    def score_there() -> Any:
+        with client.as_current():
+            return np.asarray(detector.set_params(n_jobs=1).outlier_score(data))
 
-        def score_here(detector: Any = detector) -> Any:
-            return detector.set_params(n_jobs=2).outlier_score(X)
+    def score_here() -> Any:
+        return detector.set_params(n_jobs=2).outlier_score(X)
 
-        def fit_there(kind: Any = kind) -> None:
-            with client.as_current():
-                np.asarray(kind(random_state=0, n_jobs=2).fit(data).outlier_score(data))
+    def fit_there() -> Any:
+        with client.as_current():
+            return np.asarray(REPEN(random_state=0, n_jobs=2).fit(data).outlier_score(data))
 
-        def fit_here(kind: Any = kind) -> None:
-            kind(random_state=0, n_jobs=2).fit(X).outlier_score(X)
+    def fit_here() -> Any:
+        return REPEN(random_state=0, n_jobs=2).fit(X).outlier_score(X)
 
-        assert score_there().tobytes() == score_here().tobytes()
-        for what, there, here, limit in (
-            ("score", score_there, score_here, 1.3),
-            ("fit and score", fit_there, fit_here, 1.6),
-        ):
-            ours, threads, ratio = side_by_side(there, here, REPEATS if what == "score" else 3)
-            rows.append(
-                [
-                    f"{kind.__name__}, {what} {N_ROWS:,} rows, 2 workers, the same bits",
-                    f"{ours:.2f} s",
-                    f"2 threads of one process {threads:.2f} s",
-                    f"{ratio:.2f} x: {reached(ratio, limit, at_most=True)}",
-                ]
-            )
+    for what, there, here, limit in (
+        ("score", score_there, score_here, 1.3),
+        ("fit and score", fit_there, fit_here, 1.6),
+    ):
+        assert there().tobytes() == here().tobytes()
+        ours, threads, ratio = side_by_side(there, here, REPEATS)
+        rows.append(
+            [
+                f"REPEN, {what} {N_ROWS:,} rows, 2 workers, the same bits",
+                f"{ours:.2f} s",
+                f"2 threads of one process {threads:.2f} s",
+                f"{ratio:.2f} x: {reached(ratio, limit, at_most=True)}",
+            ]
+        )
 
 
 def _moved(client: Any) -> list[list[str]]:
-    """What travels of a million rows."""
+    """What travels."""
     lines = []
-    data = on_workers(client, N_SHARDS, MANY_ROWS, N_FEATURES, LENGTH)
-    for kind in (REPEN, Consensus):
+    for kind, n_rows in ((REPEN, N_ROWS), (REPEN, MANY_ROWS), (Consensus, N_ROWS)):
+        data = on_workers(client, N_SHARDS, n_rows, N_FEATURES, LENGTH)
         with client.as_current():
             held = rows_of(data)
-            detector = kind(random_state=0, n_jobs=2).fit(held)
+            detector = kind(random_state=0, n_jobs=1).fit(held)
             lines.append(_line(f"{kind.__name__}, fit", held))
             held.moved.sent = held.moved.received = 0
             held.gather(_Scoring(detector.model_))
@@ -187,9 +187,9 @@ def _cost_model() -> list[list[str]]:
             for function in (score, learned):
                 held.gather(function)
             before = held.moved.total
-            ranking = _seconds(lambda held=held, score=score: held.gather(score))
+            ranking = _seconds(partial(held.gather, score))
             between = held.moved.total
-            scoring = _seconds(lambda held=held, learned=learned: held.gather(learned))
+            scoring = _seconds(partial(held.gather, learned))
             found[n_rows] = ranking, scoring, between - before, held.moved.total - between
             n_bytes = held.n_bytes
     largest = max(sizes)

@@ -31,17 +31,26 @@ def same(there, here):
 
 @pytest.mark.parametrize("n_workers", [1, 2])
 @pytest.mark.parametrize("n_parts", [1, 3, 16])
-@pytest.mark.parametrize("kind", [REPEN, Consensus])
-def test_the_same_bits(X, clients, n_workers, n_parts, kind):
-    options = QUICK if kind is REPEN else {"random_state": 0}
-    here = kind(**options).fit(X)
+def test_the_same_bits(X, clients, n_workers, n_parts):
+    here = REPEN(**QUICK).fit(X)
     with clients[n_workers].as_current():
         data = array(X, n_parts)
-        there = kind(**options).fit(data)
+        there = REPEN(**QUICK).fit(data)
         same(there, here)
         scores = there.outlier_score(data)
         assert scores.chunks[0] == data.chunks[0]
         assert scores.compute().tobytes() == here.outlier_scores_.tobytes()
+
+
+@pytest.mark.parametrize(("n_workers", "n_parts"), [(2, 1), (1, 3), (2, 16)])
+def test_the_same_bits_of_all_views(clients, n_workers, n_parts):
+    X, _ = with_outliers()
+    here = Consensus(random_state=0).fit(X)
+    with clients[n_workers].as_current():
+        data = array(X, n_parts)
+        there = Consensus(random_state=0).fit(data)
+        same(there, here)
+        assert there.outlier_score(data).compute().tobytes() == here.outlier_scores_.tobytes()
 
 
 @pytest.mark.parametrize(

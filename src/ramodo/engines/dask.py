@@ -229,7 +229,7 @@ class DaskRows(Rows):
         return found
 
     def _count(self, sent: int = 0, received: int = 0) -> None:
-        if self._runner.n_copies:
+        if self._runner.leaves_process:
             with self._lock:
                 self.moved.sent += sent
                 self.moved.received += received

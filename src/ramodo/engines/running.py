@@ -7,12 +7,14 @@ with a worker is little. A worker that dies takes nothing with it: Dask computes
 from __future__ import annotations
 
 import asyncio
+import math
 import sys
+import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import CancelledError
 from contextlib import contextmanager
 from itertools import islice
-from typing import Any, Protocol
+from typing import Any, ClassVar, Protocol
 
 import dask
 from dask.delayed import Delayed, delayed
@@ -30,6 +32,9 @@ _KEPT = 0.4
 
 _KEPT_HERE = "1 GiB"
 
+_FRESH = 5.0
+"""Seconds for which the list of workers is taken to be right."""
+
 
 class ClusterError(RuntimeError, OSError):
     """A cluster, or too many of its workers, was lost; nothing was written."""
@@ -38,9 +43,12 @@ class ClusterError(RuntimeError, OSError):
 class Runner(Protocol):
     """Runs tasks."""
 
+    leaves_process: ClassVar[bool]
+    """Whether tasks run in other processes, to which what they need has to travel."""
+
     @property
     def n_copies(self) -> int:
-        """How often what all tasks need is sent; 0 where it stays in this process."""
+        """How often what all tasks need is sent."""
 
     def run(self, tasks: Sequence[Delayed], done: Done) -> None:
         """Run tasks; `done` gets each result as it comes."""
@@ -70,7 +78,8 @@ def current_runner() -> Runner:
 class LocalRunner:
     """Dask without a cluster: by default the threads of this process."""
 
-    n_copies = 0
+    leaves_process: ClassVar[bool] = False
+    n_copies = 1
 
     def run(self, tasks: Sequence[Delayed], done: Done) -> None:
         step = 4 * dask.system.CPU_COUNT
@@ -91,22 +100,29 @@ class LocalRunner:
 class ClusterRunner:
     """The workers of a dask.distributed cluster."""
 
+    leaves_process: ClassVar[bool] = True
+
     def __init__(self, client: Any) -> None:
         self._client = client
+        self._workers: list[dict[str, Any]] = []
+        self._asked = -math.inf
 
-    @property
-    def _workers(self) -> list[dict[str, Any]]:
-        return list(self._client.scheduler_info(n_workers=-1)["workers"].values())
+    def _look_for_workers(self) -> list[dict[str, Any]]:
+        """The workers that there are, or were a moment ago."""
+        if time.monotonic() - self._asked > _FRESH:
+            self._workers = list(self._client.scheduler_info(n_workers=-1)["workers"].values())
+            self._asked = time.monotonic()
+        return self._workers
 
     @property
     def n_copies(self) -> int:
-        return max(1, len(self._workers))
+        return max(1, len(self._look_for_workers()))
 
     def run(self, tasks: Sequence[Delayed], done: Done) -> None:
         from distributed import as_completed
 
         with self._losses_explained():
-            ahead = max(8, _AHEAD * sum(worker["nthreads"] for worker in self._workers))
+            ahead = max(8, _AHEAD * sum(worker["nthreads"] for worker in self._look_for_workers()))
             waiting = iter(enumerate(tasks))
             under_way: dict[Any, int] = {}
 
@@ -116,11 +132,9 @@ class ClusterRunner:
                 under_way.update({future: place for future, (place, _) in zip(futures, some, strict=True)})
                 return list(futures)
 
-            finished = as_completed(submit(ahead))
-            for future in finished:
-                place = under_way.pop(future)
-                done(place, future.result())
-                future.release()
+            finished = as_completed(submit(ahead), with_results=True)
+            for future, result in finished:
+                done(under_way.pop(future), result)
                 finished.update(submit(1))
 
     def hold(self, payload: bytes) -> Delayed:
@@ -132,7 +146,7 @@ class ClusterRunner:
             return list(self._client.persist(list(tasks)))
 
     def room(self) -> int:
-        limits = [worker["memory_limit"] for worker in self._workers]
+        limits = [worker["memory_limit"] for worker in self._look_for_workers()]
         return int(_KEPT * sum(limits)) if all(limits) else sys.maxsize
 
     @contextmanager

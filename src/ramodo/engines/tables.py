@@ -45,7 +45,7 @@ def of_frame(frame: Any, place: str) -> Table:
 def all_names(pieces: Iterable[tuple[Sequence[str], Sequence[str]]]) -> tuple[str, ...]:
     """The names of the columns of all pieces, given those of each and its categories, in the order of one table.
 
-    Columns keep their order, and the values of a category are sorted; a column for what is missing comes last of its own.
+    Columns keep their order, and the values of a category are sorted; what marks missing values comes last.
     """
     found: dict[str, set[tuple[int, str]]] = {}
     for names, categories in pieces:
