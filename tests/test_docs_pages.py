@@ -20,6 +20,7 @@ WITH_EXAMPLES = {
     "labels.md",
     "normalization.md",
     "report.md",
+    "scale.md",
     "stages.md",
     "theory.md",
     "why.md",

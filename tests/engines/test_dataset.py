@@ -85,7 +85,7 @@ def test_files_elsewhere(X, in_memory, suffix):
     there = REPEN(**QUICK).fit(open_dataset(f"{in_memory}/part-*.{suffix}"))
     assert there.outlier_scores_.tobytes() == REPEN(**QUICK).fit(X).outlier_scores_.tobytes()
     one = open_dataset(f"{in_memory}/part-0.{suffix}")
-    assert one.shape == (40, 40)
+    assert one.shape[0] == 40
 
 
 def test_a_file_elsewhere_that_is_damaged_is_named(in_memory):

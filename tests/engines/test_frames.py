@@ -76,5 +76,5 @@ def test_other_columns_are_refused(visits):
 def test_missing_values_name_their_partition(visits):
     gap = visits.copy()
     gap.loc[gap.index[50], "country"] = None
-    with pytest.raises(FormatError, match=r"partition 1 of X, column 'country'.*missing"):
+    with pytest.raises(FormatError, match=r"partition 1 of X, row 5, column 'country': the value is missing"):
         REPEN(**QUICK).fit(dd.from_pandas(gap, npartitions=2))

@@ -134,6 +134,8 @@ class ClusterRunner:
 
             finished = as_completed(submit(ahead), with_results=True)
             for future, result in finished:
+                if isinstance(result, BaseException):  # of a task that nobody will finish
+                    raise result
                 done(under_way.pop(future), result)
                 finished.update(submit(1))
 
