@@ -83,5 +83,5 @@ def test_rows_of_another_kind_are_refused():
         trainer.go_on(DenseRows(rows.values.astype(np.float32)), np.arange(N_ROWS))
     with pytest.raises(ValueError, match="another width"):
         trainer.go_on(DenseRows(rows.values[:, :20].copy()), np.arange(N_ROWS))
-    with pytest.raises(ValueError, match="out of range|rows"):
+    with pytest.raises(ValueError, match=r"out of range|rows"):
         trainer.go_on(rows, np.array([N_ROWS]))
