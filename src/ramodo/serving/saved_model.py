@@ -58,11 +58,9 @@ class SavedModel:
         """
         import pyarrow
 
-        absent = [name for name in keep if name not in batch.schema.names]
-        if absent:
-            raise OptionError(f"keep={absent[0]!r} was given; allowed: {', '.join(batch.schema.names)}.")
+        schema = _schema(batch.schema, keep, reasons)
         if batch.num_rows == 0:
-            return _empty(batch.schema, keep, reasons)
+            return pyarrow.RecordBatch.from_arrays([pyarrow.array([], field.type) for field in schema], schema=schema)
         table = arrow_rows.table_of(batch, self.reading)
         scores = self._scores(table)
         found = {"score": scores, "percentile": self._percentiles(scores), "flag": self._flags(scores)}
@@ -70,12 +68,23 @@ class SavedModel:
         if reasons:
             why = [[_brief(reason) for reason in row["reasons"]] for row in self._reasons(table, scores, reasons)]
             columns.append(pyarrow.array(why, _reasons_type()))
-        return pyarrow.RecordBatch.from_arrays(columns, schema=_schema(batch.schema, keep, reasons))
+        return pyarrow.RecordBatch.from_arrays(columns, schema=schema)
 
     def batches(self, batches: Any, *, keep: Sequence[str] = (), reasons: int = 0) -> Iterator[Any]:
         """`score` of each record batch, as they come."""
         for batch in batches:
             yield self.score(batch, keep=keep, reasons=reasons)
+
+    def reader(self, source: Any, *, keep: Sequence[str] = (), reasons: int = 0) -> Any:
+        """A `pyarrow.RecordBatchReader` of the scores, which engines read from: nothing is scored before they do.
+
+        source : a table or stream of any library that speaks Arrow, as relations of DuckDB do
+        """
+        import pyarrow
+
+        given = pyarrow.RecordBatchReader.from_stream(source)
+        schema = _schema(given.schema, keep, reasons)
+        return pyarrow.RecordBatchReader.from_batches(schema, self.batches(given, keep=keep, reasons=reasons))
 
     def score_rows(self, rows: Sequence[Any], *, reasons: int = 0) -> list[dict[str, Any]]:
         """Score rows as JSON has them: objects of columns, strings of text, {feature: value}, or lists of all values.
@@ -136,18 +145,14 @@ def _schema(given: Any, keep: Sequence[str], reasons: int) -> Any:
     import pyarrow
 
     results = [("score", pyarrow.float64()), ("percentile", pyarrow.float64()), ("flag", pyarrow.int64())]
+    absent = [name for name in keep if name not in given.names]
+    if absent:
+        raise OptionError(f"keep={absent[0]!r} was given; allowed: {', '.join(given.names)}.")
     twice = [name for name, _ in results if name in keep]
     if twice:
         raise OptionError(f"keep={twice[0]!r} was given, which is a result's name; allowed: columns of other names.")
     fields = [given.field(name) for name in keep] + [pyarrow.field(*result) for result in results]
     return pyarrow.schema(fields + ([pyarrow.field("reasons", _reasons_type())] if reasons else []))
-
-
-def _empty(given: Any, keep: Sequence[str], reasons: int) -> Any:
-    import pyarrow
-
-    schema = _schema(given, keep, reasons)
-    return pyarrow.RecordBatch.from_arrays([pyarrow.array([], field.type) for field in schema], schema=schema)
 
 
 def _whole(column: Any) -> Any:
