@@ -35,8 +35,8 @@ ROWS, SINGLE = sized(1000, 50), sized(2000, 20)
 def served(model: Path) -> Iterator[Callable[[bytes, str], bytes]]:
     """`ramodo serve` in a process of its own; what posts a body to it, over one connection."""
     token = model.with_suffix(".token")
-    line = [sys.executable, "-m", "ramodo", "serve", str(model), "--port", "0", "--token-file", str(token)]
-    process = subprocess.Popen(line, stderr=subprocess.PIPE, text=True)
+    line = [sys.executable, "-c", "from ramodo.cli import main; main()", "serve", str(model), "--port", "0"]
+    process = subprocess.Popen([*line, "--token-file", str(token)], stderr=subprocess.PIPE, text=True)
     try:
         assert process.stderr is not None
         port = int(process.stderr.readline().split(":")[-1].partition(",")[0])
@@ -53,9 +53,10 @@ def served(model: Path) -> Iterator[Callable[[bytes, str], bytes]]:
             return found
 
         yield post
+        connection.close()
     finally:
         process.terminate()
-        process.wait()
+        process.communicate()
 
 
 def bodies(X: Any) -> tuple[bytes, bytes, list[bytes]]:

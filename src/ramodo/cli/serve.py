@@ -25,7 +25,7 @@ def run_serve(
         from ..serving.routes import OPEN_PATHS, Counted, Service
         from ..web import Access, Place, application, run, token_of_file
     except ImportError as error:
-        if error.name not in ("starlette", "uvicorn", "anyio", "prometheus_client"):
+        if error.name not in ("starlette", "uvicorn", "anyio", "prometheus_client", "pyarrow"):
             raise
         raise FormatError("a server needs more packages: pip install 'ramodo[serve]'.") from None
     n_threads = threads_of(threads)

@@ -6,6 +6,10 @@ import io
 import json
 from typing import Any, NamedTuple, NoReturn
 
+import pyarrow
+import pyarrow.csv  # for dates among JSON: imported now, so that the first request need not wait for it
+import pyarrow.ipc
+
 from ..formats import FormatError
 from .saved_model import SavedModel
 
@@ -53,9 +57,6 @@ def _refuse_constant(name: str) -> NoReturn:
 
 
 def _of_arrow(model: SavedModel, body: bytes, reasons: int) -> Answer:
-    import pyarrow
-    import pyarrow.ipc
-
     try:
         with pyarrow.ipc.open_stream(body) as stream:
             table = stream.read_all()
