@@ -204,6 +204,45 @@ def evaluate(
 
 
 @app.command()
+def serve(
+    model: ModelPath,
+    port: Annotated[int, typer.Option("--port", help="Port to listen on; 0 for any that is free.")] = 8000,
+    host: Annotated[str, typer.Option("--host", help="Address to listen on.")] = "127.0.0.1",
+    allow_remote: Annotated[
+        bool, typer.Option("--allow-remote", help="Let other machines reach the server, as --host says.")
+    ] = False,
+    name: Annotated[
+        Optional[list[str]],  # noqa: UP045
+        typer.Option("--name", help="Host name by which clients call the server; may be given again."),
+    ] = None,
+    token_file: Annotated[
+        Optional[str],  # noqa: UP045
+        typer.Option("--token-file", help="File with the token; made if it is not there. Else a token is printed."),
+    ] = None,
+    max_body: Annotated[int, typer.Option("--max-body", help="Megabytes of a request.", min=1)] = 32,
+    threads: Threads = None,
+    quiet: Quiet = False,
+) -> None:
+    """Answer requests with the scores of their rows, and reasons.
+
+    `ramodo serve mail.ramodo --port 8000 --token-file token`
+    """
+    from .serve import run_serve
+
+    run_serve(
+        model,
+        host=host,
+        port=port,
+        allow_remote=allow_remote,
+        names=name or [],
+        token_file=token_file,
+        max_body=max_body,
+        threads=threads,
+        quiet=quiet,
+    )
+
+
+@app.command()
 @grouped
 def convert(
     data: Data,

@@ -32,7 +32,11 @@ def read(
     if options.missing not in MISSING:
         raise FormatError(f"missing={options.missing!r} was given; allowed: {', '.join(MISSING)}.")
     texts_given = (options.id, options.text, *options.categories)
-    table = _load(path, suffix or (suffixes_of(path) or [".csv"])[-1], texts_given, show)
+    return of_arrow(path, _load(path, suffix or (suffixes_of(path) or [".csv"])[-1], texts_given, show), options)
+
+
+def of_arrow(path: str, table: Any, options: TableOptions) -> Table:
+    """The same for a table of pyarrow's, which messages call `path`."""
     if table.num_rows == 0:
         raise FormatError(f"{path} has no rows.")
     _refuse_unknown(path, table, options)
