@@ -7,7 +7,21 @@ from typing import Annotated, Optional
 import typer
 
 from ..options import TOP
-from .flags import Fitting, Format, Id, Json, Label, Quiet, Reading, ReadingToFit, Seed, Threads, flag_of
+from .flags import (
+    WRITING,
+    Fitting,
+    Format,
+    Id,
+    Json,
+    Label,
+    Quiet,
+    Reading,
+    ReadingToFit,
+    Seed,
+    Threads,
+    Writing,
+    flag_of,
+)
 from .groups import grouped
 
 app = typer.Typer(
@@ -22,10 +36,21 @@ Data = Annotated[str, typer.Argument(metavar="DATA", help="File or rows folder; 
 ModelPath = Annotated[str, typer.Argument(metavar="MODEL", help="A file that fit or detect wrote.")]
 Output = Annotated[
     Optional[str],  # noqa: UP045 - typer reads it
-    typer.Option("-o", "--output", help="Where to write: .csv, .jsonl, .parquet or .npz; - is standard output."),
+    typer.Option(
+        "-o",
+        "--output",
+        help="Where to write scores: .csv, .jsonl, .parquet or .npz; - is standard output.",
+        rich_help_panel=WRITING,
+    ),
 ]
-Report = Annotated[Optional[str], typer.Option("--report", help="Write a report to this .html file.")]  # noqa: UP045
-Model = Annotated[Optional[str], typer.Option("-m", "--model", help="Write the model to this file.")]  # noqa: UP045
+Report = Annotated[
+    Optional[str],  # noqa: UP045
+    typer.Option("--report", help="Write a report to this .html file.", rich_help_panel=WRITING),
+]
+Model = Annotated[
+    Optional[str],  # noqa: UP045
+    typer.Option("-m", "--model", help="Write the model to this file.", rich_help_panel=WRITING),
+]
 Top = Annotated[int, typer.Option("--top", help="Rows to show.", min=0)]
 
 
@@ -52,6 +77,7 @@ def detect(
     data: Data,
     reading: ReadingToFit,
     fitting: Fitting,
+    writing: Writing,
     output: Output = None,
     model: Model = None,
     report: Report = None,
@@ -63,11 +89,12 @@ def detect(
 
     `ramodo detect mail.svm -o scores.csv --report mail.html`
     """
-    from .detect import run_detect
+    from .detect import Targets, run_detect
     from .reading import Source
 
     source = Source.asked(reading)
-    run_detect(data, source, fitting, output=output, model=model, report=report, top=top, quiet=quiet, as_json=json)
+    targets = Targets(output, model, report, writing)
+    run_detect(data, source, fitting, targets, top=top, quiet=quiet, as_json=json)
 
 
 @app.command()
@@ -84,17 +111,19 @@ def fit(
 
     `ramodo fit mail.svm -m mail.ramodo`
     """
-    from .detect import run_detect
+    from .detect import Targets, run_detect
     from .reading import Source
 
     source = Source.asked(reading)
-    run_detect(data, source, fitting, output=None, model=model, top=0, quiet=quiet, as_json=json)
+    run_detect(data, source, fitting, Targets(model=model), top=0, quiet=quiet, as_json=json)
 
 
 @app.command()
+@grouped
 def score(
     model: ModelPath,
     data: Data,
+    writing: Writing,
     output: Output = "-",
     format: Format = None,
     id: Id = None,
@@ -109,7 +138,7 @@ def score(
     """
     from .score import run_score
 
-    run_score(model, data, output=output or "-", format=format, id=id, threads=threads, quiet=quiet)
+    run_score(model, data, writing, output=output or "-", format=format, id=id, threads=threads, quiet=quiet)
 
 
 @app.command()

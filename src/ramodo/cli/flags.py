@@ -14,11 +14,11 @@ import typer
 
 from ..formats import FORMATS
 from ..formats.table import MISSING
-from ..options import OPTIONS, Option, option_named
+from ..options import OPTIONS, Option, OptionError, option_named
 from . import methods
 from .groups import Group, flag
 
-READING, FITTING = "Reading the data", "Fitting"
+READING, FITTING, WRITING = "Reading the data", "Fitting", "What is written"
 """Headings in the help of a command."""
 
 
@@ -79,6 +79,49 @@ class ReadingToFit(Reading):
     idf: Annotated[
         bool, _reading("--idf/--no-idf", help="Weigh the tokens of text, rare ones most; else their counts are taken.")
     ] = True
+
+
+LINES = ("csv", "jsonl")
+"""What standard output gets."""
+
+
+def _writing(*names: str, help: str, **bounds: int) -> Any:
+    return typer.Option(*names, help=help, rich_help_panel=WRITING, **bounds)  # type: ignore[arg-type]
+
+
+@dataclass(frozen=True)
+class Writing(Group):
+    """What to write of rows, beside id, score, percentile and flag."""
+
+    flagged: Annotated[
+        bool, _writing("--flagged", help="Only rows that are flagged, highest first; of a stream, as they arrive.")
+    ] = False
+    beside: Annotated[
+        Optional[list[str]],  # noqa: UP045
+        _writing("--with", help="Columns of the data to write too, as they are: text,path. The document is text."),
+    ] = None
+    reasons: Annotated[
+        int, _writing("--reasons", help="Write this many reasons of each row, the strongest first.", min=0)
+    ] = 0
+    views: Annotated[bool, _writing("--views", help="Write what each view of a row adds to its score.")] = False
+    lines: Annotated[str, _writing("--as", help="What -o - writes: csv or jsonl.")] = "csv"
+
+    def refuse(self, output: str | None) -> None:
+        """Raise where flags have no meaning, or no file to be written to."""
+        if self.lines not in LINES:
+            raise OptionError(f"--as {self.lines!r} was given; allowed: {' or '.join(LINES)}.")
+        if output not in (None, "-") and self.lines != LINES[0]:
+            raise OptionError(
+                f"--as {self.lines} was given with --output {output}, whose suffix says what it gets; allowed: --as "
+                "with standard output (-o -)."
+            )
+        asked = {"--flagged": self.flagged, "--with": self.beside, "--reasons": self.reasons, "--views": self.views}
+        given = [name for name, value in asked.items() if value]
+        if output is None and given:
+            raise OptionError(
+                f"{given[0]} was given, which says what to write, and no file; allowed: with --output FILE, or "
+                "--output - for standard output."
+            )
 
 
 Labels = Annotated[

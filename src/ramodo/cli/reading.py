@@ -37,6 +37,7 @@ class Source(Reading):
     of_model : columns that the model's data had; data in another format need not have them
     names : names of the model's features
     frequencies : document frequencies by which the model weights tokens
+    beside : columns to hand out as they are
     """
 
     idf: bool = False
@@ -47,6 +48,7 @@ class Source(Reading):
     of_model: Sequence[str] = ()
     names: Sequence[str] | None = None
     frequencies: DocumentFrequencies | None = None
+    beside: Sequence[str] = ()
 
     @classmethod
     def asked(cls, reading: Reading) -> Self:
@@ -76,6 +78,7 @@ class Source(Reading):
             self.means,
             self.optional,
             self.numbers,
+            self.beside,
         )
 
     def text_options(self) -> TextOptions:
@@ -249,11 +252,9 @@ def aligned(path: str, kind: str, table: Table, detector: Any) -> Table:
     known = [i for i, name in enumerate(names) if name in place]
     taken = columns[:, [place[names[i]] for i in known]]
     if len(known) == len(names):
-        return Table(
-            sp.csr_array(taken) if sp.issparse(taken) else taken, table.ids, list(names), table.classes, table.texts
-        )
+        return replace(table, X=sp.csr_array(taken) if sp.issparse(taken) else taken, names=list(names))
     spread = sp.csr_array((np.ones(len(known)), (np.arange(len(known)), known)), shape=(len(known), len(names)))
-    return Table(sp.csr_array(sp.csr_array(taken) @ spread), table.ids, list(names), table.classes, table.texts)
+    return replace(table, X=sp.csr_array(sp.csr_array(taken) @ spread), names=list(names))
 
 
 def _fitted_to(detector: Any, kind: str) -> str:

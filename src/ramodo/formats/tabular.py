@@ -31,18 +31,20 @@ def read(
     options = options or TableOptions()
     if options.missing not in MISSING:
         raise FormatError(f"missing={options.missing!r} was given; allowed: {', '.join(MISSING)}.")
-    texts_given = (options.id, options.text, *options.categories)
+    shown_only = set(options.ignore).intersection(options.beside)  # which is text: 007 stays 007
+    texts_given = (options.id, options.text, *options.categories, *shown_only)
     table = _load(path, suffix or (suffixes_of(path) or [".csv"])[-1], texts_given, show)
     if table.num_rows == 0:
         raise FormatError(f"{path} has no rows.")
     _refuse_unknown(path, table, options)
     special = {options.id, options.label, options.text, *options.ignore}
     ids = None if options.id is None else _ids(path, options.id, table)
+    beside = {name: table.column(name) for name in options.beside if name in table.column_names}
     has_labels = options.label is not None and options.label in table.column_names
     classes = classes_of(table.column(str(options.label)).to_pylist()) if has_labels else None
     if options.text is not None:
         texts = ["" if text is None else str(text) for text in table.column(options.text).to_pylist()]
-        return Table(None, ids, None, classes, texts)
+        return Table(None, ids, None, classes, texts, beside=beside)
     columns = [
         Column(path, name, table.column(name), options, ids) for name in table.column_names if name not in special
     ]
@@ -53,7 +55,8 @@ def read(
     categories = [column.name for column in columns if column.is_category]
     names = [name for _, names in parts for name in names]
     notes = [text for column in columns for text in column.notes]
-    return Table(_matrix(parts), ids, names, classes, means=means, categories=categories, notes=notes)
+    kept: dict[str, Any] = {"means": means, "categories": categories, "notes": notes, "beside": beside}
+    return Table(_matrix(parts), ids, names, classes, **kept)
 
 
 def read_pairs(path: str, id: str, label: str) -> list[tuple[str, float]]:
@@ -135,7 +138,7 @@ def _refuse_unknown(path: str, table: Any, options: TableOptions) -> None:
     repeated = sorted({name for name in names if names.count(name) > 1}) if len(set(names)) < len(names) else []
     if repeated:
         raise FormatError(f"{path} has several columns named {repeated[0]!r}; allowed: one of each name.")
-    for name in filter(None, (options.id, options.label, options.text, *options.ignore)):
+    for name in filter(None, (options.id, options.label, options.text, *options.ignore, *options.beside)):
         if name not in names and name not in options.optional:
             shown = ", ".join(names[:10]) + (", ..." if len(names) > 10 else "")
             raise FormatError(f"{path} has no column {name!r}; it has {shown}.")
@@ -158,13 +161,13 @@ def _read(path: str, how: How, suffix: str) -> Table:
     found = read(path, how.table, suffix=suffix, show=how.show)
     if found.texts is None:
         return found
-    return replace(as_table(found.texts, how), ids=found.ids, classes=found.classes)
+    return replace(as_table(found.texts, how), ids=found.ids, classes=found.classes, beside=found.beside)
 
 
 def _format(name: str, suffixes: tuple[str, ...], meaning: str) -> Format:
     meaning = f"{meaning}; needs `ramodo[files]`."
     reader = partial(_read, suffix=suffixes[0])
-    return Format(name, suffixes, meaning, reader, columns=("id", "label", "text", "ignore"))
+    return Format(name, suffixes, meaning, reader, columns=("id", "label", "text", "ignore", "with"))
 
 
 FORMATS = (
