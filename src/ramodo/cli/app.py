@@ -213,9 +213,14 @@ def report(
 def evaluate(
     model: ModelPath,
     data: Data,
-    format: Format = None,
-    label: Label = None,
+    labels: Annotated[
+        Optional[str],  # noqa: UP045
+        typer.Option("--labels", help="Table with the labels, for data that have none: columns id and label."),
+    ] = None,
     outlier: Annotated[str, typer.Option("--outlier", help="The label that means outlier, a number or a word.")] = "1",
+    format: Format = None,
+    id: Id = None,
+    label: Label = None,
     threads: Threads = None,
     seed: Seed = 0,
     quiet: Quiet = False,
@@ -224,12 +229,13 @@ def evaluate(
     """Compare a model's scores with labels: AUC-ROC, average precision, precision at n, with bootstrap intervals.
 
     `ramodo evaluate mail.ramodo labelled.svm`
-    """
-    from .evaluate import run_evaluate
 
-    run_evaluate(
-        model, data, format=format, label=label, outlier=outlier, threads=threads, seed=seed, quiet=quiet, as_json=json
-    )
+    `ramodo evaluate access.ramodo access.log --labels labels.csv`
+    """
+    from .evaluate import Truth, run_evaluate
+
+    truth = Truth(labels, label, outlier)
+    run_evaluate(model, data, truth, format=format, id=id, threads=threads, seed=seed, quiet=quiet, as_json=json)
 
 
 @app.command()

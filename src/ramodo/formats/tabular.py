@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from .classes import classes_of, is_text, shown
+from .classes import Classes, classes_of, is_text, shown
 from .columns import Column
 from .format import Format, How
 from .opening import Show, is_compressed, need_threads, refuse_cut, suffixes_of, whole
@@ -68,6 +68,25 @@ def read_pairs(path: str, id: str, label: str) -> list[tuple[str, float]]:
         found = ", ".join(map(shown, np.unique(labels)[:10]))
         raise FormatError(f"{path}, column {label!r} holds {found}; allowed as labels: numbers.")
     return list(zip(_ids(path, id, table), labels.tolist(), strict=True))
+
+
+def read_labels(path: str, ids: Sequence[str], label: str | None) -> tuple[list[str] | None, Classes]:
+    """Labels of a table, numbers or words, and the rows they are of, by the first of the columns `ids` that there is.
+
+    A table of one column has the labels of all rows, in their order: its ids are None.
+    """
+    table = _load(path, (suffixes_of(path) or [".csv"])[-1], ids)
+    names = table.column_names
+    asked = label or ("label" if len(names) > 1 else names[0])
+    _refuse_unknown(path, table, TableOptions(label=asked))
+    id = next((name for name in ids if name in names and name != asked), None)
+    if id is None and len(names) > 1:
+        known = " or ".join(map(repr, dict.fromkeys(ids)))
+        raise FormatError(
+            f"{path} has no column {known} to say which row a label is of; it has {', '.join(names[:10])}. Rename one."
+        )
+    found = None if id is None else _ids(path, id, table)
+    return found, classes_of(table.column(asked).to_pylist())
 
 
 def _load(path: str, suffix: str, texts: Sequence[str | None], show: Show | None = None) -> Any:
