@@ -13,6 +13,7 @@ from .flags import (
     Format,
     Id,
     Json,
+    Keeping,
     Label,
     Quiet,
     Reading,
@@ -78,6 +79,7 @@ def detect(
     reading: ReadingToFit,
     fitting: Fitting,
     writing: Writing,
+    keeping: Keeping,
     output: Output = None,
     model: Model = None,
     report: Report = None,
@@ -93,7 +95,7 @@ def detect(
     from .reading import Source
 
     source = Source.asked(reading)
-    targets = Targets(output, model, report, writing)
+    targets = Targets(output, model, report, writing, keeping)
     run_detect(data, source, fitting, targets, top=top, quiet=quiet, as_json=json)
 
 
@@ -101,9 +103,10 @@ def detect(
 @grouped
 def fit(
     data: Data,
-    model: Annotated[str, typer.Option("-m", "--model", help="Write the model to this file.")],
+    model: Annotated[str, typer.Option("-m", "--model", help="Write the model to this file.", rich_help_panel=WRITING)],
     reading: ReadingToFit,
     fitting: Fitting,
+    keeping: Keeping,
     quiet: Quiet = False,
     json: Json = False,
 ) -> None:
@@ -115,7 +118,7 @@ def fit(
     from .reading import Source
 
     source = Source.asked(reading)
-    run_detect(data, source, fitting, Targets(model=model), top=0, quiet=quiet, as_json=json)
+    run_detect(data, source, fitting, Targets(model=model, keeping=keeping), top=0, quiet=quiet, as_json=json)
 
 
 @app.command()

@@ -124,6 +124,29 @@ class Writing(Group):
             )
 
 
+@dataclass(frozen=True)
+class Keeping(Group):
+    """What a model file does without."""
+
+    no_tokens: Annotated[
+        bool, _writing("--no-tokens", help="Keep no words and fragments of the training text in the model file.")
+    ] = False
+    no_provenance: Annotated[
+        bool, _writing("--no-provenance", help="Keep no ids, no time and no command line, with its paths, in it.")
+    ] = False
+
+    def refuse(self, model: str | None, vocabulary: bool) -> None:
+        """Raise where there is no file, or tokens are its columns."""
+        for name, given in (("--no-tokens", self.no_tokens), ("--no-provenance", self.no_provenance)):
+            if given and model is None:
+                raise OptionError(f"{name} was given, and no model is written; allowed: with --model FILE.")
+        if self.no_tokens and vocabulary:
+            raise OptionError(
+                "--no-tokens and --vocabulary were given, and a vocabulary is the tokens of the training text; "
+                "allowed: one of them."
+            )
+
+
 Labels = Annotated[
     Optional[str],  # noqa: UP045
     typer.Option("--labels", help="Table of id,label: 1 known outlier, -1 known inlier.", rich_help_panel=FITTING),
