@@ -95,8 +95,9 @@ def test_the_label_that_means_outlier(ok, run, files, noisy, tmp_path):
     assert ok("evaluate", files.mail_model, changed, "--outlier", -7) == ok("evaluate", files.mail_model, path)
     done = run("evaluate", files.mail_model, changed)
     assert done.code == 3
-    assert f"0 of {len(truth)} rows have the label 1; allowed: some of them" in done.err
-    assert "Labels found: -7, 3; say which means outlier with --outlier" in done.err
+    n = int(truth.sum())
+    assert "no row has the label 1, which is to mean outlier; allowed: outliers and other rows." in done.err
+    assert f"-7 ({n} rows), 3 ({len(truth) - n} rows): say which of them means outlier with --outlier" in done.err
 
 
 def test_labels_of_a_table(ok, run, files, tmp_path):
@@ -137,11 +138,11 @@ def test_labels_that_are_words(ok, run, files, words, tmp_path):
     for outlier in ("1", "tumor", "Tumour"):
         done = run("evaluate", tmp_path / "model", words, "--outlier", outlier)
         assert done.code == 3
-        assert f"0 of 90 rows have the label {outlier}; allowed: some of them" in done.err
-        assert "Labels found: normal, tumour; say which means outlier with --outlier" in done.err
+        assert f"no row has the label {outlier}, which is to mean outlier" in done.err
+        assert "Its labels are normal (86 rows), tumour (4 rows): say which of them means" in done.err
     done = run("evaluate", files.visits_model, files.visits, "--outlier", "tumour")
     assert done.code == 3
-    assert "Labels found: 0, 1;" in done.err
+    assert "Its labels are 0 (86 rows), 1 (4 rows):" in done.err
 
 
 def test_words_as_labels_in_other_files(ok, run, files, words, tmp_path):

@@ -25,6 +25,7 @@ from .reading import Source, threads_of
 from .records import Recorder, beside_of, column_of, to_read
 from .report import refuse_report, write
 from .training import fit
+from .values import named_values
 
 _REASONS = 3
 """Reasons shown for each of the top rows."""
@@ -74,7 +75,8 @@ def run_detect(
     for name in beside_of(targets.writing):
         column_of(path, table, name, np.arange(1))  # raises where there is none, before the fit
     reading = time.perf_counter() - started
-    detector, warned = fit(fitting, table, source.is_text(path), not quiet and sys.stderr.isatty())
+    with named_values(path, table):
+        detector, warned = fit(fitting, table, source.is_text(path), not quiet and sys.stderr.isatty())
     detector.source_ = told(path, source, table, detector, targets.keeping)
     detector.stage_seconds_ = {"read": reading, **detector.stage_seconds_}
     if targets.output is not None:

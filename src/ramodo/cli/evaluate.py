@@ -17,6 +17,7 @@ from .console import note, print_facts
 from .output import unguarded
 from .reading import read_for, source_of, threads_of
 from .score import scores_of
+from .values import named_values
 
 
 @dataclass(frozen=True)
@@ -52,7 +53,8 @@ def run_evaluate(
     for text in found.notes:
         note(f"note: {text}", quiet)
     are_outliers = outliers_named(truth.table or path, found.table, truth.outlier)
-    scores = scores_of(detector, found.table.X)
+    with named_values(path, found.table):
+        scores = scores_of(detector, found.table.X)
     facts: dict[str, Any] = {"rows": len(are_outliers), "outliers": int(are_outliers.sum())}
     for name, (value, low, high) in measures(are_outliers, scores, np.random.default_rng(seed)).items():
         facts[name] = [value, low, high] if as_json else f"{value:.4f}  (95 %: {low:.4f} to {high:.4f})"

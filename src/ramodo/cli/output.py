@@ -41,7 +41,13 @@ def write_records(path: str, records: Records, lines: str = "csv") -> None:
         ".npz": _write_npz,
     }
     suffix = refuse_target(path, SCORES)
-    write_whole(Path(path), lambda temporary: writers[suffix](temporary, records))
+    try:
+        write_whole(Path(path), lambda temporary: writers[suffix](temporary, records))
+    except Exception as error:  # pyarrow's have no kind of their own among Python's
+        if type(error).__module__.split(".")[0] != "pyarrow":
+            raise
+        said = str(error).splitlines()[0].rstrip(".")
+        raise FormatError(f"{path} could not be written: {said}. Write .jsonl or .csv, which take any value.") from None
 
 
 def for_output(records: Records, lines: str = "csv", header: bool = True) -> Iterable[str]:
@@ -58,11 +64,13 @@ def refuse_target(path: str, suffixes: tuple[str, ...] | None) -> str:
         shown = suffix or "a file without suffix"
         raise OptionError(f"{path}: cannot write {shown}; allowed: {', '.join(suffixes)}.")
     if not target.parent.is_dir():
-        raise OptionError(f"{path} was given; allowed: a file in a folder that exists.")
+        raise OptionError(f"{path} was given, and there is no folder {target.parent}; make it first, or give another.")
     if target.exists() and not target.is_file() and suffix != ".rows":
         raise OptionError(f"{path} was given, which is no file; allowed: a file, or a path where there is nothing.")
     if not os.access(target.parent, os.W_OK):
-        raise OptionError(f"{path} was given; allowed: a file in a folder that can be written to.")
+        raise OptionError(
+            f"{path} was given, and you may not write into the folder {target.parent}; allowed: a file in one of yours."
+        )
     return suffix
 
 

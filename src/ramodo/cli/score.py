@@ -16,6 +16,7 @@ from .console import bar, note
 from .flags import Writing
 from .reading import read_for, source_of, threads_of
 from .records import Recorder, to_read
+from .values import named_values
 
 
 def run_score(
@@ -52,7 +53,8 @@ def run_score(
     source = to_read(path, source, writing)
     table = read_for(detector, path, source, detector.n_jobs)
     progress = bar("scoring", "rows", quiet)
-    scores = scores_of(detector, table.X, progress.show)
+    with named_values(path, table):
+        scores = scores_of(detector, table.X, progress.show)
     progress.clear()
     files.write_records(output, Recorder(detector, source, writing).of_file(path, table, scores), writing.lines)
     note(f"{len(scores):,} rows, {int((scores >= detector.threshold_).sum()):,} flagged", quiet or output == "-")
@@ -68,7 +70,8 @@ def run_transform(
     table = read_for(detector, path, source_of(detector, format, id), detector.n_jobs)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # names were compared when the file was read
-        matrix = detector.transform(table.X)
+        with named_values(path, table):
+            matrix = detector.transform(table.X)
     files.write_matrix(output, matrix, table)
     note(f"{matrix.shape[0]:,} rows, {matrix.shape[1]} columns", quiet)
 

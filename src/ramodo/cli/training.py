@@ -79,7 +79,11 @@ def read_labels(path: str, table: Table) -> Any:
     for given, value in tabular.read_pairs(path, "id", "label"):
         id = given if given in ids else unguarded(given)
         if id not in ids:
-            raise FormatError(f"{path}: the id {id!r} is not in the data.")
+            first = ", ".join(map(repr, list(ids)[:3]))
+            raise FormatError(
+                f"{path}: the id {given!r} is not in the data, whose ids are {first}, ...; name their column with "
+                "--id, or take the label out."
+            )
         if value not in (-1, 0, 1):
             raise FormatError(f"{path}: {id!r} has the label {value:g}; allowed: 1 outlier, -1 inlier, 0 unknown.")
         y[ids[id]] = int(value)

@@ -66,7 +66,10 @@ def read_pairs(path: str, id: str, label: str) -> list[tuple[str, float]]:
     labels = classes_of(table.column(label).to_pylist())
     if is_text(labels):
         found = ", ".join(map(shown, np.unique(labels)[:10]))
-        raise FormatError(f"{path}, column {label!r} holds {found}; allowed as labels: numbers.")
+        raise FormatError(
+            f"{path}, column {label!r} holds {found}; allowed as labels: numbers, 1 for a known outlier, -1 for a "
+            "known inlier, 0 for unknown."
+        )
     return list(zip(_ids(path, id, table), labels.tolist(), strict=True))
 
 
@@ -119,7 +122,11 @@ def _load(path: str, suffix: str, texts: Sequence[str | None], show: Show | None
         if isinstance(error, FileNotFoundError | PermissionError | IsADirectoryError):
             raise
         reason = (str(error) or type(error).__name__).splitlines()[0].rstrip(".")
-        raise FormatError(f"{path} is not a {suffix[1:]} file{_what_to_do(reason)}: {reason}.") from None
+        if "Empty CSV file" in reason:
+            raise FormatError(f"{path} is empty; allowed: a line of names, and lines of values.") from None
+        of = "standard input" if path == "-" else path
+        other = "; if it is of another format, give that with --format"
+        raise FormatError(f"{of} is not a {suffix[1:]} file{_what_to_do(reason)}: {reason}{other}.") from None
 
 
 def _what_to_do(reason: str) -> str:
