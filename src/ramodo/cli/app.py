@@ -8,6 +8,7 @@ import typer
 
 from ..options import TOP
 from .flags import (
+    MODEL_FILE,
     WRITING,
     Fitting,
     Format,
@@ -50,7 +51,7 @@ Report = Annotated[
 ]
 Model = Annotated[
     Optional[str],  # noqa: UP045
-    typer.Option("-m", "--model", help="Write the model to this file.", rich_help_panel=WRITING),
+    typer.Option("-m", "--model", help="Write the model to this file.", rich_help_panel=MODEL_FILE),
 ]
 Top = Annotated[int, typer.Option("--top", help="Rows to show.", min=0)]
 
@@ -76,13 +77,14 @@ def ramodo(
 @grouped
 def detect(
     data: Data,
-    reading: ReadingToFit,
-    fitting: Fitting,
-    writing: Writing,
-    keeping: Keeping,
+    *,
     output: Output = None,
-    model: Model = None,
     report: Report = None,
+    writing: Writing,
+    model: Model = None,
+    keeping: Keeping,
+    fitting: Fitting,
+    reading: ReadingToFit,
     top: Top = 10,
     quiet: Quiet = False,
     json: Json = False,
@@ -90,6 +92,8 @@ def detect(
     """Fit, rank and flag: the main job.
 
     `ramodo detect mail.svm -o scores.csv --report mail.html`
+
+    `ramodo detect access.log -o found.csv --flagged --with text --reasons 3`
     """
     from .detect import Targets, run_detect
     from .reading import Source
@@ -103,7 +107,9 @@ def detect(
 @grouped
 def fit(
     data: Data,
-    model: Annotated[str, typer.Option("-m", "--model", help="Write the model to this file.", rich_help_panel=WRITING)],
+    model: Annotated[
+        str, typer.Option("-m", "--model", help="Write the model to this file.", rich_help_panel=MODEL_FILE)
+    ],
     reading: ReadingToFit,
     fitting: Fitting,
     keeping: Keeping,
@@ -126,8 +132,9 @@ def fit(
 def score(
     model: ModelPath,
     data: Data,
-    writing: Writing,
+    *,
     output: Output = "-",
+    writing: Writing,
     format: Format = None,
     id: Id = None,
     threads: Threads = None,

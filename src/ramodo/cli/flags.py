@@ -18,8 +18,12 @@ from ..options import OPTIONS, Option, OptionError, option_named
 from . import methods
 from .groups import Group, flag
 
-READING, FITTING, WRITING = "Reading the data", "Fitting", "What is written"
+READING, TEXT, FITTING, FLAGGING = "Reading the data", "Reading text", "Fitting", "Which rows are flagged"
+WRITING, MODEL_FILE = "What is written", "The model file"
 """Headings in the help of a command."""
+
+_OF_TEXT = ("--text", "--bits", "--words", "--characters", "--vocabulary", "--idf/--no-idf")
+_OF_FLAGGING = ("--share", "--fdr")
 
 
 def flag_of(option: Option, heading: str | None = None) -> Any:
@@ -30,7 +34,8 @@ def flag_of(option: Option, heading: str | None = None) -> Any:
 
 
 def _reading(*names: str, help: str, **bounds: int) -> Any:
-    return typer.Option(*names, help=help, rich_help_panel=READING, **bounds)  # type: ignore[arg-type]
+    heading = TEXT if names[0] in _OF_TEXT else READING
+    return typer.Option(*names, help=help, rich_help_panel=heading, **bounds)  # type: ignore[arg-type]
 
 
 Format = Annotated[
@@ -86,7 +91,8 @@ LINES = ("csv", "jsonl")
 
 
 def _writing(*names: str, help: str, **bounds: int) -> Any:
-    return typer.Option(*names, help=help, rich_help_panel=WRITING, **bounds)  # type: ignore[arg-type]
+    heading = MODEL_FILE if names[0].startswith("--no-") else WRITING
+    return typer.Option(*names, help=help, rich_help_panel=heading, **bounds)  # type: ignore[arg-type]
 
 
 @dataclass(frozen=True)
@@ -188,4 +194,5 @@ class Fitting(Group):
 
 def _parameter(option: Option) -> Parameter:
     kind, default = option.flag_type, option.flag_default
-    return flag(option.name, Annotated[kind | None if default is None else kind, flag_of(option, FITTING)], default)
+    heading = FLAGGING if option.flag is not None and option.flag.name in _OF_FLAGGING else FITTING
+    return flag(option.name, Annotated[kind | None if default is None else kind, flag_of(option, heading)], default)
