@@ -46,7 +46,7 @@ LEAST_QUARTER = 5
 WORSE = 0.01
 """By how much labels may make a ranking worse."""
 
-PAPERS_WAY = {"labeled_fraction": 0.5, "labels_in_score": False}
+PAPERS_WAY: dict[str, Any] = {"labeled_fraction": 0.5, "labels_in_score": False}
 
 
 def main() -> None:

@@ -35,6 +35,7 @@ class Source(Reading):
     of_model : columns that the model's data had; data in another format need not have them
     names : names of the model's features
     frequencies : document frequencies by which the model weights tokens
+    beside : columns to hand out as they are
     """
 
     idf: bool = False
@@ -45,6 +46,7 @@ class Source(Reading):
     of_model: Sequence[str] = ()
     names: Sequence[str] | None = None
     frequencies: DocumentFrequencies | None = None
+    beside: Sequence[str] = ()
 
     @classmethod
     def asked(cls, reading: Reading) -> Self:
@@ -74,6 +76,7 @@ class Source(Reading):
             self.means,
             self.optional,
             self.numbers,
+            self.beside,
         )
 
     def text_options(self) -> TextOptions:
