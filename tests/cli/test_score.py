@@ -82,7 +82,7 @@ def test_features_that_the_model_does_not_have(run, files, tmp_path):
     np.save(tmp_path / "other.npy", np.ones((3, 39)))
     done = run("score", files.mail_model, tmp_path / "other.npy")
     assert done.code == 3
-    assert "other.npy has 39 features; allowed: the 40 of the model" in done.err
+    assert "other.npy is read as numpy, with 39 columns, and the model was fitted to svmlight, with 40" in done.err
 
 
 def test_other_formats_of_the_same_width(ok, files, data, tmp_path):

@@ -64,7 +64,9 @@ def refuse_target(path: str, suffixes: tuple[str, ...] | None) -> str:
         shown = suffix or "a file without suffix"
         raise OptionError(f"{path}: cannot write {shown}; allowed: {', '.join(suffixes)}.")
     if not target.parent.is_dir():
-        raise OptionError(f"{path} was given, and there is no folder {target.parent}; make it first, or give another.")
+        raise OptionError(
+            f"{path} was given, and there is no folder {target.parent}; allowed: one that exists. Make it first."
+        )
     if target.exists() and not target.is_file() and suffix != ".rows":
         raise OptionError(f"{path} was given, which is no file; allowed: a file, or a path where there is nothing.")
     if not os.access(target.parent, os.W_OK):
