@@ -10,6 +10,7 @@ from typing import Any
 from ..formats import FormatError, Table
 from ..options import OptionError
 from .console import bar, note
+from .flags import Writing
 from .reading import Source
 
 _PATIENCE = 20
@@ -40,12 +41,17 @@ def connected(cluster: str | None, quiet: bool) -> Iterator[None]:
         yield
 
 
-def refuse_on_cluster(report: str | None) -> None:
-    """Raise where a file is asked for that needs all rows here."""
+def refuse_on_cluster(report: str | None, writing: Writing) -> None:
+    """Raise where something is asked for that needs all rows, or columns that workers do not send, here."""
     if report is not None:
         raise OptionError(
             f"--report {report} was given with --cluster; allowed with it: --output and --model. Write the model, and "
             "with `ramodo report` a report on some of the rows."
+        )
+    if writing.beside:
+        raise OptionError(
+            f"--with {','.join(writing.beside)} was given with --cluster, and columns stay with the workers; "
+            "allowed with it: --flagged, --reasons, --views, and --id for a column to join the output by."
         )
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from html import escape
 from typing import Any
@@ -112,6 +112,11 @@ class Strongest:
     contributions: npt.NDArray[np.float64]
     values: npt.NDArray[np.float64]
 
+    def without(self, columns: npt.NDArray[np.int64]) -> Strongest:
+        """The others."""
+        kept = np.isin(self.columns, columns, invert=True)
+        return Strongest(self.columns[kept], self.contributions[kept], self.values[kept])
+
 
 class Explanation(Sequence[RowExplanation]):
     """One `RowExplanation` per row; prints, and converts to a table.
@@ -156,9 +161,22 @@ class Explanation(Sequence[RowExplanation]):
         rows = [replace(row, row=number) for row, number in zip(self._rows, numbers, strict=True)]
         return Explanation(rows, self._totals, self._strongest, self._name_of)
 
-    def columns(self) -> set[int]:
-        """Features of reasons and drivers."""
-        return {r.column for row in self._rows for r in row.reasons} | {driver.column for driver in self.drivers}
+    def of_columns(self, known: Collection[int], top: int) -> Explanation:
+        """The strongest reasons whose features are known, `top` for each row; all others are part of `rest`."""
+
+        def cut(row: RowExplanation) -> RowExplanation:
+            reasons = tuple([reason for reason in row.reasons if reason.column in known][:top])
+            return replace(row, reasons=reasons, rest=row.score - sum(reason.contribution for reason in reasons))
+
+        totals = [(column, total) for column, total in self._totals if column in known]
+        unknown = np.array(sorted(self.columns_of_groups().difference(known)), dtype=np.int64)
+        strongest = [row.without(unknown) for row in self._strongest] if len(unknown) else self._strongest
+        return Explanation([cut(row) for row in self._rows], totals, strongest, self._name_of)
+
+    def columns(self, top: int | None = None) -> set[int]:
+        """Features of reasons, the first `top` of each row, and of drivers."""
+        reasons = {reason.column for row in self._rows for reason in row.reasons[:top]}
+        return reasons | {driver.column for driver in self.drivers}
 
     def columns_of_groups(self) -> set[int]:
         """Features that may drive a group."""

@@ -17,6 +17,9 @@ from .explanation import Explanation, Reason
 _SEARCHED = 300_000
 """Characters of documents that are searched for names of features that the explained rows lack."""
 
+_CANDIDATES = 100
+"""Reasons of a document that are looked at, of which those with a name are given."""
+
 _KEPT_TOKENS = 5000
 """Names of tokens that a model of text keeps."""
 
@@ -28,8 +31,13 @@ def explained(
     taken, _ = open_block(table.X[rows])
     threads = n_threads(detector.n_jobs)
     counts = None if table.frequencies is None else table.frequencies.counts
-    found = explain(detector.model_, taken, scores[rows], detector.outlier_scores_, str, top, threads, counts)
-    return found.named(_names(detector, table, rows, found, texts))
+    hashed = table.texts is not None and getattr(detector, "feature_names_in_", None) is None
+    n = max(top, _CANDIDATES) if hashed else top
+    found = explain(detector.model_, taken, scores[rows], detector.outlier_scores_, str, n, threads, counts)
+    if not hashed:
+        return found.named(_names(detector, table))
+    tokens = _tokens(detector, table, rows, found, top, texts)
+    return found.of_columns(tokens, top).named(tokens.__getitem__)
 
 
 def reference_tokens(detector: Any, table: Table, options: TextOptions) -> dict[str, str] | None:
@@ -61,20 +69,27 @@ def in_words(reasons: Sequence[Reason]) -> str:
     )
 
 
-def _names(
-    detector: Any, table: Table, rows: Sequence[int], found: Explanation, options: TextOptions
-) -> Callable[[int], str]:
-    """Names of columns: those of the data, the tokens of text, or the index as written in the file."""
+def _names(detector: Any, table: Table) -> Callable[[int], str]:
+    """Names of columns: those of the data, or the index as written in the file."""
     known = getattr(detector, "feature_names_in_", None)
     if known is not None:
         return lambda column: str(known[column])
     first = 0 if table.zero_based is None or table.zero_based else 1
-    if table.texts is None:
-        return lambda column: f"feature {column + first}"
-    shown = found.columns()
-    wanted = shown | found.columns_of_groups()
+    return lambda column: f"feature {column + first}"
+
+
+def _tokens(
+    detector: Any, table: Table, rows: Sequence[int], found: Explanation, top: int, options: TextOptions
+) -> dict[int, str]:
+    """The tokens of hashed columns: those of the rows themselves, those that the model keeps, and some of other rows.
+
+    A model need not keep any: what a row has is named by the row, what it lacks may then have no name.
+    """
+    assert table.texts is not None
+    shown = found.columns(top)
+    wanted = found.columns() | found.columns_of_groups()
     kept = (detector.source_ or {}).get("tokens") or {}
     tokens = {column: kept[str(column)] for column in wanted if str(column) in kept}
     tokens |= token_names([table.texts[row] for row in rows], wanted, options)
     tokens |= token_names(_some(table.texts), shown - tokens.keys(), options)
-    return lambda column: tokens.get(column, f"feature {column}")
+    return tokens
