@@ -9,9 +9,9 @@ import warnings
 
 import numpy as np
 import pytest
-from made_files import write_svmlight, write_visits
 
 from examples import with_outliers
+from made_files import write_svmlight, write_visits
 
 REPEN = ("--method", "repen", "--epochs", "2")
 
@@ -109,10 +109,11 @@ def test_files_that_cannot_be_read_are_named_and_nothing_is_written(run, address
     ("arguments", "said"),
     [
         (("--report", "a.html"), "--report a.html was given with --cluster"),
+        (("--with", "truth", "-o", "-"), "--with truth was given with --cluster"),
         (("--format", "text"), "hashed counts"),
         (("--missing", "mean", "--format", "csv"), "no file knows the mean of all"),
     ],
-    ids=["report", "text", "mean"],
+    ids=["report", "with", "text", "mean"],
 )
 def test_what_needs_all_rows_here_is_refused(run, address, parts, arguments, said):
     done = run("detect", parts, "--cluster", address, *arguments)

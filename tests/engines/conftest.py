@@ -1,6 +1,5 @@
-"""Clusters of worker processes on loopback, with a real scheduler, each started once."""
+"""A cluster of worker processes on loopback, with a real scheduler, started once."""
 
-import socket
 import warnings
 from contextlib import contextmanager
 
@@ -34,20 +33,13 @@ def cluster_of():
 
 
 @pytest.fixture(scope="session")
-def clients():
-    """A client of one worker process, and one of two."""
-    with _cluster(1) as one, _cluster(2) as two:
-        yield {1: one, 2: two}
+def _two_workers():
+    with _cluster(2) as client:
+        yield client
 
 
 @pytest.fixture
-def client(clients):
-    with clients[2].as_current():
-        yield clients[2]
-
-
-@pytest.fixture
-def free_port():
-    with socket.socket() as one:
-        one.bind(("127.0.0.1", 0))
-        return one.getsockname()[1]
+def client(_two_workers):
+    """A client of two worker processes; the tests of `--cluster` have one."""
+    with _two_workers.as_current():
+        yield _two_workers

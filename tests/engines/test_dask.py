@@ -29,32 +29,26 @@ def same(there, here):
     assert there.threshold_ == here.threshold_
 
 
-@pytest.mark.parametrize("n_workers", [1, 2])
 @pytest.mark.parametrize("n_parts", [1, 3, 16])
-def test_the_same_bits(X, clients, n_workers, n_parts):
-    here = REPEN(**QUICK).fit(X)
-    with clients[n_workers].as_current():
-        data = array(X, n_parts)
-        there = REPEN(**QUICK).fit(data)
-        same(there, here)
-        scores = there.outlier_score(data)
-        assert scores.chunks[0] == data.chunks[0]
-        assert scores.compute().tobytes() == here.outlier_scores_.tobytes()
+def test_the_same_bits(X, client, n_parts):
+    here, data = REPEN(**QUICK).fit(X), array(X, n_parts)
+    there = REPEN(**QUICK).fit(data)
+    same(there, here)
+    scores = there.outlier_score(data)
+    assert scores.chunks[0] == data.chunks[0]
+    assert scores.compute().tobytes() == here.outlier_scores_.tobytes()
 
 
-@pytest.mark.parametrize(("n_workers", "n_parts"), [(2, 1), (1, 3), (2, 16)])
-def test_the_same_bits_of_all_views(clients, n_workers, n_parts):
+def test_the_same_bits_of_all_views(client):
     X, _ = with_outliers()
-    here = Consensus(random_state=0).fit(X)
-    with clients[n_workers].as_current():
-        data = array(X, n_parts)
-        there = Consensus(random_state=0).fit(data)
-        same(there, here)
-        assert there.outlier_score(data).compute().tobytes() == here.outlier_scores_.tobytes()
+    here, data = Consensus(random_state=0).fit(X), array(X, 3)
+    there = Consensus(random_state=0).fit(data)
+    same(there, here)
+    assert there.outlier_score(data).compute().tobytes() == here.outlier_scores_.tobytes()
 
 
 @pytest.mark.parametrize(
-    "options", [{"normalize": "l2"}, {"n_estimators": 2}, {"threshold": Conformal(0.3)}, {"threshold": 0.1}], ids=str
+    "options", [{"normalize": "l2", "n_estimators": 2, "threshold": 0.1}, {"threshold": Conformal(0.3)}], ids=str
 )
 def test_options_on_a_cluster(X, client, options):
     here, data = REPEN(**QUICK, **options).fit(X), array(X, 5)
