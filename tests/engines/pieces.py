@@ -2,9 +2,7 @@
 
 import os
 import signal
-import time
 from itertools import pairwise
-from pathlib import Path
 
 import dask.array as da
 import numpy as np
@@ -46,14 +44,6 @@ def die_once(flag):
 
 def deadly(block, flag):
     die_once(flag)
-    return block
-
-
-def wait_for(block, started, until):
-    """A block that comes when a file is there; another file says that it is being waited for."""
-    Path(started).touch()
-    while not Path(until).exists():
-        time.sleep(0.05)
     return block
 
 
