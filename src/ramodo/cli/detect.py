@@ -56,7 +56,7 @@ def run_detect(
         importing.result()
     _refuse_few(path, table)
     reading = time.perf_counter() - started
-    detector, warned = fit(fitting, table, source.is_text(path), not quiet and sys.stderr.isatty())
+    detector, warned = fit(fitting, table, _is_text(table), not quiet and sys.stderr.isatty())
     detector.source_ = source.remembered(path, table) | {
         "reference_ids": _reference_ids(detector, table),
         "tokens": reference_tokens(detector, table, source.text_options()),
@@ -86,6 +86,11 @@ def _refuse_few(path: str, table: Table) -> None:
         raise FormatError(
             f"{path} has {n} row{'s' * (n > 1)}; at least {FEWEST_ROWS} are needed, an outlier being one among others."
         )
+
+
+def _is_text(table: Table) -> bool:
+    """Whether rows are documents and nothing else."""
+    return table.texts is not None and table.fields is None
 
 
 def _reference_ids(detector: Any, table: Table) -> dict[str, str] | None:

@@ -33,7 +33,7 @@ def run_score(
             source = replace(source, format=kind.name)
             source.refuse_columns(path)
             source.refuse_unweighed(path)
-            how = replace(source.how(detector.n_jobs), n_features=detector.n_features_in_)
+            how = replace(source.how(kind, detector.n_jobs), n_features=detector.n_features_in_)
             _score_stream(detector, partial(kind.of_stream, "standard input"), how)
             return
     table = read_for(detector, path, source, detector.n_jobs)
