@@ -258,7 +258,7 @@ def test_known_labels_go_by_the_ids_of_the_data(ok, tmp_path, files):
     found = scores_in(ok("detect", files.visits, "-o", "-", *read_as, "--labels", tmp_path / "known.parquet"))
     y = np.zeros(90, dtype=int)
     y[[87, 89]] = 1
-    X = read(str(files.visits), table=TableOptions(id="visit", label="truth")).X
+    X = read(str(files.visits), table=TableOptions(id="visit", label="truth", scale="auto")).X
     assert found == fitted(X, y, normalize="max").outlier_scores_.tolist()
 
 

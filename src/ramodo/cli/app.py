@@ -98,6 +98,9 @@ def score(
     output: Output = "-",
     format: Format = None,
     id: Id = None,
+    strict: Annotated[
+        bool, typer.Option("--strict", help="From standard input: stop at a row that cannot be read, and skip none.")
+    ] = False,
     threads: Threads = None,
     quiet: Quiet = False,
 ) -> None:
@@ -109,7 +112,7 @@ def score(
     """
     from .score import run_score
 
-    run_score(model, data, output=output or "-", format=format, id=id, threads=threads, quiet=quiet)
+    run_score(model, data, output=output or "-", format=format, id=id, threads=threads, quiet=quiet, strict=strict)
 
 
 @app.command()

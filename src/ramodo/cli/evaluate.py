@@ -12,7 +12,7 @@ from ..model.file.saving import open_model
 from ..options import option_named
 from .console import print_facts
 from .reading import read_for, source_of, threads_of
-from .score import scores_of
+from .streaming import scores_of
 
 
 def run_evaluate(

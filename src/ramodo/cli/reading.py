@@ -220,8 +220,9 @@ def source_of(detector: Any, format: str | None, id: str | None, label: str | No
     """How a model's data were read, for reading similar data."""
     kept = dict(getattr(detector, "source_", None) or {})
     kept.pop("format", None)
-    if isinstance(kept.get("text"), str):  # a model that looked at no other column
-        kept |= {"text": [kept["text"]], "text_only": True}
+    if kept.get("text"):
+        several = not isinstance(kept["text"], str)  # as models of before had one
+        kept |= {"text": kept["text"] if several else [kept["text"]], "text_only": "columns" not in kept}
     known = {name: kept[name] for name in kept if name in Source.__dataclass_fields__ and kept[name] is not None}
     known["format"] = format
     named = [name for name in map(known.get, ("id", "label")) if name]
@@ -269,10 +270,15 @@ def read_for(detector: Any, path: str, source: Source, n_threads: int) -> Table:
     return found
 
 
+def read_like(detector: Any, source: Source) -> Source:
+    """With the model's columns of numbers, which must not hold text."""
+    return replace(source, numbers=_numbers(detector))
+
+
 def _read_table(detector: Any, path: str, source: Source, n_threads: int) -> Table:
     """Read a table the way the model does: its treatment of missing values, its columns of numbers."""
     try:
-        return replace(source, numbers=_numbers(detector)).read(path, n_threads)
+        return read_like(detector, source).read(path, n_threads)
     except MissingValueError as error:
         raise FormatError(
             f"{error.place}: the value is missing, and the model was fitted with --missing error; fill it in, or fit "
@@ -295,15 +301,14 @@ def _numbers(detector: Any) -> Collection[str]:
 def aligned(path: str, kind: str, table: Table, detector: Any) -> Table:
     """The model's columns, by name if it has names; those of tokens, which come first, stay where they are."""
     names, n_tokens = _named_columns(detector), sum(table.widths)
-    fitting = "columns" in (detector.source_ or {}) or table.fields is None
-    if names is None or table.names is None or not fitting:
+    if names is None or (table.names is None and not _is_text_of_a_table(detector, table)):
         if table.X.shape[1] != detector.n_features_in_:
             raise FormatError(
                 f"{path} has {table.X.shape[1]:,} features; allowed: the {detector.n_features_in_:,} of the model"
                 f"{_fitted_to(detector, kind)}."
             )
         return table
-    own = list(table.names)[n_tokens - table.first_named :]
+    own = list(table.names or ())[n_tokens - table.first_named :]
     place = {name: n_tokens + i for i, name in enumerate(own)}
     absent = [name for name in names if name not in place and not _may_be_absent(name, place, table.categories)]
     if absent:
@@ -319,8 +324,13 @@ def aligned(path: str, kind: str, table: Table, detector: Any) -> Table:
         taken = sp.csr_array(taken) @ spread
     if n_tokens:
         taken = sp.hstack([table.X[:, :n_tokens], taken], format="csr")
-    tokens = list(table.names)[: n_tokens - table.first_named]
+    tokens = list(table.names or ())[: n_tokens - table.first_named]
     return replace(table, X=sp.csr_array(taken) if sp.issparse(taken) else taken, names=[*tokens, *names])
+
+
+def _is_text_of_a_table(detector: Any, table: Table) -> bool:
+    """Whether a table has documents and nothing else, where the model has more."""
+    return "columns" in (detector.source_ or {}) and table.texts is not None
 
 
 def _fitted_to(detector: Any, kind: str) -> str:

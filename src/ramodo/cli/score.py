@@ -2,24 +2,28 @@
 
 from __future__ import annotations
 
-import sys
 import warnings
-from collections.abc import Callable
 from dataclasses import replace
-from functools import partial
 from typing import Any
 
-import numpy as np
-
-from ..formats import Format, FormatError, How, Table, format_named
+from ..formats import Format, FormatError, format_named
 from ..model.file.saving import open_model
 from . import output as files
 from .console import bar, note
-from .reading import read_for, source_of, threads_of
+from .reading import read_for, read_like, source_of, threads_of
+from .streaming import Stream, scores_of
 
 
 def run_score(
-    model: str, path: str, *, output: str, format: str | None, id: str | None, threads: int | None, quiet: bool
+    model: str,
+    path: str,
+    *,
+    output: str,
+    format: str | None,
+    id: str | None,
+    threads: int | None,
+    quiet: bool,
+    strict: bool = False,
 ) -> None:
     """Score a file at once, or standard input as it arrives."""
     if output != "-":
@@ -33,8 +37,8 @@ def run_score(
             source = replace(source, format=kind.name)
             source.refuse_columns(path)
             source.refuse_unweighed(path)
-            how = replace(source.how(kind, detector.n_jobs), n_features=detector.n_features_in_)
-            _score_stream(detector, partial(kind.of_stream, "standard input"), how)
+            how = replace(read_like(detector, source).how(kind, detector.n_jobs), n_features=detector.n_features_in_)
+            Stream(detector, kind, how, strict=strict, quiet=quiet).run()
             return
     table = read_for(detector, path, source, detector.n_jobs)
     progress = bar("scoring", "rows", quiet)
@@ -59,43 +63,8 @@ def run_transform(
     note(f"{matrix.shape[0]:,} rows, {matrix.shape[1]} columns", quiet)
 
 
-def scores_of(detector: Any, X: Any, show: Any = None) -> Any:
-    """Scores of a matrix whose columns have been compared with the model's."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UserWarning)
-        return detector.outlier_score(X, show)
-
-
 def _format_of_stream(detector: Any, format: str | None) -> Format:
     name = format or (detector.source_ or {}).get("format")
     if name is None:
         raise FormatError("standard input: the model does not say what its data were; give --format.")
     return format_named(name)
-
-
-def _score_stream(detector: Any, table_of: Callable[[bytes, int, How], Table], how: How) -> None:
-    """Score whole lines as they arrive; memory does not grow with the stream."""
-    known = np.sort(detector.outlier_scores_)
-    done, line, rest = 0, 0, b""
-    stream: Any = sys.stdin.buffer
-    sys.stdout.write(",".join(files.COLUMNS) + "\n")
-    sys.stdout.flush()
-    while True:
-        arrived = stream.read1(1 << 20)
-        cut = arrived.rfind(b"\n") + 1
-        block, rest = (rest + arrived[:cut], arrived[cut:]) if cut else (b"", rest + arrived)
-        if not arrived:
-            block, rest = rest, b""
-        if len(rest) > 1 << 30:
-            raise FormatError("standard input: a line is longer than 1 GB.")
-        if block:
-            table = table_of(block, line, how)
-            if table.X.shape[0]:
-                scores = scores_of(detector, table.X)
-                rows = files.rows_of(table, scores, known, detector.threshold_, done)
-                sys.stdout.writelines(files.csv_lines(files.for_output(rows), header=False))
-                sys.stdout.flush()
-                done += len(scores)
-        line += block.count(b"\n")
-        if not arrived:
-            return

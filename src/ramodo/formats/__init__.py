@@ -33,6 +33,7 @@ _HOMES = {
     "jsonl": "records",
     "accesslog": "accesslog",
     "text": "text",
+    "documents": "documents",
     "rows": "folder",
 }
 """Formats and the modules that read them."""
@@ -58,7 +59,9 @@ def format_of(path: str, given: str | None = None) -> str:
     if given is not None:
         return format_named(given).name
     if Path(path).is_dir():
-        return "rows"
+        from .documents import is_rows_folder
+
+        return "rows" if is_rows_folder(path) else "documents"
     from .opening import OTHER_PACKINGS, suffixes_of
     from .recognising import COMPRESSED
 

@@ -84,10 +84,9 @@ def ids_of(path: str, name: str, table: Any) -> list[str]:
 
 def _others(path: str, table: Any, options: TableOptions, ids: list[str] | None) -> Table:
     """The columns that are no documents."""
-    left_out = set(table.column_names) if options.text_only else _special(options)
-    columns = [
-        Column(path, name, table.column(name), options, ids) for name in table.column_names if name not in left_out
-    ]
+    known = () if options.text_only else options.given or table.column_names  # a model does not look at others
+    used = [name for name in table.column_names if name in known and name not in _special(options)]
+    columns = [Column(path, name, table.column(name), options, ids) for name in used]
     parts = [part for column in columns for part in column.parts()]
     return Table(
         _matrix(parts) if parts else None,

@@ -56,6 +56,8 @@ class Column:
             nothing = np.full(len(self._values), np.nan)
             return self._dates(nothing) if self.name in (self._options.dates or ()) else self._numbers(nothing)
         if any(test(kind) for test in (t.is_null, t.is_dictionary, t.is_string, t.is_large_string)):
+            if self.name in (self._options.dates or ()):
+                self._refuse_text(np.array(self._values.to_pylist(), dtype=object), "dates")
             self.is_category = True
             return self._categories()
         if t.is_timestamp(kind) or t.is_date(kind):
@@ -169,7 +171,7 @@ class Column:
             self._refuse_gap(gaps)
         rows = np.flatnonzero(~gaps)
         if self.name in self._options.numbers:
-            self._refuse_text(values)
+            self._refuse_text(values, "numbers")
         kinds, codes = np.unique(values[rows], return_inverse=True) if len(rows) else (np.array([]), rows)
         matrix = sp.csr_array((np.ones(len(rows)), (rows, codes)), shape=(len(values), len(kinds)))
         if self.name not in self._options.categories:
@@ -179,11 +181,11 @@ class Column:
             parts.append((gaps.astype(np.float64)[:, None], [f"{self.name} is missing"]))
         return parts
 
-    def _refuse_text(self, values: npt.NDArray[np.object_]) -> None:
+    def _refuse_text(self, values: npt.NDArray[np.object_], allowed: str) -> None:
         row = _first_text(values)
         found = "" if row is None else f", as {values[row]!r} in {self._row(row)}"
         raise FormatError(
-            f"{self._path}, column {self.name!r} holds text{found}; allowed: numbers, as the model was fitted with."
+            f"{self._path}, column {self.name!r} holds text{found}; allowed: {allowed}, as the model was fitted with."
         )
 
     def _note_odd_text(self, values: npt.NDArray[np.object_], kinds: npt.NDArray[np.object_], n: int) -> None:

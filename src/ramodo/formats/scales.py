@@ -168,11 +168,17 @@ class Scales:
 
     def apply(self, X: Any) -> Any:
         """A matrix scaled: a copy."""
-        if sp.issparse(X):
-            scaled = sp.csr_array(X, dtype=np.float64, copy=True)
-            scaled.data = self._scaled(scaled.data, scaled.indices)
+        if not sp.issparse(X):
+            return self._scaled(np.asarray(X, dtype=np.float64), slice(None))
+        centred = np.flatnonzero(self.center)
+        scaled = sp.csr_array(X, dtype=np.float64, copy=True)
+        scaled.data = np.where(np.isin(scaled.indices, centred), 0.0, self._scaled(scaled.data, scaled.indices))
+        if len(centred) == 0:
             return scaled
-        return self._scaled(np.asarray(X, dtype=np.float64), slice(None))
+        full = self._scaled(sp.csc_array(X)[:, centred].toarray(), centred)  # where a zero is a value like others
+        places = sp.csr_array((np.ones(len(centred)), (np.arange(len(centred)), centred)), (len(centred), X.shape[1]))
+        scaled.eliminate_zeros()
+        return sp.csr_array(scaled + sp.csr_array(full) @ places)
 
     def _scaled(self, values: Any, columns: Any) -> Any:
         unit, width = self.unit[columns], self.width[columns]
