@@ -111,7 +111,7 @@ class Column:
         days = seconds / _DAY - self.first_day
         parts = [(np.where(gaps, 0.0, self._scaled_days(days, gaps))[:, None], [self._days_name()])]
         for cycle, turns in (("hour", seconds / _DAY), ("weekday", (np.floor(seconds / _DAY) + _THURSDAY) / 7)):
-            around = 2 * np.pi * np.where(gaps, 0.0, turns)
+            around = 2 * np.pi * (np.where(gaps, 0.0, turns) % 1)
             circle = np.stack([np.sin(around), np.cos(around)], axis=1) * ~gaps[:, None]
             parts.append((circle, [f"{self.name} {cycle} (sine)", f"{self.name} {cycle} (cosine)"]))
         if gaps.any() and self._options.missing == "indicator":

@@ -88,12 +88,14 @@ def _column(path: str, name: str, values: list[Any], is_text: bool) -> Any:
 
     there = [value for value in values if value is not None]
     kinds = {bool if isinstance(value, bool) else type(value) for value in there}
+    if not there:
+        return pyarrow.nulls(len(values))
     try:
         if is_text:
             return pyarrow.array([None if value is None else _as_text(value) for value in values], pyarrow.string())
         if kinds == {bool}:
             return pyarrow.array(values, pyarrow.bool_())
-        if kinds and kinds <= {int, float, bool}:
+        if kinds <= {int, float, bool}:
             return pyarrow.array([None if value is None else float(value) for value in values], pyarrow.float64())
         if kinds == {list}:
             return pyarrow.array(values, pyarrow.list_(pyarrow.float64()))

@@ -84,13 +84,18 @@ def _mean_and_deviation(values: Doubles) -> tuple[float, float]:
 
 
 def _auto(values: Doubles) -> tuple[float, float, float]:
-    if values.min() >= 0 and values.max() <= 1:
+    if _are_shares(values):
         return 0.0, 1.0, 0.0
     there = values[values != 0]
     unit = _typical_size(values) if values.min() >= 0 and _is_heavy(there) else 0.0
     if len(values) - len(there) >= _MOSTLY * len(values):
         return 0.0, _root_mean_square(_logarithms(there, unit) if unit else there), unit
     return *_mean_and_deviation(_logarithms(values, unit) if unit else values), unit
+
+
+def _are_shares(values: Doubles) -> bool:
+    """From 0 to 1, as flags and probabilities are; what stays far below 1 is something else in small units."""
+    return bool(values.min() >= 0 and (values.max() == 0 or 0.5 <= values.max() <= 1))
 
 
 def _is_heavy(values: Doubles) -> bool:
@@ -146,7 +151,7 @@ def of_matrix(X: Any, how: str) -> list[Scale]:
 
 
 def _of_sparse(there: Doubles, how: str) -> Scale:
-    if how == "auto" and there.min() >= 0 and there.max() <= 1:
+    if how == "auto" and _are_shares(there):
         return Scale()
     heavy = how == "auto" and there.min() >= 0 and _is_heavy(there)
     unit = _typical_size(there) if heavy or how == "log" else 0.0
