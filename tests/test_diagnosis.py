@@ -387,7 +387,8 @@ def test_a_scorer_of_another_library_has_no_subsamples():
     from sklearn.neighbors import LocalOutlierFactor
 
     found = RAMODO(LocalOutlierFactor(novelty=True), n_epochs=2, random_state=0).fit(_topics()[0]).diagnose()
-    assert [f.name for f in found.findings] == [name for name in NAMES if not name.startswith("subsample")]
+    without = ("subsample_spread", "subsample_agreement", "largest_column")  # which need rows to compare with
+    assert [f.name for f in found.findings] == [name for name in NAMES if name not in without]
 
 
 # ---- several views ---------------------------------------------------------------------------------------------------
