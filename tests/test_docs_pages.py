@@ -25,6 +25,7 @@ WITH_EXAMPLES = {
     "serving.md",
     "stages.md",
     "theory.md",
+    "which-options.md",
     "why.md",
 }
 

@@ -96,7 +96,9 @@ def test_text_is_brought_to_length_1_for_repen_alone(ok, files, tmp_path):
         assert normalize(path, *AS_REPEN) == expected
         assert normalize(path) is None
     assert normalize(files.log, *AS_REPEN, "--normalize", "none") is None
-    assert normalize(files.visits, *AS_REPEN, "--text", "country") == "l2"
+    others = [flag for name in ("visit", "seconds", "bot", "day", "truth") for flag in ("--ignore", name)]
+    assert normalize(files.visits, *AS_REPEN, "--text", "country", *others) == "l2"
+    assert normalize(files.visits, *AS_REPEN, "--text", "country") is None
     assert normalize(files.log, "--normalize", "l2") == "l2"
 
 
@@ -256,7 +258,7 @@ def test_known_labels_go_by_the_ids_of_the_data(ok, tmp_path, files):
     found = scores_in(ok("detect", files.visits, "-o", "-", *read_as, "--labels", tmp_path / "known.parquet"))
     y = np.zeros(90, dtype=int)
     y[[87, 89]] = 1
-    X = read(str(files.visits), table=TableOptions(id="visit", label="truth")).X
+    X = read(str(files.visits), table=TableOptions(id="visit", label="truth", scale="auto")).X
     assert found == fitted(X, y, normalize="max").outlier_scores_.tolist()
 
 

@@ -32,7 +32,7 @@ def test_columns_of_formats_that_have_none(run, files, tmp_path, arguments, give
 
 
 def test_columns_that_a_model_remembers_are_not_asked_of_other_formats(ok, files, tmp_path):
-    how = ["--id", "visit", "--label", "truth", "--ignore", "country"]
+    how = ["--id", "visit", "--label", "truth", "--ignore", "country", "--ignore", "day"]
     ok("fit", files.visits, "-m", tmp_path / "model", *how)
     ok("convert", files.visits, tmp_path / "visits.npz", *how)
     assert ok("score", tmp_path / "model", tmp_path / "visits.npz") == ok("score", tmp_path / "model", files.visits)

@@ -137,6 +137,9 @@ def score(
     writing: Writing,
     format: Format = None,
     id: Id = None,
+    strict: Annotated[
+        bool, typer.Option("--strict", help="From standard input: stop at a row that cannot be read, and skip none.")
+    ] = False,
     threads: Threads = None,
     quiet: Quiet = False,
 ) -> None:
@@ -148,7 +151,17 @@ def score(
     """
     from .score import run_score
 
-    run_score(model, data, writing, output=output or "-", format=format, id=id, threads=threads, quiet=quiet)
+    run_score(
+        model,
+        data,
+        writing,
+        output=output or "-",
+        format=format,
+        id=id,
+        threads=threads,
+        quiet=quiet,
+        strict=strict,
+    )
 
 
 @app.command()

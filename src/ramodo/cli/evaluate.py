@@ -16,7 +16,7 @@ from ..options import option_named
 from .console import note, print_facts
 from .output import unguarded
 from .reading import read_for, source_of, threads_of
-from .score import scores_of
+from .streaming import scores_of
 from .values import named_values
 
 

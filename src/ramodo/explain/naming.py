@@ -9,7 +9,7 @@ import numpy as np
 
 from ..data.opening import open_block
 from ..formats import Table, TextOptions
-from ..formats.text import token_names
+from ..formats.blending import names_of, units_of
 from ..threads import n_threads
 from .contributions import explain
 from .explanation import Explanation, Reason
@@ -30,10 +30,9 @@ def explained(
     """Why rows of a table have their scores."""
     taken, _ = open_block(table.X[rows])
     threads = n_threads(detector.n_jobs)
-    counts = None if table.frequencies is None else table.frequencies.counts
     hashed = table.texts is not None and getattr(detector, "feature_names_in_", None) is None
     n = max(top, _CANDIDATES) if hashed else top
-    found = explain(detector.model_, taken, scores[rows], detector.outlier_scores_, str, n, threads, counts)
+    found = explain(detector.model_, taken, scores[rows], detector.outlier_scores_, str, n, threads, units_of(table))
     if not hashed:
         return found.named(_names(detector, table))
     tokens = _tokens(detector, table, rows, found, top, texts)
@@ -46,17 +45,19 @@ def reference_tokens(detector: Any, table: Table, options: TextOptions) -> dict[
         return None
     origins = detector.model_.origins()
     columns, counts = np.unique(np.concatenate([origin.rows.indices for origin in origins]), return_counts=True)
+    if table.fields is not None:
+        columns, counts = (values[columns < sum(table.widths)] for values in (columns, counts))
     common = columns[np.argsort(-counts, kind="stable")[:_KEPT_TOKENS]].tolist()
-    documents = _some(table.texts[row] for origin in origins for row in origin.numbers.tolist())
-    return {str(column): name for column, name in token_names(documents, common, options).items()}
+    searched = _some(table, (row for origin in origins for row in origin.numbers.tolist()))
+    return {str(column): name for column, name in names_of(table, searched, common, options).items()}
 
 
-def _some(texts: Iterable[str]) -> list[str]:
-    """The first texts, up to a total length."""
-    found, length = list[str](), 0
-    for text in texts:
-        found.append(text[:_SEARCHED])
-        length += len(text)
+def _some(table: Table, rows: Iterable[int]) -> list[int]:
+    """The first rows, up to a total length of their documents."""
+    found, length = list[int](), 0
+    for row in rows:
+        found.append(row)
+        length += len((table.texts or ())[row])
         if length > _SEARCHED:
             break
     return found
@@ -90,6 +91,6 @@ def _tokens(
     wanted = found.columns() | found.columns_of_groups()
     kept = (detector.source_ or {}).get("tokens") or {}
     tokens = {column: kept[str(column)] for column in wanted if str(column) in kept}
-    tokens |= token_names([table.texts[row] for row in rows], wanted, options)
-    tokens |= token_names(_some(table.texts), shown - tokens.keys(), options)
+    tokens |= names_of(table, rows, wanted, options)
+    tokens |= names_of(table, _some(table, range(len(table.texts))), shown - tokens.keys(), options)
     return tokens
