@@ -101,14 +101,14 @@ class Explanation(Sequence[RowExplanation]):
             return tuple(r if r.spans else replace(r, feature=name_of(r.column)) for r in reasons)
 
         def lacks(given: Lacks) -> Lacks:
-            return replace(given, strongest=renamed(given.strongest))
+            return replace(given, strongest=renamed(given.strongest), usual=renamed(given.usual))
 
         rows = [replace(row, reasons=renamed(row.reasons), lacks=lacks(row.lacks)) for row in self._rows]
         return Explanation(rows, self._totals, self._strongest, name_of, self._passages)
 
     def columns(self) -> set[int]:
         """Features of reasons and drivers."""
-        of_rows = {r.column for row in self._rows for r in (*row.reasons, *row.lacks.strongest)}
+        of_rows = {r.column for row in self._rows for r in (*row.reasons, *row.lacks.strongest, *row.lacks.usual)}
         return of_rows | {driver.column for driver in self.drivers}
 
     def groups(self) -> tuple[Group, ...]:
@@ -155,7 +155,7 @@ class Explanation(Sequence[RowExplanation]):
         wanted = np.array([column for column, _ in totals], dtype=np.int64)
         named, absent, sums = Counter[int](), defaultdict[int, float](float), defaultdict[int, float](float)
         for i in places:
-            named.update(reason.column for reason in self._rows[i].reasons)
+            named.update(reason.column for reason in (*self._rows[i].reasons, *self._rows[i].lacks.strongest))
             strongest = self._strongest[i]
             for k in np.flatnonzero(np.isin(strongest.columns, wanted)).tolist():
                 column = int(strongest.columns[k])
