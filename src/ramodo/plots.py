@@ -58,7 +58,7 @@ def plot_map(detector: Any, X: Any, ax: Any = None) -> Any:
 
 
 def plot_reasons(row: RowExplanation | Explanation, ax: Any = None) -> Any:
-    """What each feature adds to a row's score, the strongest at the top, what it lacks as one bar, and all others as one."""
+    """What each feature adds to a row's score, strongest at the top; what it lacks, and all others, as one bar each."""
     row, ax = _single(row), _axes(ax)
     others = [(row.lacks.in_words(), row.lacks.contribution)] * bool(row.lacks.n) + [("all other features", row.rest)]
     values = [*[reason.contribution for reason in row.reasons], *[value for _, value in others]]
