@@ -27,6 +27,9 @@ Output = Annotated[
 Report = Annotated[Optional[str], typer.Option("--report", help="Write a report to this .html file.")]  # noqa: UP045
 Model = Annotated[Optional[str], typer.Option("-m", "--model", help="Write the model to this file.")]  # noqa: UP045
 Top = Annotated[int, typer.Option("--top", help="Rows to show.", min=0)]
+Every = Annotated[
+    bool, typer.Option("--all", help="Show every one of the top rows, not only the highest of each kind.")
+]
 
 
 def _print_version(asked: bool) -> None:
@@ -56,6 +59,7 @@ def detect(
     model: Model = None,
     report: Report = None,
     top: Top = 10,
+    every: Every = False,
     quiet: Quiet = False,
     json: Json = False,
 ) -> None:
@@ -67,7 +71,8 @@ def detect(
     from .reading import Source
 
     source = Source.asked(reading)
-    run_detect(data, source, fitting, output=output, model=model, report=report, top=top, quiet=quiet, as_json=json)
+    files = {"output": output, "model": model, "report": report}
+    run_detect(data, source, fitting, **files, top=top, every=every, quiet=quiet, as_json=json)
 
 
 @app.command()

@@ -214,7 +214,8 @@ def _percent(share: float) -> str:
 
 def _with_value(reason: Reason) -> str:
     """The name of a reason, and its value if that is not just that it is there."""
-    return reason.feature if reason.spans and reason.value == 1 else f"{reason.feature} = {reason.value:.4g}"
+    is_there = reason.spans and not reason.compared()
+    return reason.feature if is_there else f"{reason.feature} = {reason.value:.4g}"
 
 
 def _counted(n: int) -> str:

@@ -59,7 +59,7 @@ function bar(name, value, contribution, largest) {
   const width = Math.max(2, Math.round((100 * Math.abs(contribution)) / (largest || 1)));
   const fill = element("span", { class: lowers ? "fill lowers" : "fill" });
   fill.style.width = `${width}%`;
-  const line = element("span", { class: "reason" });
+  const line = element("span", { class: value === null ? "reason plain-reason" : "reason" });
   if (name !== null) line.append(element("span", { class: "reason-name data", text: name, title: name }));
   if (value !== null) line.append(element("span", { class: "reason-value", text: value === 0 ? "" : `= ${shown(value)}` }));
   line.append(

@@ -114,7 +114,7 @@ function sum(row) {
     const [name, value, contribution] = reason;
     table.tBodies[0].append(element("tr", {},
       element("th", { scope: "row", class: "data", text: said(name, value === 0) }),
-      element("td", { text: shown(value) }),
+      element("td", { text: row.marks && !reason[5] ? "" : shown(value) }),
       element("td", {}, bar(null, null, contribution, largestOf(row))),
       element("td", { text: typical(reason) })));
   }

@@ -15,8 +15,8 @@ from .content import SHOWN, Content
 
 Shorten = Callable[[str], str]
 
-_MANY = 1000
-"""So many flags are more than anybody looks at."""
+_MANY = 100
+"""So many flags are more than most people look at one by one."""
 
 _AGREE = 0.5
 """Rank correlation of a view with all of them from which it agrees."""
@@ -88,14 +88,15 @@ def headline(content: Content) -> str:
     start = f"{flagged:,} of {rows(n)} {'is' if flagged == 1 else 'are'} flagged"
     if content.explanation is None or flagged < 2:
         return f"{start}."
-    among = "" if flagged <= len(content.explained) else f"; of the {len(content.explained):,} highest"
     kinds = [group for group in content.groups if content.scores[content.explained[group.rows[0]]] >= content.threshold]
+    of = "them" if flagged <= len(content.explained) else f"the {len(content.explained):,} highest"
     if not kinds:
-        return f"{start}{among}, no two for the same reason."
-    alike = sum(len(group.rows) for group in kinds)
+        return f"{start}; no two of {of} for the same reason."
+    alike, n_kinds = sum(len(group.rows) for group in kinds), len(kinds)
+    largest = f", the largest of {rows(len(kinds[0].rows))}" if n_kinds > 1 else ""
     return (
-        f"{start}{among}, {alike:,} are of {'one kind' if len(kinds) == 1 else f'{len(kinds):,} kinds'}, rows that are "
-        f"high for the same reason; the largest has {rows(len(kinds[0].rows))}."
+        f"{start}. {alike:,} of {of} are of {'one kind' if n_kinds == 1 else f'{n_kinds:,} kinds'}, high for the same "
+        f"reason{largest}; each of the others is like no other."
     )
 
 
