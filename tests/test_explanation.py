@@ -13,7 +13,7 @@ from ramodo import RAMODO, REPEN, AverageNN, Consensus, KthNN, Layers, Sp, load
 from ramodo.data.opening import open_rows
 from ramodo.datasets import make_ultrahigh
 from ramodo.explain.explanation import Explanation, Strongest
-from ramodo.explain.reasons import Lacks, Reason, RowExplanation, Seen
+from ramodo.explain.reasons import RowExplanation, Seen
 from ramodo.model.representation import SparseLayer
 from ramodo.options import OptionError
 
