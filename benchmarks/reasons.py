@@ -1,5 +1,7 @@
 """Are reasons the causes? Planted logs and documents, ranked as `ramodo detect` does without any option.
 
+    python -m benchmarks.reasons
+
 Of the planted rows among the 100 highest: how often a piece of what gives the row away is among its three strongest
 reasons, at least half of whose characters must lie in it; and how well the groups of rows agree with the planted kinds,
 as the adjusted Rand index, where a row that is in no group is one of its own.
