@@ -14,7 +14,7 @@ def flags_of_noise(detector: Any, n_rows: int) -> int | None:
     A cut-off that asks for a number or a share gets it from noise too. For mean + α deviations it depends on how scores
     fall off: where they do so exponentially, as evidence does by its construction, exp(-(1 + α)) of them lie above.
     """
-    cutoff = detector._stages().cutoff if hasattr(detector, "_stages") else Cantelli()
+    cutoff = detector._stages().cutoff.adapted if hasattr(detector, "_stages") else Cantelli()
     if isinstance(cutoff, TopK):
         return min(cutoff.count, n_rows)
     if isinstance(cutoff, TopFraction):

@@ -119,11 +119,13 @@ def of_noise(content: Content, diagnosis: Diagnosis) -> str:
     said = (
         [] if agree else ["The views do not all see the same rows as outliers: each row says which views put it there."]
     )
-    if expected is not None:
+    if content.n_flagged >= _MANY and expected is not None:
         said.append(
             f"Rows without any outlier among them would give about {expected:,} flags with this cut-off, and here are "
-            f"{content.n_flagged:,}. Look at the kinds from the top, and stop where they become ordinary."
+            f"{content.n_flagged:,}."
         )
+    if content.n_flagged >= _MANY:
+        said.append("Look at the kinds from the top, and stop where they become ordinary.")
     return " ".join(said)
 
 
