@@ -9,7 +9,7 @@ ifneq ($(wildcard ../shared/data),)
 export RAMODO_DATA ?= $(abspath ../shared/data)
 endif
 
-.PHONY: demo test test-oldest browser lint bench bench-all experiments fuzz sanitize stubs clean
+.PHONY: demo test test-oldest test-spark browser lint bench bench-all experiments fuzz sanitize stubs clean
 
 demo: $(VENV)/installed
 	$(BIN)/python -m ramodo.demo
@@ -17,6 +17,11 @@ demo: $(VENV)/installed
 # In two processes.
 test: $(VENV)/tests browser
 	$(BIN)/python -m pytest -n 2 --dist worksteal
+
+# The example for Spark, which takes Java and half a gigabyte of packages: with Debian's Java, where there is none.
+test-spark: $(VENV)/spark
+	@command -v java >/dev/null || { apt-get update -qq && apt-get install -y -qq --no-install-recommends default-jre-headless; }
+	$(BIN)/python -m pytest tests/spark
 
 # Debian's browser, for the tests of the report; where it is missing and cannot be installed, those skip and say so.
 browser:
@@ -30,10 +35,11 @@ lint: $(VENV)/lint
 	$(BIN)/mypy
 
 # One table each; the run at Webspam's shape needs 16 GB and several minutes, so it is asked for by name.
-BENCHMARKS := accuracy rankings instances discoveries labels framework files explanations reasons peers kernels news20 growth dense imports
+BENCHMARKS := accuracy rankings instances discoveries labels framework files explanations reasons peers kernels news20 growth dense imports serving
 bench: $(addprefix bench-,$(BENCHMARKS))
 bench-all: bench bench-webspam
 bench-explanations: $(VENV)/bench
+bench-serving: $(VENV)/tests
 bench-%: $(VENV)/installed
 	$(BIN)/python -m benchmarks.$*
 
@@ -87,6 +93,10 @@ $(VENV)/installed: $(NATIVE) | $(BIN)/python
 
 $(VENV)/tests: $(VENV)/installed pyproject.toml
 	$(BIN)/python -m pip install --quiet --editable '.[test]'
+	touch $@
+
+$(VENV)/spark: $(VENV)/tests pyproject.toml
+	$(BIN)/python -m pip install --quiet --editable '.[test,spark]'
 	touch $@
 
 $(VENV)/bench: $(VENV)/installed pyproject.toml

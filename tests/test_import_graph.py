@@ -13,7 +13,7 @@ STAGES = ("scoring", "ensembles", "thresholding", "conformal", "triplets", "laye
 
 FLOORS = [
     ("allowed",),
-    ("allowed", "options", "bounds", "threads", "in_order", "files", "terminal"),
+    ("allowed", "options", "bounds", "threads", "in_order", "files", "terminal", "web"),
     ("kernels",),
     ("data",),
     ("model",),
@@ -26,7 +26,7 @@ FLOORS = [
     ("framework",),
     ("repen",),
     ("consensus", "neighbors"),
-    ("plots", "report", "datasets", "baselines", "demo"),
+    ("plots", "report", "serving", "datasets", "baselines", "demo"),
     ("experiments",),
     ("cli",),
 ]

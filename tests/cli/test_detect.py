@@ -9,8 +9,8 @@ import re
 import numpy as np
 import pyarrow.parquet
 import pytest
-from made_files import AS_REPEN
 
+from made_files import AS_REPEN
 from ramodo import REPEN, Consensus, load
 from ramodo.cli import detect, main
 from ramodo.formats import TableOptions, read
@@ -347,7 +347,7 @@ def test_bad_usage(run, files, arguments):
 
 
 BAD = {
-    "a missing file": ("none.svm", None, "none.svm: No such file or directory"),
+    "a missing file": ("none.svm", None, "none.svm: there is no such file; check its name"),
     "an unknown suffix": ("data.doc", "1 1:2\n", "says nothing of its format"),
     "a bad line": ("data.svm", "1 1:2\n1 1:x\n", "data.svm, line 2, column 5"),
     "no rows": ("data.svm", "", "has no rows"),

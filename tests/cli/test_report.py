@@ -5,8 +5,8 @@ import re
 import shlex
 
 import pytest
-from made_files import AS_REPEN
 
+from made_files import AS_REPEN
 from ramodo import load
 from ramodo.cli import reading
 

@@ -16,6 +16,7 @@ from ..options import TOP
 from ..terminal.escaping import escape_controls
 from .console import out
 from .reading import read_for, source_of, threads_of
+from .values import named_values
 
 
 def run_explain(
@@ -35,7 +36,8 @@ def run_explain(
     detector.n_jobs = threads_of(threads)
     source = source_of(detector, format, id)
     table = read_for(detector, path, source, detector.n_jobs)
-    scores = detector.outlier_score(table.X)
+    with named_values(path, table):
+        scores = detector.outlier_score(table.X)
     chosen = [_number(path, table, name) for name in rows] or np.argsort(-scores, kind="stable")[:3].tolist()
     found = explained(detector, table, chosen, scores, top, source.text_options())
     known = (detector.source_ or {}).get("reference_ids") or {}

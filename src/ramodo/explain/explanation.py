@@ -101,7 +101,8 @@ class Explanation(Sequence[RowExplanation]):
             return tuple(r if r.spans else replace(r, feature=name_of(r.column)) for r in reasons)
 
         def lacks(given: Lacks) -> Lacks:
-            return replace(given, strongest=renamed(given.strongest), usual=renamed(given.usual))
+            named = [tuple(r for r in renamed(reasons) if r.feature) for reasons in (given.strongest, given.usual)]
+            return replace(given, strongest=named[0], usual=named[1])
 
         rows = [replace(row, reasons=renamed(row.reasons), lacks=lacks(row.lacks)) for row in self._rows]
         return Explanation(rows, self._totals, self._strongest, name_of, self._passages)
@@ -165,6 +166,7 @@ class Explanation(Sequence[RowExplanation]):
         return tuple(
             Driver(c, self._name_of(c), total / len(places), named[c], absent[c] / sums[c] if sums[c] else 0.0)
             for c, total in totals
+            if self._name_of(c)
         )
 
     def to_dict(self) -> list[dict[str, Any]]:

@@ -91,7 +91,10 @@ def in_words(reasons: Sequence[Reason]) -> str:
 def names_of(
     detector: Any, table: Table, columns: Iterable[int], options: TextOptions, rows: Sequence[int] = ()
 ) -> Callable[[int], str]:
-    """Names of columns: those of the data, the tokens of text, of some rows first, or the index as in the file."""
+    """Names of columns: those of the data, the tokens of text, of some rows first, or the index as in the file.
+
+    A token that no text at hand has, and that the model does not keep, has no name.
+    """
     known = getattr(detector, "feature_names_in_", None)
     if known is not None:
         return lambda column: str(known[column])
@@ -102,4 +105,4 @@ def names_of(
     tokens = {column: kept[str(column)] for column in wanted if str(column) in kept}
     tokens |= token_names([table.texts[row] for row in rows], wanted - tokens.keys(), options)
     tokens |= token_names(_some(table.texts), wanted - tokens.keys(), options)
-    return lambda column: tokens.get(column, f"feature {column}")
+    return lambda column: tokens.get(column, "")
