@@ -182,7 +182,7 @@ def test_the_summary_is_on_standard_output_and_nothing_on_the_other(run, files, 
 
 def test_the_highest_rows_are_shown_in_order(ok, files, data):
     order = np.argsort(-fitted(data[0]).outlier_scores_)
-    lines = re.split(r"reasons *\n", ok("detect", files.mail, "--top", 5))[1].splitlines()
+    lines = re.split(r"reasons *\n", ok("detect", files.mail, "--top", 5, "--all"))[1].splitlines()
     assert [line.split()[0] for line in lines] == [str(row) for row in order[:5]]
     assert "percentile" not in ok("detect", files.mail, "--top", 0)
     shown = ok("detect", files.log, "--top", 2)

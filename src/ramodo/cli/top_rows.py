@@ -28,11 +28,9 @@ class TopRow(NamedTuple):
     n_like: int
 
 
-def top_rows(
-    scores: Any, threshold: float, top: int, explain: Callable[[list[int]], Explanation], *, every: bool
-) -> list[TopRow]:
+def top_rows(scores: Any, top: int, explain: Callable[[list[int]], Explanation], *, every: bool) -> list[TopRow]:
     """The highest rows; unless `every` is asked for, the highest of each kind."""
-    n = top if every or not top else max(top, min(COMPARED, int((scores >= threshold).sum())))
+    n = top if every or not top else max(top, COMPARED)
     highest = np.argsort(-scores, kind="stable")[:n].tolist()
     if not highest:
         return []
