@@ -81,7 +81,7 @@ def payload(content: Content, lengths: Lengths) -> dict[str, Any]:
         "written": content.reproduction.written,
         "cards": _cards(content),
         "headline": words.headline(content),
-        "first": [_first(content, kind) for kind in content.kinds[:_FIRST]],
+        "first": [_first(content, kind, lengths) for kind in content.kinds[:_FIRST]],
         "summary": words.summary(content, lengths.of_name),
         "warnings": list(diagnosis.warnings),
         "noise": words.of_noise(content, diagnosis),
@@ -143,10 +143,10 @@ def _map(content: Content, lengths: Lengths) -> dict[str, Any]:
     }
 
 
-def _first(content: Content, kind: tuple[int, list[int]]) -> list[Any]:
+def _first(content: Content, kind: tuple[int, list[int]], lengths: Lengths) -> list[Any]:
     """The place of the highest row of a kind, and what is said of it."""
     n, places = kind
-    return [places[0], words.of_kind(content, places[0], n)]
+    return [places[0], words.of_kind(content, places[0], n, lengths.of_name)]
 
 
 def _table(content: Content, lengths: Lengths, names: _Names, views: _Names) -> dict[str, Any]:

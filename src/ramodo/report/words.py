@@ -100,14 +100,14 @@ def headline(content: Content) -> str:
     )
 
 
-def of_kind(content: Content, place: int, n: int) -> str:
+def of_kind(content: Content, place: int, n: int, name: Shorten) -> str:
     """A row to look at first: how many are like it, and why."""
     why = content.reasons_of(int(content.table[place]))
     raising = [] if why is None else [r for r in why.reasons if r.contribution > 0][:2]
     like = "" if n == 1 else f" and {rows(n - 1)} like it"
     if why is not None and why.lacks.contribution > sum(r.contribution for r in raising):
-        return f"{like}: {why.lacks.in_words()}"
-    return f"{like}: {listed([quoted(r.feature[:80]) for r in raising])}" if raising else like
+        return f"{like}: {name(why.lacks.in_words())}"
+    return f"{like}: {listed([quoted(name(r.feature)) for r in raising])}" if raising else like
 
 
 def of_noise(content: Content, diagnosis: Diagnosis) -> str:
