@@ -35,7 +35,7 @@ lint: $(VENV)/lint
 	$(BIN)/mypy
 
 # One table each; the run at Webspam's shape needs 16 GB and several minutes, so it is asked for by name.
-BENCHMARKS := accuracy rankings instances discoveries labels logs framework files explanations peers kernels news20 growth dense imports serving
+BENCHMARKS := accuracy rankings instances discoveries labels logs framework files explanations reasons peers kernels news20 growth dense imports serving
 bench: $(addprefix bench-,$(BENCHMARKS))
 bench-all: bench bench-webspam
 bench-explanations: $(VENV)/bench

@@ -54,6 +54,9 @@ Model = Annotated[
     typer.Option("-m", "--model", help="Write the model to this file.", rich_help_panel=MODEL_FILE),
 ]
 Top = Annotated[int, typer.Option("--top", help="Rows to show.", min=0)]
+Every = Annotated[
+    bool, typer.Option("--all", help="Show every one of the top rows, not only the highest of each kind.")
+]
 
 
 def _print_version(asked: bool) -> None:
@@ -86,6 +89,7 @@ def detect(
     fitting: Fitting,
     reading: ReadingToFit,
     top: Top = 10,
+    every: Every = False,
     quiet: Quiet = False,
     json: Json = False,
 ) -> None:
@@ -100,7 +104,7 @@ def detect(
 
     source = Source.asked(reading)
     targets = Targets(output, model, report, writing, keeping)
-    run_detect(data, source, fitting, targets, top=top, quiet=quiet, as_json=json)
+    run_detect(data, source, fitting, targets, top=top, every=every, quiet=quiet, as_json=json)
 
 
 @app.command()
