@@ -164,10 +164,15 @@ class TriageSession:
         self.analyst(who).queue = queue
 
     def next(self, who: str | None = None) -> int | None:
-        """The next row of somebody's queue, which nobody else gets for some minutes; None at its end."""
+        """The next row of somebody's queue, which nobody else gets for some minutes; None at its end.
+
+        Who comes back after a restart gets the row that was shown last.
+        """
         self._sync()
         analyst = self.analyst(who)
-        row = self._store.lease(analyst.name, self._offered(analyst), self._lease)
+        held = [] if analyst.trail else [row for row, name in self._store.leased().items() if name == analyst.name]
+        offered = [row for row in held if row not in self._labelled] or self._offered(analyst)
+        row = self._store.lease(analyst.name, offered, self._lease)
         if row is not None:
             analyst.went_to(row)
         return row
@@ -228,12 +233,20 @@ class TriageSession:
 
     # ---- labels --------------------------------------------------------------------------------------------------
 
-    def label(self, row: int, label: int, who: str | None = None) -> int | None:
-        """Store a label, 1 outlier, -1 inlier, 0 unsure; returns the next row of the queue, once it is on the disk."""
+    @property
+    def labelled(self) -> set[int]:
+        """Rows that somebody holds a label of."""
+        return self._labelled
+
+    def label(self, row: int, label: int, who: str | None = None, *, advance: bool = True) -> int | None:
+        """Store a label, 1 outlier, -1 inlier, 0 unsure; once it is on the disk, returns the next row of the queue.
+
+        With `advance=False` no next row is taken.
+        """
         self._check_row(row)
         self._check_label(label)
         analyst = self.analyst(who)
-        offered = self._offered(analyst, {row})
+        offered = self._offered(analyst, {row}) if advance else []
         said = Said(row, label, analyst.queue, self._ranked.ranking.stratum(row))
         following = self._store.add(analyst.name, self._ranked.version, [said], offered, self._lease)
         self._sync()

@@ -89,7 +89,7 @@ class Store:
         store = cls(_engine(place), _shown(place))
         with store._change() as connection:
             tables.metadata.create_all(connection)
-            known = dict(connection.execute(select(tables.facts.c.name, tables.facts.c.value)).tuples().all())
+            known = {name: value for name, value in connection.execute(select(tables.facts))}  # noqa: C416 - rows, not pairs
             if not known:
                 rows = [{"name": "version", "value": _VERSION}, {"name": "fingerprint", "value": fingerprint}]
                 connection.execute(insert(tables.facts), rows)
@@ -160,7 +160,7 @@ class Store:
         """Who has which row now."""
         query = select(tables.leases.c.row, tables.leases.c.who).where(tables.leases.c.until >= time.time())
         with self._read() as connection:
-            return dict(connection.execute(query).tuples().all())
+            return {row: who for row, who in connection.execute(query)}  # noqa: C416 - rows, not pairs
 
     def _taking(self, row: int, who: str, until: float) -> Any:
         dialect: Any = sqlite if self._is_file else postgresql
