@@ -8,8 +8,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from ..explain.explanation import RowExplanation
 from ..explain.naming import explained
+from ..explain.reasons import RowExplanation
 from ..formats import FormatError, Table
 from ..model.file.saving import open_model
 from ..options import TOP

@@ -12,7 +12,9 @@ from ..formats import Table, TextOptions
 from ..formats.text import token_names
 from ..threads import n_threads
 from .contributions import explain
-from .explanation import Explanation, Reason
+from .explanation import Explanation
+from .passages import Passages, passages
+from .reasons import Reason
 
 _SEARCHED = 300_000
 """Characters of documents that are searched for names of features that the explained rows lack."""
@@ -22,13 +24,38 @@ _KEPT_TOKENS = 5000
 
 
 def explained(
-    detector: Any, table: Table, rows: Sequence[int], scores: Any, top: int, texts: TextOptions
+    detector: Any,
+    table: Table,
+    rows: Sequence[int],
+    scores: Any,
+    top: int,
+    texts: TextOptions,
+    *,
+    enough: bool = False,
 ) -> Explanation:
-    """Why rows of a table have their scores."""
+    """Why rows of a table have their scores: of documents, the runs of characters by which they stand out.
+
+    With `enough`, rows have more reasons than `top` where some more explain 80 % of the score.
+    """
     taken, _ = open_block(table.X[rows])
-    threads = n_threads(detector.n_jobs)
-    counts = None if table.frequencies is None else table.frequencies.counts
-    found = explain(detector.model_, taken, scores[rows], detector.outlier_scores_, str, top, threads, counts)
+
+    def runs(row: int, columns: Any, contributions: Any) -> Passages:
+        assert table.texts is not None
+        return passages(table.texts[rows[row]], columns, contributions, texts)
+
+    found = explain(
+        detector.model_,
+        taken,
+        scores[rows],
+        detector.outlier_scores_,
+        str,
+        top,
+        n_threads(detector.n_jobs),
+        None if table.frequencies is None else table.frequencies.counts,
+        passages=None if table.texts is None or texts.vocabulary else runs,
+        frequencies=table.frequencies,
+        enough=enough,
+    )
     return found.named(_names(detector, table, rows, found, texts))
 
 
@@ -72,9 +99,8 @@ def _names(
     if table.texts is None:
         return lambda column: f"feature {column + first}"
     shown = found.columns()
-    wanted = shown | found.columns_of_groups()
     kept = (detector.source_ or {}).get("tokens") or {}
-    tokens = {column: kept[str(column)] for column in wanted if str(column) in kept}
-    tokens |= token_names([table.texts[row] for row in rows], wanted, options)
+    tokens = {column: kept[str(column)] for column in shown if str(column) in kept}
+    tokens |= token_names([table.texts[row] for row in rows], shown - tokens.keys(), options)
     tokens |= token_names(_some(table.texts), shown - tokens.keys(), options)
     return lambda column: tokens.get(column, f"feature {column}")

@@ -100,16 +100,22 @@ def vectorize(texts: Iterable[str], options: TextOptions, *, n_threads: int = 1)
 
 def token_names(texts: Sequence[str], columns: Iterable[int], options: TextOptions) -> dict[int, str]:
     """The token of these texts that each column stands for; character n-grams in quotes."""
-    wanted, names = set(columns), dict[int, str]()
+    wanted, names = np.unique(np.fromiter(columns, dtype=np.int64)), dict[int, str]()
     for text in texts:
         if len(names) == len(wanted):
             break
-        encoded = np.frombuffer(text.encode("utf-8", "replace") or b" ", dtype=np.uint8)
-        for column, token, is_word in kernels.text_tokens(encoded, options.words, options.characters, options.bits):
-            if column in wanted and column not in names:
-                shown = token.decode("utf-8", "replace")
-                names[column] = shown if is_word else f"'{shown}'"
+        spans = spans_of(text, options)
+        places = np.minimum(np.searchsorted(wanted, spans.columns), len(wanted) - 1)
+        for i in np.flatnonzero(wanted[places] == spans.columns).tolist():
+            token = spans.normalised[spans.begins[i] : spans.ends[i]].decode("utf-8", "replace")
+            names.setdefault(int(spans.columns[i]), token if i < spans.n_words else f"'{token}'")
     return names
+
+
+def spans_of(text: str, options: TextOptions) -> kernels.TextSpans:
+    """Every token of a text, with its place."""
+    encoded = np.frombuffer(text.encode("utf-8", "replace") or b" ", dtype=np.uint8)
+    return kernels.text_spans(encoded, options.words, options.characters, options.bits)
 
 
 def _of_stream(name: str, block: bytes, line: int, how: How) -> Table:
