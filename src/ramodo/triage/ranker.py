@@ -10,8 +10,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ..explain.explanation import Explanation, Group, RowExplanation
+from ..explain.explanation import Explanation, Group
 from ..explain.naming import explained
+from ..explain.reasons import RowExplanation
 from ..formats import Table, TextOptions
 from ..formats.text import token_names
 from .queues import Ranking

@@ -11,6 +11,7 @@ from typing import Any
 
 from ..formats import FormatError, Table, TextOptions
 from ..options import OptionError
+from ..terminal.escaping import escape_controls
 from . import estimates, files
 from .changes import Changes, changes
 from .labels import INLIER, OUTLIER, UNSURE, Labels, Opinions
@@ -150,6 +151,15 @@ class TriageSession:
     def n_rows(self) -> int:
         """Rows of the data."""
         return self._rows.n_rows
+
+    @property
+    def place(self) -> str:
+        """Where labels are kept; without a password."""
+        return self._store.place
+
+    def id_of(self, row: int) -> str:
+        """The row's id, with control characters escaped."""
+        return escape_controls(self.table.id_of(row))
 
     def analyst(self, who: str | None = None) -> Analyst:
         """Where somebody is; a new one is at no row yet."""
