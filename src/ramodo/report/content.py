@@ -25,6 +25,7 @@ from ..insight.figures import (
     truth_of,
 )
 from ..options import OptionError
+from .labelled import Labelled
 from .reproduction import Reproduction, reproduction
 
 SHOWN, EXPLAINED, FEWEST = 500, 200, 20
@@ -55,6 +56,8 @@ class Content:
     """Why there are no explanations, or empty."""
     curves: Curves | None
     reproduction: Reproduction
+    labelled: tuple[Labelled, ...] = ()
+    """What people said about rows."""
 
     @property
     def threshold(self) -> float:
