@@ -50,6 +50,7 @@ _END = {
     CUTOFF: "All rows below the cut-off are labelled, passed over, or with somebody else.",
 }
 _SHORT = 60
+_MOST_KINDS = 20
 
 
 class Pages:
@@ -147,7 +148,7 @@ class Pages:
         return "queue.html", {**self._card(row, who), "purposes": PURPOSES, "queue_names": QUEUE_NAMES}
 
     def _kinds_page(self, request: Request, who: str) -> tuple[str, dict[str, Any]]:
-        return "kinds.html", {"kinds": self.session.kinds(), "kind": None}
+        return "kinds.html", {"kinds": self.session.kinds()[:_MOST_KINDS], "kind": None}
 
     def _kind_page(self, request: Request, who: str) -> tuple[str, dict[str, Any]]:
         kind = self.session.kind(request.path_params["version"], request.path_params["number"])

@@ -50,11 +50,16 @@ class Analyst:
     def row(self) -> int | None:
         return self.trail[self.place] if self.trail else None
 
+    @property
+    def ahead(self) -> list[int]:
+        """Rows that were shown after the one that is shown now."""
+        return self.trail[self.place + 1 :]
+
     def went_to(self, row: int) -> None:
-        del self.trail[self.place + 1 :]
-        if not self.trail or self.trail[-1] != row:
+        """A row that was shown before keeps its place in the trail."""
+        if row not in self.trail:
             self.trail.append(row)
-        self.place = len(self.trail) - 1
+        self.place = self.trail.index(row)
 
 
 @dataclass(frozen=True)
@@ -256,14 +261,13 @@ class TriageSession:
         self._check_row(row)
         self._check_label(label)
         analyst = self.analyst(who)
-        offered = self._offered(analyst, {row}) if advance else []
+        analyst.went_to(row)
+        passed = [other for other in analyst.ahead if other not in self._labelled]  # who went back goes on from there
+        offered = [*passed, *self._offered(analyst, {row})] if advance else []
         said = Said(row, label, analyst.queue, self._ranked.ranking.stratum(row))
         following = self._store.add(analyst.name, self._ranked.version, [said], offered, self._lease)
         self._sync()
-        if row not in analyst.trail:
-            analyst.went_to(row)
         if following is not None:
-            analyst.place = len(analyst.trail) - 1
             analyst.went_to(following)
         self._learn_if_due()
         return following
