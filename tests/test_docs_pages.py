@@ -22,6 +22,7 @@ WITH_EXAMPLES = {
     "report.md",
     "stages.md",
     "theory.md",
+    "triage.md",
     "why.md",
 }
 

@@ -187,7 +187,7 @@ class TriageSession:
         analyst = self.analyst(who)
         held = [] if analyst.trail else [row for row, name in self._store.leased().items() if name == analyst.name]
         offered = [row for row in held if row not in self._labelled] or self._offered(analyst)
-        row = self._store.lease(analyst.name, offered, self._lease)
+        row = self._store.lease(analyst.name, offered, self._lease, self._opinions.last)
         if row is not None:
             analyst.went_to(row)
         return row
@@ -262,10 +262,11 @@ class TriageSession:
         self._check_label(label)
         analyst = self.analyst(who)
         analyst.went_to(row)
+        last = self._opinions.last
         passed = [other for other in analyst.ahead if other not in self._labelled]  # who went back goes on from there
         offered = [*passed, *self._offered(analyst, {row})] if advance else []
         said = Said(row, label, analyst.queue, self._ranked.ranking.stratum(row))
-        following = self._store.add(analyst.name, self._ranked.version, [said], offered, self._lease)
+        following = self._store.add(analyst.name, self._ranked.version, [said], offered, self._lease, last)
         self._sync()
         if following is not None:
             analyst.went_to(following)

@@ -116,11 +116,18 @@ class Store:
             return [Entry(*row) for row in connection.execute(query)]
 
     def add(
-        self, who: str, model: int, said: Sequence[Said], wanted: Iterable[int] = (), seconds: float = 0.0
+        self,
+        who: str,
+        model: int,
+        said: Sequence[Said],
+        wanted: Iterable[int] = (),
+        seconds: float = 0.0,
+        last: int = 0,
     ) -> int | None:
         """Store labels that belong together and, in the same transaction, lease the first wanted row that is free.
 
-        Returns that row once all is on the disk.
+        Rows that were labelled after the entry `last`, which the caller has not seen, are not free. Returns the row once
+        all is on the disk.
         """
         batch, at = secrets.token_hex(8), _now()
         common = {"at": at, "who": who, "batch": batch, "undoes": None, "model": model}
@@ -128,7 +135,7 @@ class Store:
         with self._change() as connection:
             connection.execute(insert(tables.entries), rows)
             connection.execute(delete(tables.leases).where(tables.leases.c.row.in_([s.row for s in said])))
-            return self._take_first(connection, who, wanted, seconds)
+            return self._take_first(connection, who, wanted, seconds, last)
 
     def undo(self, who: str, model: int, batch: str, row: int) -> None:
         """Store that a batch is not to count; `row` is one of its rows."""
@@ -138,15 +145,18 @@ class Store:
 
     # ---- leases --------------------------------------------------------------------------------------------------
 
-    def lease(self, who: str, wanted: Iterable[int], seconds: float) -> int | None:
+    def lease(self, who: str, wanted: Iterable[int], seconds: float, last: int = 0) -> int | None:
         """The first wanted row that nobody else has, now with `who` for some seconds; None if all are taken."""
         with self._change() as connection:
-            return self._take_first(connection, who, wanted, seconds)
+            return self._take_first(connection, who, wanted, seconds, last)
 
-    def _take_first(self, connection: Connection, who: str, wanted: Iterable[int], seconds: float) -> int | None:
-        leases, now = tables.leases, time.time()
+    def _take_first(
+        self, connection: Connection, who: str, wanted: Iterable[int], seconds: float, last: int
+    ) -> int | None:
+        leases, entries, now = tables.leases, tables.entries, time.time()
+        gone = set(connection.execute(select(entries.c.row).where(entries.c.id > last)).scalars())
         held = {row: other for row, other, until in connection.execute(select(leases)) if until >= now}
-        row = next((row for row in wanted if held.get(row, who) == who), None)
+        row = next((row for row in wanted if row not in gone and held.get(row, who) == who), None)
         if row is not None:
             connection.execute(self._taking(row, who, now + seconds))
         return row
