@@ -1,8 +1,8 @@
 """Outliers found by a simulated analyst who answers with the truth, reading down a ranking that learns or does not.
 
 The loop learns after every 5 labels by `with_labels`, as the labelling page does. Beside it: the ranking without
-labels, read from the top, and the same loop with scikit-learn's logistic regression (labelled outliers against all other
-rows of length 1, classes balanced) in place of our refit. All start from the same ranking.
+labels, read from the top, and the same loop with scikit-learn's logistic regression (labelled outliers against all
+other rows of length 1, classes balanced) in place of our refit. All start from the same ranking.
 
 python -m benchmarks.triage [--sets News20,...] [--rows 300] [--seeds 1]
 """

@@ -126,8 +126,8 @@ class Store:
     ) -> int | None:
         """Store labels that belong together and, in the same transaction, lease the first wanted row that is free.
 
-        Rows that were labelled after the entry `last`, which the caller has not seen, are not free. Returns the row once
-        all is on the disk.
+        Rows that were labelled after the entry `last`, which the caller has not seen, are not free. Returns the row
+        once all is on the disk.
         """
         batch, at = secrets.token_hex(8), _now()
         common = {"at": at, "who": who, "batch": batch, "undoes": None, "model": model}
