@@ -9,7 +9,7 @@ ifneq ($(wildcard ../shared/data),)
 export RAMODO_DATA ?= $(abspath ../shared/data)
 endif
 
-.PHONY: demo test test-oldest browser postgres lint bench bench-all experiments fuzz sanitize stubs clean
+.PHONY: demo test test-oldest test-spark browser postgres lint bench bench-all experiments fuzz sanitize stubs clean
 
 demo: $(VENV)/installed
 	$(BIN)/python -m ramodo.demo
@@ -24,6 +24,11 @@ postgres:
 	{ [ "$$(id -u)" = 0 ] && apt-get update -qq && \
 	  apt-get install -y -qq --no-install-recommends postgresql; } >/dev/null 2>&1 || true
 
+# The example for Spark, which takes Java and half a gigabyte of packages: with Debian's Java, where there is none.
+test-spark: $(VENV)/spark
+	@command -v java >/dev/null || { apt-get update -qq && apt-get install -y -qq --no-install-recommends default-jre-headless; }
+	$(BIN)/python -m pytest tests/spark
+
 # Debian's browser, for the tests of the report; where it is missing and cannot be installed, those skip and say so.
 browser:
 	@command -v chromium >/dev/null && command -v chromedriver >/dev/null || \
@@ -36,10 +41,11 @@ lint: $(VENV)/lint
 	$(BIN)/mypy
 
 # One table each; the run at Webspam's shape needs 16 GB and several minutes, so it is asked for by name.
-BENCHMARKS := accuracy rankings instances discoveries labels triage framework files explanations peers kernels news20 growth dense imports
+BENCHMARKS := accuracy rankings instances discoveries labels triage framework files explanations reasons peers kernels news20 growth dense imports serving
 bench: $(addprefix bench-,$(BENCHMARKS))
 bench-all: bench bench-webspam
 bench-explanations: $(VENV)/bench
+bench-serving: $(VENV)/tests
 bench-%: $(VENV)/installed
 	$(BIN)/python -m benchmarks.$*
 
@@ -93,6 +99,10 @@ $(VENV)/installed: $(NATIVE) | $(BIN)/python
 
 $(VENV)/tests: $(VENV)/installed pyproject.toml
 	$(BIN)/python -m pip install --quiet --editable '.[test]'
+	touch $@
+
+$(VENV)/spark: $(VENV)/tests pyproject.toml
+	$(BIN)/python -m pip install --quiet --editable '.[test,spark]'
 	touch $@
 
 $(VENV)/bench: $(VENV)/installed pyproject.toml

@@ -26,7 +26,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import roc_auc_score
 from sklearn.preprocessing import normalize
 
-from ramodo import REPEN
+from ramodo import REPEN, Consensus
 from ramodo.datasets import LabeledData
 
 from .sizes import load, sized
@@ -34,8 +34,9 @@ from .table import print_table, reached
 
 SETS = "R8,R8_counts,LC,AD_dedup,News20,URL_iscx,dorothea,SMSSpam,Chowdary,adb_musk"
 COLUMNS = [
-    "REPEN",
+    "Consensus",
     "no labels",
+    "REPEN",
     "the paper's way",
     "logistic regression",
     "logistic regression, unit rows",
@@ -45,7 +46,7 @@ LEAST_QUARTER = 5
 WORSE = 0.01
 """By how much labels may make a ranking worse."""
 
-PAPERS_WAY = {"labeled_fraction": 0.5, "labels_in_score": False}
+PAPERS_WAY: dict[str, Any] = {"labeled_fraction": 0.5, "labels_in_score": False}
 
 
 def main() -> None:
@@ -118,7 +119,10 @@ class Setting:
             known = X[~rest]
         else:
             known = self._pool[rng.choice(self._pool.shape[0], n, replace=False)]
-        scores = [self._told(known, rest, seed, {}), self._untold(seed), self._told(known, rest, seed, PAPERS_WAY)]
+        ours, repen = (make(random_state=seed, n_jobs=-1) for make in (Consensus, REPEN))
+        papers = REPEN(random_state=seed, n_jobs=-1, **PAPERS_WAY)
+        told = [self._told(detector, known, rest) for detector in (ours, repen, papers)]
+        scores = [told[0], self._untold(seed), *told[1:]]
         peers: list[Callable[[Any, Any, int], Any]] = [_regression, _of_unit_rows, self._forest]
         scores = [own[rest] for own in scores] + [peer(X[rest], known, seed) for peer in peers]
         return [np.nan if own is None else float(roc_auc_score(self.data.y[rest], own)) for own in scores]
@@ -140,15 +144,14 @@ class Setting:
     def _components(self) -> Any:
         return TruncatedSVD(sized(100, 10), n_iter=2, random_state=0).fit(self._rows)
 
-    def _told(self, known: Any, rest: Any, seed: int, way: dict[str, Any]) -> Any:
-        detector = REPEN(random_state=seed, n_jobs=-1, **way)
+    def _told(self, detector: Any, known: Any, rest: Any) -> Any:
         if rest.all():
             return detector.fit(self._rows, labeled_outliers=known).outlier_scores_
         return detector.fit(self._rows, labels=(~rest).astype(float)).outlier_scores_
 
     def _untold(self, seed: int) -> Any:
         if seed not in self._untold_scores:
-            self._untold_scores[seed] = REPEN(random_state=seed, n_jobs=-1).fit(self._rows).outlier_scores_
+            self._untold_scores[seed] = Consensus(random_state=seed, n_jobs=-1).fit(self._rows).outlier_scores_
         return self._untold_scores[seed]
 
     def _forest(self, X: Any, known: Any, seed: int) -> Any:

@@ -70,7 +70,7 @@ def test_where_length_may_mislead_rows_are_read_twice():
     found = Consensus(random_state=0).fit(X)
     names = found.model_.terms[0].names
     assert names == (*FOUR, *[f"{name} (rows of length 1)" for name in FOUR])
-    assert found.model_.terms[0].weights == (1.0,) * 4 + (0.5,) * 4
+    assert found.model_.terms[0].weights == (1.0,) * 8
     assert len(found.model_.learned) == 4
     assert roc_auc_score(y, found.outlier_scores_) > 0.9 > roc_auc_score(y, Sp(random_state=0).fit(X).outlier_scores_)
 
@@ -153,7 +153,8 @@ def test_explanations_sum_to_the_score(fitted):
     X, _ = counts()
     for detector, rows in ((fitted, with_outliers()[0]), (Consensus(random_state=0).fit(X), X)):
         for row in detector.explain(rows[:8], top=rows.shape[1]):
-            assert sum(reason.contribution for reason in row.reasons) == pytest.approx(row.score, rel=1e-6)
+            found = sum(reason.contribution for reason in row.reasons) + row.lacks.contribution
+            assert found == pytest.approx(row.score, rel=1e-6)
             assert abs(row.rest) < 1e-6 * row.score
 
 

@@ -250,7 +250,7 @@ def test_the_fallback_is_called_so():
     detector = REPEN(alpha=7.0, **OPTIONS).fit(X)
     assert detector.fallback_used_
     found = detector.diagnose()
-    assert _warning(found, "candidate_share").startswith("too few initial scores reached Cantelli's threshold")
+    assert _warning(found, "candidate_share").startswith("hardly any row stood out before training")
     assert found["candidates"].value == 10
     assert found["candidate_share"].value == 0.1
 

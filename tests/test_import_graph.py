@@ -26,7 +26,7 @@ FLOORS = [
     ("framework",),
     ("repen",),
     ("consensus", "neighbors"),
-    ("plots", "report", "datasets", "baselines", "demo"),
+    ("plots", "report", "serving", "datasets", "baselines", "demo"),
     ("experiments", "triage"),
     ("cli",),
 ]

@@ -9,8 +9,8 @@ import re
 import numpy as np
 import pyarrow.parquet
 import pytest
-from made_files import AS_REPEN
 
+from made_files import AS_REPEN
 from ramodo import REPEN, Consensus, load
 from ramodo.cli import detect, main
 from ramodo.formats import TableOptions, read
@@ -148,7 +148,7 @@ def test_ids_with_commas_and_quotes(ok, tmp_path):
     (tmp_path / "data.csv").write_text("\n".join(lines) + "\n")
     found = rows_of(ok("detect", tmp_path / "data.csv", "--id", "id", "-o", "-"))
     assert [id for id, *_ in found] == names
-    shown = ok("detect", tmp_path / "data.csv", "--id", "id")
+    shown = ok("detect", tmp_path / "data.csv", "--id", "id", "--all")
     assert all(name in shown for name in names if "\n" not in name)
 
 
@@ -347,7 +347,7 @@ def test_bad_usage(run, files, arguments):
 
 
 BAD = {
-    "a missing file": ("none.svm", None, "none.svm: No such file or directory"),
+    "a missing file": ("none.svm", None, "none.svm: there is no such file; check its name"),
     "an unknown suffix": ("data.doc", "1 1:2\n", "says nothing of its format"),
     "a bad line": ("data.svm", "1 1:2\n1 1:x\n", "data.svm, line 2, column 5"),
     "no rows": ("data.svm", "", "has no rows"),
@@ -429,3 +429,11 @@ def test_an_error_after_a_table_was_read_ends_in_order(start, files, tmp_path):
         _, err = process.communicate()
         assert process.returncode == 3, err
         assert b"has the label 2" in err
+
+
+def test_rows_of_a_kind_are_one_line_unless_all_are_asked_for(ok, tmp_path):
+    lines = [f"GET /page/{i % 7}/index.html 200" for i in range(90)] + ["POST /wget+evil.sh 500"] * 3
+    (tmp_path / "access.log").write_text("\n".join(lines) + "\n")
+    found = ok("detect", tmp_path / "access.log", "--top", 3)
+    assert "like it" in found
+    assert found.count("wget") < ok("detect", tmp_path / "access.log", "--top", 3, "--all").count("wget")

@@ -3,8 +3,8 @@
 import json
 
 import pytest
-from made_files import AS_REPEN
 
+from made_files import AS_REPEN
 from ramodo import Consensus, Sp, load
 from ramodo.cli.methods import METHODS
 

@@ -87,16 +87,16 @@ def test_too_few_rows(run, tmp_path):
 def test_a_model_of_text_says_that_it_reads_text(run, ok, files, tmp_path):
     done = run("score", files.log_model, files.visits)
     assert done.code == 3
-    assert "of the model, which reads text (a document a line), and was given csv." in done.err
+    assert "visits.csv is read as csv, and the model was fitted to text, a document a line; allowed: " in done.err
     ok("fit", files.visits, "--text", "country", "-m", tmp_path / "model", "--vocabulary")
     (tmp_path / "data.csv").write_text("country,b\n1,2\n2,4\n")
     ok("convert", tmp_path / "data.csv", tmp_path / "data.npz")
     done = run("score", tmp_path / "model", tmp_path / "data.npz")
     assert done.code == 3
-    assert "which reads text (the column 'country' of a table), and was given numpy." in done.err
+    assert "data.npz is read as numpy, and the model was fitted to documents, the column 'country' of" in done.err
 
 
 def test_other_models_say_what_they_were_fitted_to(run, files):
     done = run("score", files.mail_model, files.log)
     assert done.code == 3
-    assert "allowed: the 40 of the model, which was fitted to svmlight, and was given text." in done.err
+    assert "access.log is read as text, with 4,194,304 columns, and the model was fitted to svmlight" in done.err

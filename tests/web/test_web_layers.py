@@ -119,6 +119,22 @@ def test_a_declared_length_is_refused_before_the_body_comes(server):
     assert raw(place, asked.encode()).startswith("HTTP/1.1 413")
 
 
+def test_a_client_that_sends_all_before_it_reads_gets_the_answer(client):
+    """Closed at once, its connection would be reset, and the answer lost."""
+    for _ in range(5):
+        assert client.post("/change", content=b"x" * 3_000_000).status_code == 413
+        assert client.post("/change", content=iter([b"x" * 300_000] * 10)).status_code == 413
+
+
+def test_a_client_that_waits_for_our_word_is_not_asked_for_its_body(server):
+    _, access, place = server
+    asked = (
+        f"POST /change HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer {access.token}\r\n"
+        f"Content-Length: {LIMIT + 1}\r\nExpect: 100-continue\r\n\r\n"
+    )
+    assert raw(place, asked.encode()).startswith("HTTP/1.1 413")
+
+
 def test_failures_say_nothing_of_the_inside(client, caplog):
     with caplog.at_level(logging.ERROR, "ramodo.web"):
         found = client.get("/fail")

@@ -14,12 +14,16 @@ import typer
 
 from ..formats import FORMATS
 from ..formats.table import MISSING
-from ..options import OPTIONS, Option, option_named
+from ..options import OPTIONS, Option, OptionError, option_named
 from . import methods
 from .groups import Group, flag
 
-READING, FITTING = "Reading the data", "Fitting"
+READING, TEXT, FITTING, FLAGGING = "Reading the data", "Reading text", "Fitting", "Which rows are flagged"
+WRITING, MODEL_FILE = "What is written", "The model file"
 """Headings in the help of a command."""
+
+_OF_TEXT = ("--text", "--bits", "--words", "--characters", "--vocabulary", "--idf/--no-idf")
+_OF_FLAGGING = ("--share", "--fdr")
 
 
 def flag_of(option: Option, heading: str | None = None) -> Any:
@@ -30,7 +34,8 @@ def flag_of(option: Option, heading: str | None = None) -> Any:
 
 
 def _reading(*names: str, help: str, **bounds: int) -> Any:
-    return typer.Option(*names, help=help, rich_help_panel=READING, **bounds)  # type: ignore[arg-type]
+    heading = TEXT if names[0] in _OF_TEXT else READING
+    return typer.Option(*names, help=help, rich_help_panel=heading, **bounds)  # type: ignore[arg-type]
 
 
 Format = Annotated[
@@ -81,6 +86,73 @@ class ReadingToFit(Reading):
     ] = True
 
 
+LINES = ("csv", "jsonl")
+"""What standard output gets."""
+
+
+def _writing(*names: str, help: str, **bounds: int) -> Any:
+    heading = MODEL_FILE if names[0].startswith("--no-") else WRITING
+    return typer.Option(*names, help=help, rich_help_panel=heading, **bounds)  # type: ignore[arg-type]
+
+
+@dataclass(frozen=True)
+class Writing(Group):
+    """What to write of rows, beside id, score, percentile and flag."""
+
+    flagged: Annotated[
+        bool, _writing("--flagged", help="Only rows that are flagged, highest first; of a stream, as they arrive.")
+    ] = False
+    beside: Annotated[
+        Optional[list[str]],  # noqa: UP045
+        _writing("--with", help="Columns of the data to write too, as they are: text,path. The document is text."),
+    ] = None
+    reasons: Annotated[
+        int, _writing("--reasons", help="Write this many reasons of each row, the strongest first.", min=0)
+    ] = 0
+    views: Annotated[bool, _writing("--views", help="Write what each view of a row adds to its score.")] = False
+    lines: Annotated[str, _writing("--as", help="What -o - writes: csv or jsonl.")] = "csv"
+
+    def refuse(self, output: str | None) -> None:
+        """Raise where flags have no meaning, or no file to be written to."""
+        if self.lines not in LINES:
+            raise OptionError(f"--as {self.lines!r} was given; allowed: {' or '.join(LINES)}.")
+        if output not in (None, "-") and self.lines != LINES[0]:
+            raise OptionError(
+                f"--as {self.lines} was given with --output {output}, whose suffix says what it gets; allowed: --as "
+                "with standard output (-o -)."
+            )
+        asked = {"--flagged": self.flagged, "--with": self.beside, "--reasons": self.reasons, "--views": self.views}
+        given = [name for name, value in asked.items() if value]
+        if output is None and given:
+            raise OptionError(
+                f"{given[0]} was given, which says what to write, and no file; allowed: with --output FILE, or "
+                "--output - for standard output."
+            )
+
+
+@dataclass(frozen=True)
+class Keeping(Group):
+    """What a model file does without."""
+
+    no_tokens: Annotated[
+        bool, _writing("--no-tokens", help="Keep no words and fragments of the training text in the model file.")
+    ] = False
+    no_provenance: Annotated[
+        bool, _writing("--no-provenance", help="Keep no ids, no time and no command line, with its paths, in it.")
+    ] = False
+
+    def refuse(self, model: str | None, vocabulary: bool) -> None:
+        """Raise where there is no file, or tokens are its columns."""
+        for name, given in (("--no-tokens", self.no_tokens), ("--no-provenance", self.no_provenance)):
+            if given and model is None:
+                raise OptionError(f"{name} was given, and no model is written; allowed: with --model FILE.")
+        if self.no_tokens and vocabulary:
+            raise OptionError(
+                "--no-tokens and --vocabulary were given, and a vocabulary is the tokens of the training text; "
+                "allowed: one of them."
+            )
+
+
 Labels = Annotated[
     Optional[str],  # noqa: UP045
     typer.Option("--labels", help="Table of id,label: 1 known outlier, -1 known inlier.", rich_help_panel=FITTING),
@@ -122,4 +194,5 @@ class Fitting(Group):
 
 def _parameter(option: Option) -> Parameter:
     kind, default = option.flag_type, option.flag_default
-    return flag(option.name, Annotated[kind | None if default is None else kind, flag_of(option, FITTING)], default)
+    heading = FLAGGING if option.flag is not None and option.flag.name in _OF_FLAGGING else FITTING
+    return flag(option.name, Annotated[kind | None if default is None else kind, flag_of(option, heading)], default)

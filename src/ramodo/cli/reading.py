@@ -6,9 +6,6 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Self
 
-import numpy as np
-import scipy.sparse as sp
-
 from .. import threads
 from ..formats import (
     FORMATS,
@@ -22,6 +19,7 @@ from ..formats import (
     format_named,
     format_of,
 )
+from ..formats.aligning import aligned, numbers_of
 from ..formats.frequencies import DocumentFrequencies
 from ..formats.table import MISSING, MissingValueError
 from ..options import OptionError, option_named
@@ -37,6 +35,7 @@ class Source(Reading):
     of_model : columns that the model's data had; data in another format need not have them
     names : names of the model's features
     frequencies : document frequencies by which the model weights tokens
+    beside : columns to hand out as they are
     """
 
     idf: bool = False
@@ -47,6 +46,7 @@ class Source(Reading):
     of_model: Sequence[str] = ()
     names: Sequence[str] | None = None
     frequencies: DocumentFrequencies | None = None
+    beside: Sequence[str] = ()
 
     @classmethod
     def asked(cls, reading: Reading) -> Self:
@@ -76,6 +76,7 @@ class Source(Reading):
             self.means,
             self.optional,
             self.numbers,
+            self.beside,
         )
 
     def text_options(self) -> TextOptions:
@@ -214,61 +215,9 @@ def read_for(detector: Any, path: str, source: Source, n_threads: int) -> Table:
 def _read_table(detector: Any, path: str, source: Source, n_threads: int) -> Table:
     """Read a table the way the model does: its treatment of missing values, its columns of numbers."""
     try:
-        return replace(source, numbers=_numbers(detector)).read(path, n_threads)
+        return replace(source, numbers=numbers_of(detector)).read(path, n_threads)
     except MissingValueError as error:
         raise FormatError(
             f"{error.place}: the value is missing, and the model was fitted with --missing error; fill it in, or fit "
             "again with --missing zero, mean or indicator."
         ) from None
-
-
-def _numbers(detector: Any) -> Collection[str]:
-    """The model's columns of numbers; a column from text also has a value in its name."""
-    names = getattr(detector, "feature_names_in_", None)
-    return () if names is None else frozenset(map(str, names))
-
-
-def aligned(path: str, kind: str, table: Table, detector: Any) -> Table:
-    """The model's columns, by name if it has names."""
-    names = getattr(detector, "feature_names_in_", None)
-    if names is None or table.names is None:
-        if table.X.shape[1] != detector.n_features_in_:
-            raise FormatError(
-                f"{path} has {table.X.shape[1]:,} features; allowed: the {detector.n_features_in_:,} of the model"
-                f"{_fitted_to(detector, kind)}."
-            )
-        return table
-    place = {name: i for i, name in enumerate(table.names)}
-    absent = [name for name in names if name not in place and not _may_be_absent(name, place, table.categories)]
-    if absent:
-        raise FormatError(
-            f"{path} lacks the column {absent[0]!r}, which the model was fitted with ({len(absent)} in all)"
-            f"{_fitted_to(detector, kind)}."
-        )
-    columns = sp.csc_array(table.X) if sp.issparse(table.X) else table.X
-    known = [i for i, name in enumerate(names) if name in place]
-    taken = columns[:, [place[names[i]] for i in known]]
-    if len(known) == len(names):
-        return Table(
-            sp.csr_array(taken) if sp.issparse(taken) else taken, table.ids, list(names), table.classes, table.texts
-        )
-    spread = sp.csr_array((np.ones(len(known)), (np.arange(len(known)), known)), shape=(len(known), len(names)))
-    return Table(sp.csr_array(sp.csr_array(taken) @ spread), table.ids, list(names), table.classes, table.texts)
-
-
-def _fitted_to(detector: Any, kind: str) -> str:
-    """What the model was fitted to, if it says so, and what it was given."""
-    source = detector.source_ or {}
-    if "words" in source:  # as only documents have them
-        column = source.get("text")
-        of = "a document a line" if column is None else f"the column {column!r} of a table"
-        return f", which reads text ({of}), and was given {kind}"
-    return f", which was fitted to {source['format']}, and was given {kind}" if source.get("format") else ""
-
-
-def _may_be_absent(name: str, place: Mapping[str, int], categories: Sequence[str]) -> bool:
-    """Whether data may lack this column of the model: a category's value, or an indicator of missing values."""
-    marked = name.removesuffix(" is missing")
-    return (marked != name and (marked in place or marked in categories)) or any(
-        name.startswith(f"{category}=") for category in categories
-    )

@@ -9,19 +9,29 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
-import numpy as np
-
 from ..formats import Format, FormatError, How, Table, format_named
 from ..model.file.saving import open_model
 from . import output as files
 from .console import bar, note
+from .flags import Writing
 from .reading import read_for, source_of, threads_of
+from .records import Recorder, to_read
+from .values import named_values
 
 
 def run_score(
-    model: str, path: str, *, output: str, format: str | None, id: str | None, threads: int | None, quiet: bool
+    model: str,
+    path: str,
+    writing: Writing,
+    *,
+    output: str,
+    format: str | None,
+    id: str | None,
+    threads: int | None,
+    quiet: bool,
 ) -> None:
     """Score a file at once, or standard input as it arrives."""
+    writing.refuse(output)
     if output != "-":
         files.refuse_target(output, files.SCORES)
     detector = open_model(model)
@@ -33,14 +43,20 @@ def run_score(
             source = replace(source, format=kind.name)
             source.refuse_columns(path)
             source.refuse_unweighed(path)
+            source = to_read(path, source, writing)
             how = replace(source.how(detector.n_jobs), n_features=detector.n_features_in_)
-            _score_stream(detector, partial(kind.of_stream, "standard input"), how)
+            recorder = Recorder(detector, source, writing)
+            _score_stream(detector, partial(kind.of_stream, "standard input"), how, recorder, writing.lines)
             return
+    if path == "-" and source.format is None:
+        source = replace(source, format=(detector.source_ or {}).get("format"))
+    source = to_read(path, source, writing)
     table = read_for(detector, path, source, detector.n_jobs)
     progress = bar("scoring", "rows", quiet)
-    scores = scores_of(detector, table.X, progress.show)
+    with named_values(path, table):
+        scores = scores_of(detector, table.X, progress.show)
     progress.clear()
-    files.write_scores(output, files.rows_of(table, scores, detector.outlier_scores_, detector.threshold_))
+    files.write_records(output, Recorder(detector, source, writing).of_file(path, table, scores), writing.lines)
     note(f"{len(scores):,} rows, {int((scores >= detector.threshold_).sum()):,} flagged", quiet or output == "-")
 
 
@@ -54,7 +70,8 @@ def run_transform(
     table = read_for(detector, path, source_of(detector, format, id), detector.n_jobs)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # names were compared when the file was read
-        matrix = detector.transform(table.X)
+        with named_values(path, table):
+            matrix = detector.transform(table.X)
     files.write_matrix(output, matrix, table)
     note(f"{matrix.shape[0]:,} rows, {matrix.shape[1]} columns", quiet)
 
@@ -73,12 +90,13 @@ def _format_of_stream(detector: Any, format: str | None) -> Format:
     return format_named(name)
 
 
-def _score_stream(detector: Any, table_of: Callable[[bytes, int, How], Table], how: How) -> None:
+def _score_stream(
+    detector: Any, table_of: Callable[[bytes, int, How], Table], how: How, recorder: Recorder, lines: str
+) -> None:
     """Score whole lines as they arrive; memory does not grow with the stream."""
-    known = np.sort(detector.outlier_scores_)
     done, line, rest = 0, 0, b""
     stream: Any = sys.stdin.buffer
-    sys.stdout.write(",".join(files.COLUMNS) + "\n")
+    sys.stdout.writelines(files.for_output(recorder.nothing(), lines))
     sys.stdout.flush()
     while True:
         arrived = stream.read1(1 << 20)
@@ -92,8 +110,8 @@ def _score_stream(detector: Any, table_of: Callable[[bytes, int, How], Table], h
             table = table_of(block, line, how)
             if table.X.shape[0]:
                 scores = scores_of(detector, table.X)
-                rows = files.rows_of(table, scores, known, detector.threshold_, done)
-                sys.stdout.writelines(files.csv_lines(files.for_output(rows), header=False))
+                records = recorder.of_block(table, scores, done)
+                sys.stdout.writelines(files.for_output(records, lines, header=False))
                 sys.stdout.flush()
                 done += len(scores)
         line += block.count(b"\n")

@@ -71,12 +71,13 @@ def explain(
     def of_block(start: int) -> _Block:
         given = rows.part(start, min(start + _AT_ONCE, rows.n_rows))
         views, block = [part.view(given) for part in parts], given.as_sparse()
-        found = explainer.explain(block, views, _STRONGEST)
+        found = explainer.explain(block, views, max(top, _STRONGEST))
         added = model.breakdown(given, 1)
         explained, strongest = [], []
         for i, row in enumerate(_rows(block, found)):
             score = float(scores[start + i])
-            lacks = Lacks(row.lacking, row.n_lacking, typical.usual(row.lacked, name_of))
+            lacked = typical.reasons(row.lacked.first(top), name_of)
+            lacks = Lacks(row.lacking, row.n_lacking, lacked, typical.usual(row.lacked, name_of))
             runs = None if passages is None else passages(start + i, row.has.columns, row.has.contributions)
             facts = _Facts(row.has, runs)
             chosen = facts.first(facts.enough(score - lacks.contribution, top) if enough else top)

@@ -101,14 +101,15 @@ class Explanation(Sequence[RowExplanation]):
             return tuple(r if r.spans else replace(r, feature=name_of(r.column)) for r in reasons)
 
         def lacks(given: Lacks) -> Lacks:
-            return replace(given, strongest=renamed(given.strongest))
+            named = [tuple(r for r in renamed(reasons) if r.feature) for reasons in (given.strongest, given.usual)]
+            return replace(given, strongest=named[0], usual=named[1])
 
         rows = [replace(row, reasons=renamed(row.reasons), lacks=lacks(row.lacks)) for row in self._rows]
         return Explanation(rows, self._totals, self._strongest, name_of, self._passages)
 
     def columns(self) -> set[int]:
         """Features of reasons and drivers."""
-        of_rows = {r.column for row in self._rows for r in (*row.reasons, *row.lacks.strongest)}
+        of_rows = {r.column for row in self._rows for r in (*row.reasons, *row.lacks.strongest, *row.lacks.usual)}
         return of_rows | {driver.column for driver in self.drivers}
 
     def groups(self) -> tuple[Group, ...]:
@@ -155,7 +156,7 @@ class Explanation(Sequence[RowExplanation]):
         wanted = np.array([column for column, _ in totals], dtype=np.int64)
         named, absent, sums = Counter[int](), defaultdict[int, float](float), defaultdict[int, float](float)
         for i in places:
-            named.update(reason.column for reason in self._rows[i].reasons)
+            named.update(reason.column for reason in (*self._rows[i].reasons, *self._rows[i].lacks.strongest))
             strongest = self._strongest[i]
             for k in np.flatnonzero(np.isin(strongest.columns, wanted)).tolist():
                 column = int(strongest.columns[k])
@@ -165,6 +166,7 @@ class Explanation(Sequence[RowExplanation]):
         return tuple(
             Driver(c, self._name_of(c), total / len(places), named[c], absent[c] / sums[c] if sums[c] else 0.0)
             for c, total in totals
+            if self._name_of(c)
         )
 
     def to_dict(self) -> list[dict[str, Any]]:

@@ -56,7 +56,7 @@ def explained(
         frequencies=table.frequencies,
         enough=enough,
     )
-    return found.named(_names(detector, table, rows, found, texts))
+    return found.named(names_of(detector, table, found.columns(), texts, rows))
 
 
 def reference_tokens(detector: Any, table: Table, options: TextOptions) -> dict[str, str] | None:
@@ -88,19 +88,21 @@ def in_words(reasons: Sequence[Reason]) -> str:
     )
 
 
-def _names(
-    detector: Any, table: Table, rows: Sequence[int], found: Explanation, options: TextOptions
+def names_of(
+    detector: Any, table: Table, columns: Iterable[int], options: TextOptions, rows: Sequence[int] = ()
 ) -> Callable[[int], str]:
-    """Names of columns: those of the data, the tokens of text, or the index as written in the file."""
+    """Names of columns: those of the data, the tokens of text, of some rows first, or the index as in the file.
+
+    A token that no text at hand has, and that the model does not keep, has no name.
+    """
     known = getattr(detector, "feature_names_in_", None)
     if known is not None:
         return lambda column: str(known[column])
     first = 0 if table.zero_based is None or table.zero_based else 1
     if table.texts is None:
         return lambda column: f"feature {column + first}"
-    shown = found.columns()
-    kept = (detector.source_ or {}).get("tokens") or {}
-    tokens = {column: kept[str(column)] for column in shown if str(column) in kept}
-    tokens |= token_names([table.texts[row] for row in rows], shown - tokens.keys(), options)
-    tokens |= token_names(_some(table.texts), shown - tokens.keys(), options)
-    return lambda column: tokens.get(column, f"feature {column}")
+    wanted, kept = set(columns), (detector.source_ or {}).get("tokens") or {}
+    tokens = {column: kept[str(column)] for column in wanted if str(column) in kept}
+    tokens |= token_names([table.texts[row] for row in rows], wanted - tokens.keys(), options)
+    tokens |= token_names(_some(table.texts), wanted - tokens.keys(), options)
+    return lambda column: tokens.get(column, "")

@@ -77,17 +77,20 @@ class Reason:
 
 @dataclass(frozen=True)
 class Lacks:
-    """All that a row has not and its references have, together; the strongest of what most of them have by name."""
+    """All that a row has not and its references have, together: the contribution of `n` features."""
 
     contribution: float
     n: int
     strongest: tuple[Reason, ...]
+    """Of all these, by what they add to the score or take from it."""
+    usual: tuple[Reason, ...] = ()
+    """Of those whose absence raises the score, the strongest that most references have."""
 
     def in_words(self, most: int = 3) -> str:
         """In one line; nothing where nothing is lacked."""
         if not self.n:
             return ""
-        named = [reason.feature for reason in self.strongest][:most]
+        named = [reason.feature for reason in self.usual[:most]]
         more = self.n - len(named)
         if not named:
             return f"lacks what similar rows have: {_features(self.n)}"
@@ -99,6 +102,7 @@ class Lacks:
             "contribution": self.contribution,
             "features": self.n,
             "strongest": [reason.to_dict() for reason in self.strongest],
+            "usual": [reason.to_dict() for reason in self.usual],
         }
 
 
@@ -210,7 +214,8 @@ def _percent(share: float) -> str:
 
 def _with_value(reason: Reason) -> str:
     """The name of a reason, and its value if that is not just that it is there."""
-    return reason.feature if reason.spans and reason.value == 1 else f"{reason.feature} = {reason.value:.4g}"
+    is_there = reason.spans and not reason.compared()
+    return reason.feature if is_there else f"{reason.feature} = {reason.value:.4g}"
 
 
 def _counted(n: int) -> str:

@@ -8,10 +8,9 @@
 The first two together are the initial ranking that the representations learn from.
 
 Where rows are mostly zeros, none below, and of different lengths, it is unknown whether length matters: all of it is
-done once more with rows of length 1. Readings that are right agree, and a wrong one errs in its own way, so the second
-counts as much as its ranking correlates with that of the first. Where they contradict each other either may be right:
-the second counts half if values are counts or weights, whose sum grows with every repetition, and not at all if each
-is 1, since then the length is how many features a row has.
+done once more with rows of length 1. If values are counts or weights, whose sum grows with every repetition, the two
+readings count alike. If each value is 1, the length is how many features a row has, and may well be what matters: the
+second reading then counts as much as its ranking correlates with that of the first.
 """
 
 from __future__ import annotations
@@ -50,8 +49,8 @@ _FEWEST_REFERENCES = 256
 _WORK = 1 << 18
 """Products of features for a row and all references: about a quarter of a millisecond."""
 
-_REPEATED = 0.5
-"""Least weight of the views of rows of length 1, for counts and the like."""
+_NON_ZERO = 1 / 3
+"""Largest share of values that are not zero of rows that are bags of features, not tables of measurements."""
 
 _VARIED = 0.1
 """Standard deviation of lengths, over their mean, below which rows of length 1 are no other view."""
@@ -170,10 +169,10 @@ def _weight_of_unit_rows(rows: Rows) -> float | None:
     block = rows.take(np.unique(np.linspace(0, rows.n_rows - 1, min(rows.n_rows, _SAMPLE)).astype(np.int64)))
     values = block.as_sparse().data
     values, lengths = values[values != 0], np.sqrt(block.squared_norms())
-    mostly_zero = 2 * len(values) < block.n_rows * block.n_features
+    mostly_zero = len(values) < _NON_ZERO * block.n_rows * block.n_features
     if not mostly_zero or (values < 0).any() or lengths.std() <= _VARIED * lengths.mean():
         return None
-    return 0.0 if (values == values[0]).all() else _REPEATED
+    return 0.0 if (values == values[0]).all() else 1.0
 
 
 def _of_length_1(data: TrainingData, n_threads: int) -> TrainingData:

@@ -58,7 +58,7 @@ class Format:
     suffixes : of its files; the first is the usual one
     meaning : a sentence for the docs
     read : the whole file at this path
-    columns : which of the flags id, label, text and ignore can name columns of it
+    columns : which of the flags id, label, text, ignore and with can name columns of it
     of_stream : rows of whole lines as they arrive on standard input: a name for messages, the lines, the number of
         lines before them; None if the whole file is needed
     pieces : the file in pieces, for files larger than memory; None if that is not possible

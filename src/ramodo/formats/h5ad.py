@@ -45,7 +45,10 @@ def read(path: str, options: TableOptions | None = None) -> Table:
     names = [str(name) for name in (data.obs_names if ids is None else ids)]
     if ids is not None:
         refuse_repeated(f"{path}, obs[{options.id!r}]", names)
-    return Table(data.X, names, [str(name) for name in data.var_names], None if labels is None else classes_of(labels))
+    classes = None if labels is None else classes_of(labels)
+    found = {name: _observed(path, data.obs, name, options) for name in options.beside}
+    beside = {name: values for name, values in found.items() if values is not None}
+    return Table(data.X, names, [str(name) for name in data.var_names], classes, beside=beside)
 
 
 def _refusal(path: str, reason: str) -> FormatError:
@@ -72,7 +75,7 @@ FORMATS = (
         (".h5ad",),
         "AnnData, cells by genes; needs `ramodo[h5ad]`.",
         lambda path, how: read(path, how.table),
-        columns=("id", "label"),
+        columns=("id", "label", "with"),
         names_rows=True,
     ),
 )

@@ -34,6 +34,7 @@ class TableOptions:
     means : what `missing="mean"` puts into columns, if known in advance
     optional : those of the above that may be absent
     numbers : columns that must not hold text, since they are numbers for the model
+    beside : columns to hand out as they are, for people to see beside the scores, whatever else becomes of them
     """
 
     id: str | None = None
@@ -45,6 +46,7 @@ class TableOptions:
     means: Mapping[str, float] = field(default_factory=dict)
     optional: Sequence[str] = ()
     numbers: Collection[str] = ()
+    beside: Sequence[str] = ()
 
 
 @dataclass(frozen=True)
@@ -76,6 +78,7 @@ class Table:
     zero_based : whether the indices of an svmlight file began at 0
     frequencies : document frequencies by which tokens are weighted; None if values are counts, or without documents
     notes : what was done that the user may not have intended
+    beside : columns that were asked for as they are: a pyarrow array, or a list of values
     """
 
     X: Any
@@ -88,6 +91,7 @@ class Table:
     zero_based: bool | None = None
     frequencies: DocumentFrequencies | None = None
     notes: Sequence[str] = ()
+    beside: Mapping[str, Any] = field(default_factory=dict)
 
     def id_of(self, row: int) -> str:
         """The row's id, or its number if the file has no ids."""

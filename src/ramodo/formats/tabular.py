@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from .classes import classes_of, is_text, shown
+from .classes import Classes, classes_of, is_text, shown
 from .columns import Column
 from .format import Format, How
 from .opening import Show, is_compressed, need_threads, refuse_cut, suffixes_of, whole
@@ -31,18 +31,24 @@ def read(
     options = options or TableOptions()
     if options.missing not in MISSING:
         raise FormatError(f"missing={options.missing!r} was given; allowed: {', '.join(MISSING)}.")
-    texts_given = (options.id, options.text, *options.categories)
-    table = _load(path, suffix or (suffixes_of(path) or [".csv"])[-1], texts_given, show)
+    shown_only = set(options.ignore).intersection(options.beside)  # which is text: 007 stays 007
+    texts_given = (options.id, options.text, *options.categories, *shown_only)
+    return of_arrow(path, _load(path, suffix or (suffixes_of(path) or [".csv"])[-1], texts_given, show), options)
+
+
+def of_arrow(path: str, table: Any, options: TableOptions) -> Table:
+    """The same for a table of pyarrow's, which messages call `path`."""
     if table.num_rows == 0:
         raise FormatError(f"{path} has no rows.")
     _refuse_unknown(path, table, options)
     special = {options.id, options.label, options.text, *options.ignore}
     ids = None if options.id is None else _ids(path, options.id, table)
+    beside = {name: table.column(name) for name in options.beside if name in table.column_names}
     has_labels = options.label is not None and options.label in table.column_names
     classes = classes_of(table.column(str(options.label)).to_pylist()) if has_labels else None
     if options.text is not None:
         texts = ["" if text is None else str(text) for text in table.column(options.text).to_pylist()]
-        return Table(None, ids, None, classes, texts)
+        return Table(None, ids, None, classes, texts, beside=beside)
     columns = [
         Column(path, name, table.column(name), options, ids) for name in table.column_names if name not in special
     ]
@@ -53,7 +59,8 @@ def read(
     categories = [column.name for column in columns if column.is_category]
     names = [name for _, names in parts for name in names]
     notes = [text for column in columns for text in column.notes]
-    return Table(_matrix(parts), ids, names, classes, means=means, categories=categories, notes=notes)
+    kept: dict[str, Any] = {"means": means, "categories": categories, "notes": notes, "beside": beside}
+    return Table(_matrix(parts), ids, names, classes, **kept)
 
 
 def read_pairs(path: str, id: str, label: str) -> list[tuple[str, float]]:
@@ -63,8 +70,30 @@ def read_pairs(path: str, id: str, label: str) -> list[tuple[str, float]]:
     labels = classes_of(table.column(label).to_pylist())
     if is_text(labels):
         found = ", ".join(map(shown, np.unique(labels)[:10]))
-        raise FormatError(f"{path}, column {label!r} holds {found}; allowed as labels: numbers.")
+        raise FormatError(
+            f"{path}, column {label!r} holds {found}; allowed as labels: numbers, 1 for a known outlier, -1 for a "
+            "known inlier, 0 for unknown."
+        )
     return list(zip(_ids(path, id, table), labels.tolist(), strict=True))
+
+
+def read_labels(path: str, ids: Sequence[str], label: str | None) -> tuple[list[str] | None, Classes]:
+    """Labels of a table, numbers or words, and the rows they are of, by the first of the columns `ids` that there is.
+
+    A table of one column has the labels of all rows, in their order: its ids are None.
+    """
+    table = _load(path, (suffixes_of(path) or [".csv"])[-1], ids)
+    names = table.column_names
+    asked = label or ("label" if len(names) > 1 else names[0])
+    _refuse_unknown(path, table, TableOptions(label=asked))
+    id = next((name for name in ids if name in names and name != asked), None)
+    if id is None and len(names) > 1:
+        known = " or ".join(map(repr, dict.fromkeys(ids)))
+        raise FormatError(
+            f"{path} has no column {known} to say which row a label is of; it has {', '.join(names[:10])}. Rename one."
+        )
+    found = None if id is None else _ids(path, id, table)
+    return found, classes_of(table.column(asked).to_pylist())
 
 
 def _load(path: str, suffix: str, texts: Sequence[str | None], show: Show | None = None) -> Any:
@@ -97,7 +126,11 @@ def _load(path: str, suffix: str, texts: Sequence[str | None], show: Show | None
         if isinstance(error, FileNotFoundError | PermissionError | IsADirectoryError):
             raise
         reason = (str(error) or type(error).__name__).splitlines()[0].rstrip(".")
-        raise FormatError(f"{path} is not a {suffix[1:]} file{_what_to_do(reason)}: {reason}.") from None
+        if "Empty CSV file" in reason:
+            raise FormatError(f"{path} is empty; allowed: a line of names, and lines of values.") from None
+        of = "standard input" if path == "-" else path
+        other = "; if it is of another format, give that with --format"
+        raise FormatError(f"{of} is not a {suffix[1:]} file{_what_to_do(reason)}: {reason}{other}.") from None
 
 
 def _what_to_do(reason: str) -> str:
@@ -135,7 +168,7 @@ def _refuse_unknown(path: str, table: Any, options: TableOptions) -> None:
     repeated = sorted({name for name in names if names.count(name) > 1}) if len(set(names)) < len(names) else []
     if repeated:
         raise FormatError(f"{path} has several columns named {repeated[0]!r}; allowed: one of each name.")
-    for name in filter(None, (options.id, options.label, options.text, *options.ignore)):
+    for name in filter(None, (options.id, options.label, options.text, *options.ignore, *options.beside)):
         if name not in names and name not in options.optional:
             shown = ", ".join(names[:10]) + (", ..." if len(names) > 10 else "")
             raise FormatError(f"{path} has no column {name!r}; it has {shown}.")
@@ -158,13 +191,13 @@ def _read(path: str, how: How, suffix: str) -> Table:
     found = read(path, how.table, suffix=suffix, show=how.show)
     if found.texts is None:
         return found
-    return replace(as_table(found.texts, how), ids=found.ids, classes=found.classes)
+    return replace(as_table(found.texts, how), ids=found.ids, classes=found.classes, beside=found.beside)
 
 
 def _format(name: str, suffixes: tuple[str, ...], meaning: str) -> Format:
     meaning = f"{meaning}; needs `ramodo[files]`."
     reader = partial(_read, suffix=suffixes[0])
-    return Format(name, suffixes, meaning, reader, columns=("id", "label", "text", "ignore"))
+    return Format(name, suffixes, meaning, reader, columns=("id", "label", "text", "ignore", "with"))
 
 
 FORMATS = (

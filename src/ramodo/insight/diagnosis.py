@@ -143,8 +143,9 @@ def _of_candidates(detector: Any, n_rows: int) -> list[Finding]:
     warning = ""
     if detector.fallback_used_:
         warning = (
-            "too few initial scores reached Cantelli's threshold, so the highest were taken as candidates. The scores "
-            "have an upper bound or no tail; a smaller alpha, or known outliers, give more reliable candidates."
+            "hardly any row stood out before training, so the rows with the highest scores were taken as examples of "
+            "outliers, and some of them may be ordinary. Known outliers, as labels, are better examples; a smaller "
+            "alpha takes more rows."
         )
     return [
         Finding("candidates", n, "rows that training treated as outliers"),

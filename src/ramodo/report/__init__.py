@@ -37,6 +37,7 @@ def write_report(
     scores: Any = None,
     explain: Callable[[list[int]], Explanation] | None = None,
     labelled: Sequence[Labelled] = (),
+    name: Callable[[list[int]], Callable[[int], str]] | None = None,
 ) -> Path:
     """Write the report of a fitted detector on the rows of `X`, those it was fitted to or others.
 
@@ -50,11 +51,14 @@ def write_report(
     scores : scores of the rows, if they are known already
     explain : explains rows given by number, if naming features takes more than their index
     labelled : what people said about rows, to be listed
+    name : gives the names of features, likewise
     """
     target, script = Path(path), plotly_script()
     if target.suffix.lower() not in SUFFIXES:
         raise OptionError(f"{target}: cannot write {target.suffix or 'a file without suffix'}; allowed: .html, .htm.")
-    content = gather(detector, X, y=y, ids=ids, names=names, texts=texts, title=title, scores=scores, explain=explain)
+    content = gather(
+        detector, X, y=y, ids=ids, names=names, texts=texts, title=title, scores=scores, explain=explain, name=name
+    )
     content = replace(content, labelled=tuple(labelled))
     page = render(content, script)
     write_whole(target, lambda temporary: _write(temporary, page))

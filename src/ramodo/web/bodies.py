@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import anyio
 from starlette.datastructures import Headers
 from starlette.exceptions import HTTPException
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -10,6 +11,9 @@ from .errors import answer
 
 MAX_BODY = 64 << 20
 """Bytes of a body, unless told otherwise."""
+
+_DISCARDED, _PATIENCE = 4 << 20, 2.0
+"""Bytes and seconds of a refused body that are thrown away: most clients read no answer until they have sent it."""
 
 
 class BodyLimit:
@@ -22,10 +26,13 @@ class BodyLimit:
         if scope["type"] != "http":
             await self.app(scope, receive, send)
             return
-        declared = Headers(scope=scope).get("content-length", "0")
+        headers = Headers(scope=scope)
+        declared = headers.get("content-length", "0")
         if not declared.isdigit() or int(declared) > self.max_bytes:
             said = f"The body has {declared} bytes; allowed: at most {self.max_bytes}. Send fewer rows at a time."
-            await answer(scope, receive, send, 413, said, {"connection": "close"})
+            waits = "expect" in headers  # for our word, before it sends anything
+            patient = send if waits else _patient(receive, send)
+            await answer(scope, receive, patient, 413, said, {"connection": "close"})
             return
         read = 0
 
@@ -38,4 +45,31 @@ class BodyLimit:
                 raise HTTPException(413, said, {"connection": "close"})
             return message
 
-        await self.app(scope, limited, send)
+        async def answering(message: Message) -> None:
+            await (_patient(receive, send) if read > self.max_bytes else send)(message)
+
+        await self.app(scope, limited, answering)
+
+
+def _patient(receive: Receive, send: Send) -> Send:
+    """Sends an answer, and ends it only after the client has sent some more: a reset would take the answer with it."""
+
+    async def sending(message: Message) -> None:
+        if message["type"] != "http.response.body" or message.get("more_body"):
+            await send(message)
+            return
+        await send({**message, "more_body": True})
+        with anyio.move_on_after(_PATIENCE):
+            await _discard(receive)
+        await send({"type": "http.response.body", "body": b"", "more_body": False})
+
+    return sending
+
+
+async def _discard(receive: Receive) -> None:
+    read = 0
+    while read < _DISCARDED:
+        message = await receive()
+        read += len(message.get("body", b""))
+        if message["type"] != "http.request" or not message.get("more_body"):
+            return

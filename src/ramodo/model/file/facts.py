@@ -124,5 +124,6 @@ _SOURCE: dict[str, Callable[[Any], bool]] = {
     "reference_ids": _optional(_table_of(_is_text)),
     "tokens": _optional(_table_of(_is_text)),
     "command": _is_text,
+    "fitted": _is_text,
 }
 """What commands store about how they read data, and the type of each; nothing else in the table is used."""
