@@ -25,6 +25,7 @@ WITH_EXAMPLES = {
     "serving.md",
     "stages.md",
     "theory.md",
+    "triage.md",
     "which-options.md",
     "why.md",
 }

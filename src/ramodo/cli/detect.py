@@ -88,7 +88,7 @@ def run_detect(
         column_of(path, table, name, np.arange(1))  # raises where there is none, before the fit
     reading = time.perf_counter() - started
     with named_values(path, table):
-        detector, warned = fit(fitting, table, _is_text(table), not quiet and sys.stderr.isatty())
+        detector, warned = fit(fitting, table, table.is_text, not quiet and sys.stderr.isatty())
     detector.source_ = told(path, source, table, detector, targets.keeping)
     detector.stage_seconds_ = {"read": reading, **detector.stage_seconds_}
     if targets.output is not None:
@@ -112,11 +112,6 @@ def _refuse_few(path: str, table: Table) -> None:
         raise FormatError(
             f"{path} has {n} row{'s' * (n > 1)}; at least {FEWEST_ROWS} are needed, an outlier being one among others."
         )
-
-
-def _is_text(table: Table) -> bool:
-    """Whether rows are documents and nothing else."""
-    return table.texts is not None and table.fields is None
 
 
 def _summarize(

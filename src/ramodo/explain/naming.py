@@ -42,7 +42,6 @@ def explained(
         assert table.texts is not None
         return passages(table.texts[rows[row]], columns, contributions, texts)
 
-    one_text = table.texts is not None and table.fields is None and not texts.vocabulary
     found = explain(
         detector.model_,
         taken,
@@ -52,7 +51,7 @@ def explained(
         top,
         n_threads(detector.n_jobs),
         blending.units_of(table),
-        passages=runs if one_text else None,
+        passages=runs if table.is_text and not texts.vocabulary else None,
         frequencies=table.frequencies,
         enough=enough,
     )

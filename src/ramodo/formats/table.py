@@ -133,6 +133,11 @@ class Table:
     beside: Mapping[str, Any] = field(default_factory=dict)
 
     @property
+    def is_text(self) -> bool:
+        """Whether rows are documents and nothing else."""
+        return self.texts is not None and self.fields is None
+
+    @property
     def first_named(self) -> int:
         """The first column of which `names` holds the name: hashed tokens have none."""
         return 0 if self.names is None else self.X.shape[1] - len(self.names)

@@ -28,6 +28,7 @@ from ..insight.figures import (
     truth_of,
 )
 from ..options import OptionError
+from .labelled import Labelled
 from .reproduction import Reproduction, reproduction
 
 SHOWN, EXPLAINED, FEWEST = 500, 5000, 20
@@ -66,6 +67,8 @@ class Content:
     """Why there are no explanations, or empty."""
     curves: Curves | None
     reproduction: Reproduction
+    labelled: tuple[Labelled, ...] = ()
+    """What people said about rows."""
 
     @property
     def threshold(self) -> float:

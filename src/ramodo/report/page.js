@@ -35,6 +35,11 @@ function fillCaptions() {
     byId(place).setAttribute("aria-label", caption);
   }
   byId("labels").hidden = !data.curves;
+  byId("labelled").hidden = !data.labelled;
+  if (data.labelled) {
+    byId("labelled").querySelector("p").textContent = data.labelled.said;
+    byId("labelled").querySelector("div").append(simpleTable(["Row", "Label", "By"], data.labelled.rows, "Labelled rows, highest score first"));
+  }
   const { edges, counts } = data.histogram;
   const bars = counts.map((n, i) => [`${shown(edges[i])} to ${shown(edges[i + 1])}`, n.toLocaleString("en-US")]).filter((_, i) => counts[i]);
   byId("bars").append(simpleTable(["Score", "Rows"], bars, "Rows by score"));

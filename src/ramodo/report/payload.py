@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any
@@ -14,12 +15,13 @@ from ..insight.figures import percentiles
 from ..terminal.escaping import escape_controls
 from . import words
 from .content import LISTED, Content
+from .labelled import NAMES
 from .marking import marked
 
 _LOGARITHMIC = 100
 """The axis of counts is logarithmic if the highest bar is above this."""
 
-_DRIVERS, _IN_GROUP = 15, 5
+_DRIVERS, _IN_GROUP, _LABELLED = 15, 5, 500
 
 _IN_FULL, _IN_SHORT = 200, 3
 """Rows of the table with all of their reasons, and how many the others have."""
@@ -98,6 +100,7 @@ def payload(content: Content, lengths: Lengths) -> dict[str, Any]:
         "notation": words.of_notation(content, names.all()),
         "training": {"loss": _numbers(content.detector.loss_curve_), "caption": words.of_training(content)},
         "curves": _curves(content),
+        "labelled": _labelled(content, lengths),
         "reproduction": _reproduction(content, lengths),
     }
 
@@ -241,6 +244,17 @@ def _curves(content: Content) -> dict[str, Any] | None:
     share = _rounded(float(content.truth.mean()))
     numbers = {"auc": _rounded(found.auc), "average_precision": _rounded(found.average_precision), "share": share}
     return {**points, **numbers, "caption": words.of_curves(content)}
+
+
+def _labelled(content: Content, lengths: Lengths) -> dict[str, Any] | None:
+    """What people said about rows, highest first, as far as a page can list it."""
+    if not content.labelled:
+        return None
+    counts = Counter(NAMES[one.label] for one in content.labelled)
+    said = ", ".join(f"{counts[name]:,} {name}" for name in NAMES.values() if counts[name])
+    rows = [[lengths.of_name(one.id), NAMES[one.label], lengths.of_name(one.who)] for one in content.labelled]
+    more = f" The first {_LABELLED} are listed." if len(rows) > _LABELLED else ""
+    return {"said": f"{len(rows):,} rows were labelled: {said}.{more}", "rows": rows[:_LABELLED]}
 
 
 def _reproduction(content: Content, lengths: Lengths) -> dict[str, Any]:
