@@ -52,7 +52,7 @@ SAID = {
     "to score, too": (["score", "{mail_model}", "huge.svm"], "huge.svm, row 1, column 2: the value 1e+300 was found"),
     "a folder": (
         ["detect", "mails"],
-        "mails is not a rows folder: it has no meta.json; allowed: a folder that ramodo convert wrote",
+        "mails has no files of text; allowed: a folder in which each file is a document.",
     ),
     "an empty file": (["detect", "empty.csv"], "empty.csv is empty; allowed: a line of names, and lines of values."),
     "no file": (["detect", "none.csv"], "none.csv: there is no such file; check its name"),
@@ -71,7 +71,8 @@ SAID = {
     ),
     "a model of other columns": (
         ["score", "{visits_model}", "other.csv"],
-        "other.csv lacks 7 of the 7 columns that the model was fitted with, as",
+        "other.csv has none of the columns that the model was fitted with, which are country, seconds, bot, day; "
+        "allowed: all of them, by their names. It has visit, d.",
     ),
     "a model of another width": (
         ["score", "{mail_model}", "narrow.npy"],

@@ -41,8 +41,13 @@ SUFFIXES = {
     ".text": "text",
     ".log": "text",
     ".urls": "text",
+    ".jsonl": "jsonl",
+    ".ndjson": "jsonl",
     ".rows": "rows",
 }
+
+NO_SUFFIX = {"accesslog", "documents"}
+"""Logs have the suffix of text, and a folder of documents is told by what it holds."""
 
 
 @pytest.mark.parametrize(("suffix", "format"), SUFFIXES.items())
@@ -52,8 +57,9 @@ def test_the_suffix_says_what_a_file_is(suffix, format):
     assert format in FORMATS
 
 
-def test_every_format_has_a_suffix():
-    assert set(SUFFIXES.values()) == set(FORMATS)
+def test_every_format_has_a_suffix_but_these():
+    assert set(SUFFIXES.values()) | NO_SUFFIX == set(FORMATS)
+    assert not NO_SUFFIX & set(SUFFIXES.values())
 
 
 def test_a_suffix_is_that_of_one_format():
@@ -123,7 +129,9 @@ def test_what_is_asked_for_wins(tmp_path):
     assert format_of(str(tmp_path), "text") == "text"
 
 
-def test_a_folder_is_a_rows_folder(tmp_path):
+def test_a_folder_is_a_rows_folder_or_one_of_documents(tmp_path):
+    assert format_of(str(tmp_path)) == "documents"
+    (tmp_path / "meta.json").write_text("{}")
     assert format_of(str(tmp_path)) == "rows"
 
 
