@@ -34,6 +34,9 @@ def made(tmp_path_factory):
         (folder / name).write_text(text)
     (folder / "mails").mkdir()
     np.save(folder / "narrow.npy", np.ones((5, 3)))
+    values = np.random.default_rng(0).random((40, 3))
+    values[7, 1] = np.inf
+    np.savez(folder / "inf.npz", X=values, names=["p", "q", "r"])
     return folder
 
 
@@ -45,6 +48,14 @@ SAID = {
     ),
     "its index is that of the file": (["detect", "huge.svm"], "huge.svm, row 1, column 2: the value 1e+300 was found"),
     "infinity": (["detect", "inf.csv"], "inf.csv, row 30, column 'b': infinity was found; allowed: finite numbers"),
+    "infinity in a matrix that is scaled": (
+        ["detect", "inf.npz", "--scale", "standard"],
+        "inf.npz, row 7, column 'q': infinity was found; allowed: finite numbers",
+    ),
+    "in svmlight, too": (
+        ["detect", "huge.svm", "--scale", "standard"],
+        "huge.svm, row 1, column 2: the value 1e+300 was found",
+    ),
     "a gap": (
         ["detect", "gap.csv"],
         "gap.csv, row 30, column 'a': the value is missing; say what to do with",

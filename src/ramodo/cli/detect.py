@@ -15,6 +15,7 @@ import scipy.sparse as sp
 from ..explain.naming import explained, in_words
 from ..formats import FormatError, Table
 from ..formats.truth import outliers_in
+from ..formats.values import named_values
 from ..insight.figures import percentiles
 from . import output as files
 from .console import note, print_facts, print_rows
@@ -25,7 +26,6 @@ from .reading import Source, threads_of
 from .records import Recorder, beside_of, column_of, to_read
 from .report import refuse_report, write
 from .training import fit
-from .values import named_values
 
 _REASONS = 3
 """Reasons shown for each of the top rows."""
