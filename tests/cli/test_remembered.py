@@ -107,7 +107,7 @@ def test_the_text_column_of_a_table(ok, run, tmp_path):
     (tmp_path / "few.csv").write_text("key,words\nk5,request 5 from host 2\n")
     done = run("score", tmp_path / "model", tmp_path / "few.csv")
     assert done.code == 3
-    assert "few.csv lacks the column 'n', which the model was fitted with" in done.err
+    assert "few.csv lacks 1 of the 1 columns that the model was fitted with, as 'n'" in done.err
 
 
 # ---- tables ----------------------------------------------------------------------------------------------------------

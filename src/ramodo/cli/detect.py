@@ -16,6 +16,7 @@ from ..explain.explanation import Explanation
 from ..explain.naming import explained
 from ..formats import FormatError, Table
 from ..formats.truth import outliers_in
+from ..formats.values import named_values
 from . import output as files
 from .console import note, print_facts
 from .flags import Fitting, Keeping, Writing
@@ -26,7 +27,6 @@ from .records import Recorder, beside_of, column_of, to_read
 from .report import refuse_report, write
 from .top_rows import TopRow, print_top, top_rows
 from .training import fit
-from .values import named_values
 
 _REASONS = 3
 """Reasons shown for each of the top rows."""

@@ -11,12 +11,12 @@ import numpy as np
 from ..explain.naming import explained
 from ..explain.reasons import Reason, RowExplanation
 from ..formats import FormatError, Table
+from ..formats.values import named_values
 from ..model.file.saving import open_model
 from ..options import TOP
 from ..terminal.escaping import escape_controls
 from .console import out
 from .reading import read_for, source_of, threads_of
-from .values import named_values
 
 
 def run_explain(

@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from ..formats import Format, FormatError, format_named
+from ..formats.values import named_values
 from ..model.file.saving import open_model
 from . import output as files
 from .console import bar, note
@@ -14,7 +15,6 @@ from .flags import Writing
 from .reading import read_for, read_like, source_of, threads_of
 from .records import Recorder, to_read
 from .streaming import Stream, scores_of
-from .values import named_values
 
 
 def run_score(

@@ -70,10 +70,10 @@ def _lacking(
     source = detector.source_ or {}
     if "words" in source and "columns" not in source:  # tokens of documents, no columns that people know
         return _other_data(path, kind, len(own), detector)
+    has = f"{', '.join(map(repr, own[:5]))}{', ...' * (len(own) > 5)}" if own else "none of them"
     return (
         f"{path} lacks {len(absent):,} of the {len(names):,} columns that the model was fitted with, as "
-        f"{absent[0]!r}; allowed: all of them, by their names. It has {', '.join(map(repr, own[:5]))}"
-        f"{', ...' * (len(own) > 5)}."
+        f"{absent[0]!r}; allowed: all of them, by their names. It has {has}."
     )
 
 

@@ -8,6 +8,7 @@ What is missing is an error unless the caller says what to do. Columns of docume
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -40,6 +41,11 @@ def assembled(path: str, table: Any, how: How) -> Table:
         name: ["" if text is None else str(text) for text in table.column(name).to_pylist()] for name in options.text
     }
     if others.X is None and not fields:
+        if options.given:
+            raise FormatError(
+                f"{path} has none of the columns that the model was fitted with, which are {_first(options.given)}; "
+                f"allowed: all of them, by their names. It has {_first(table.column_names)}."
+            )
         besides = ", ".join(sorted(filter(None, _special(options))))
         raise FormatError(f"{path} has no columns besides {besides}.")
     return blended(fields, others, how) if fields else others
@@ -66,8 +72,12 @@ def refuse_unknown(path: str, table: Any, options: TableOptions) -> None:
         raise FormatError(f"{path} has several columns named {repeated[0]!r}; allowed: one of each name.")
     for name in filter(None, (options.id, options.label, *options.text, *options.ignore, *options.beside)):
         if name not in names and name not in options.optional:
-            shown = ", ".join(names[:10]) + (", ..." if len(names) > 10 else "")
-            raise FormatError(f"{path} has no column {name!r}; it has {shown}.")
+            raise FormatError(f"{path} has no column {name!r}; it has {_first(names)}.")
+
+
+def _first(names: Sequence[str]) -> str:
+    """The first of some names, for a message."""
+    return ", ".join(names[:10]) + (", ..." if len(names) > 10 else "")
 
 
 def _matrix(parts: Parts) -> Any:

@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
+from ..data.opening import LARGEST, ValueRefusedError
 from .scales import Scale, Scales, of_block
 from .table import FormatError, MissingValueError, TableOptions
 
@@ -76,6 +77,7 @@ class Column:
 
     def _numbers(self, numbers: Doubles) -> Parts:
         gaps, missing = np.isnan(numbers), self._options.missing
+        self._refuse_beyond(numbers[:, None], [self.name])
         if missing == "mean":
             own = 0.0 if gaps.all() else float(np.nanmean(numbers))
             self.mean = self._options.means.get(self.name, own)
@@ -145,6 +147,7 @@ class Column:
         if np.isnan(matrix).any():
             self._refuse_gap(np.isnan(matrix).any(axis=1))
         names = [f"{self.name}.{place}" for place in range(matrix.shape[1])]
+        self._refuse_beyond(matrix, names)
         if self._options.scale == "none":
             return [(matrix, names)]
         if self._options.scales is None:
@@ -155,6 +158,14 @@ class Column:
 
     def _refuse_gap(self, gaps: npt.NDArray[np.bool_]) -> None:
         raise MissingValueError(f"{self._path}, {self._row(int(np.argmax(gaps)))}, column {self.name!r}")
+
+    def _refuse_beyond(self, values: Doubles, names: Sequence[str]) -> None:
+        """Raise at a value that no detector takes, where a scale would hide it, or be made of it."""
+        beyond = np.abs(values) > LARGEST
+        if self._options.scale != "none" and beyond.any():
+            row, place = divmod(int(np.argmax(beyond)), values.shape[1])
+            said = ValueRefusedError(self._path, float(values[row, place]), row, place).said
+            raise FormatError(f"{self._path}, {self._row(row)}, column {names[place]!r}: {said}")
 
     def _row(self, number: int) -> str:
         """A row as the user knows it: its id, or its number, counted from 0 as in the scores."""

@@ -24,7 +24,9 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 from ..data.mapped import is_mapped
+from ..data.opening import open_block
 from .table import FormatError, Table, TableOptions
+from .values import named_values
 
 Doubles = npt.NDArray[np.float64]
 
@@ -130,6 +132,8 @@ def scaled(path: str, table: Table, options: TableOptions) -> Table:
             f"{path} stays on disk, and --scale {options.scale} was given; allowed: none, or numbers that are scaled "
             "before they are written there."
         )
+    with named_values(path, table):  # a scale would hide what is too large, and make no number of infinity
+        open_block(table.X, name=path)
     names = [str(number) for number in range(table.X.shape[1])] if table.names is None else table.names
     known = options.scales
     if known is None:

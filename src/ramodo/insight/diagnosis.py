@@ -33,6 +33,7 @@ _FEW_FEATURES = 50
 """With fewer, most of them not zero, there is little for a representation to leave out."""
 
 _HALF, _SEVERAL, _FEWEST = 0.5, 3, 10
+_MANY_COLUMNS = 1000
 """A column that makes more of the scores is told, where there are several; and of how many rows it is looked at."""
 
 _TIED = 0.25
@@ -181,7 +182,7 @@ def _advice(detector: Any) -> str:
 def _of_columns(detector: Any) -> list[Finding]:
     """Does one column make the ranking?"""
     origins = detector.model_.origins()
-    if not origins or detector.n_features_in_ < _SEVERAL:
+    if not origins or not _SEVERAL <= detector.n_features_in_ <= _MANY_COLUMNS:
         return []
     numbers, first = np.unique(origins[0].numbers, return_index=True)
     scores = detector.outlier_scores_[numbers]
@@ -190,7 +191,10 @@ def _of_columns(detector: Any) -> list[Finding]:
     scores = detector.model_.score(rows, 1)
     if scores.mean() <= 0:
         return []
-    drivers = explain(detector.model_, rows, scores, detector.outlier_scores_, _name(detector), 1, 1).drivers
+    try:
+        drivers = explain(detector.model_, rows, scores, detector.outlier_scores_, _name(detector), 1, 1).drivers
+    except OptionError:  # scorers and heads of the user's
+        return []
     strongest = max(drivers, key=lambda driver: driver.contribution, default=None)
     if strongest is None:
         return []

@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import Any
 
 from ..formats import FormatError, How, Table, TableOptions, TextOptions, format_named
-from ..formats.aligning import aligned, named_columns, numbers_of
+from ..formats.aligning import aligned, numbers_of
 from ..formats.assembling import assembled
 from ..formats.table import MissingValueError
 
@@ -76,7 +76,7 @@ class ModelReading:
 
     @cached_property
     def _named(self) -> frozenset[str]:
-        return frozenset(named_columns(self.detector) or ())
+        return frozenset(numbers_of(self.detector))
 
     @property
     def id(self) -> str | None:

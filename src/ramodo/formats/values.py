@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from ..data.opening import ValueRefusedError
-from ..formats import FormatError, Table
+from .table import FormatError, Table
 
 
 @contextmanager
