@@ -26,9 +26,9 @@ from .shards import on_workers, together, write
 from .sizes import sized
 from .table import print_table, reached, side_by_side
 
-N_FEATURES, LENGTH, N_SHARDS = sized(1_000_000, 2000), sized(100, 20), 8
+N_FEATURES, LENGTH, N_SHARDS = sized(1_000_000, 2000), sized(100, 20), sized(8, 2)
 N_ROWS, MANY_ROWS = sized(100_000, 800), sized(1_000_000, 1600)
-REPEATS = 3
+REPEATS = sized(3, 1)
 
 
 @contextmanager
@@ -49,9 +49,9 @@ def main() -> None:
             _scaling(one, two, rows)
         _against_threads(two, rows)
         moved = _moved(two)
+        model = _cost_model(two)
     with tempfile.TemporaryDirectory() as folder:
         limited = _limited(Path(folder))
-    model = _cost_model()
     print_table("Scale", ["what", "measured", "peer", "reached"], rows + limited)
     print_table("Bytes that travel", ["what", "rows", "data", "sent", "received", "share", "reached"], moved)
     print_table("Cost model", ["rows", "stage", "read", "moved", "seconds", "by the model"], model)
@@ -174,11 +174,11 @@ def _limited(place: Path) -> list[list[str]]:
     return [[what, took, f"{whole}; limit {limit}; peak of a worker {worker}, of the trainer {own}", "yes"]]
 
 
-def _cost_model() -> list[list[str]]:
+def _cost_model(client: Any) -> list[list[str]]:
     """Seconds of ranking and of scoring at three sizes, and what the largest of them makes of the other two."""
-    sizes = sized((50_000, 100_000, 200_000), (400, 600, 800))
+    sizes = sized((50_000, 100_000, 200_000), (200, 400, 800))
     found: dict[int, tuple[float, float, int, int]] = {}
-    with cluster_of(2) as client, client.as_current():
+    with client.as_current():
         for n_rows in sizes:
             data = on_workers(client, N_SHARDS, n_rows, N_FEATURES, LENGTH)
             held = rows_of(data)
@@ -206,7 +206,7 @@ def _cost_model() -> list[list[str]]:
     return lines
 
 
-_TURNS = 3
+_TURNS = sized(3, 1)
 
 
 def _seconds(function: Callable[[], Any]) -> float:

@@ -26,6 +26,8 @@ WITH_EXAMPLES = {
     "serving.md",
     "stages.md",
     "theory.md",
+    "triage.md",
+    "which-options.md",
     "why.md",
 }
 

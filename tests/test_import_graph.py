@@ -28,7 +28,7 @@ FLOORS = [
     ("repen",),
     ("consensus", "neighbors"),
     ("plots", "report", "serving", "datasets", "baselines", "demo"),
-    ("experiments",),
+    ("experiments", "triage"),
     ("cli",),
 ]
 """From the ground up; a module may import what is on its own floor or below."""

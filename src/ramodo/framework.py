@@ -6,6 +6,7 @@ stages; `RAMODO` takes them from the user.
 
 from __future__ import annotations
 
+import copy
 import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -21,12 +22,14 @@ from sklearn.utils.validation import _get_feature_names, check_is_fitted
 
 from .data.blocks import Block
 from .data.elsewhere import here, is_elsewhere, names_elsewhere
-from .data.labels import read_numbers
+from .data.labels import Labels, read_labels, read_numbers
+from .data.rows import Rows
 from .detector import Detector, seed_of
 from .explain.contributions import explain
 from .explain.explanation import Explanation
 from .fitting import flow as fitting
 from .fitting.folds import fit_by_fold
+from .fitting.relabeling import Unlabeled
 from .fitting.training_data import Given, TrainingData, open_training_data
 from .insight.diagnosis import Diagnosis, compare_normalizations, diagnose
 from .model.file import saving as model_file
@@ -150,6 +153,47 @@ class RandomDistanceDetector(ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
             n_threads=self._n_threads(),
         )
         return fitting.fit(stages, plan, data, self.normalize, seed, previous, progress)
+
+    def with_labels(self, X: Any, labels: Any) -> Self:
+        """This detector with other labels of the rows of `X`, as a new one: in seconds, for a loop of labels.
+
+        Distances and representations stay as they are, and what the labels add to the score is learned anew. `fit` with
+        `labels` also lets them shape the representations.
+        """
+        rows = self._open(X)
+        return self._labeled(self._unlabeled(rows), read_labels(labels, rows.n_rows))
+
+    def _unlabeled(self, rows: Rows) -> Unlabeled:
+        """What `_labeled` needs of rows, computed once for any number of labels."""
+        if len(self.calibration_scores_):
+            raise OptionError(
+                "this detector was fitted with a false-discovery rate (Conformal, --fdr), which does not hold for rows "
+                "that were labelled; allowed: another cut-off, such as a share."
+            )
+        is_training = rows.fingerprint() == self.fingerprint_ and rows.n_rows == len(self.initial_scores_)
+        if is_training and not self.model_.has_labels:
+            return Unlabeled(rows, self.model_.terms[0], self.outlier_scores_, self.initial_scores_)
+        return Unlabeled.of(self.model_, rows, self.initial_scores_ if is_training else None, self._n_threads())
+
+    def _labeled(self, unlabeled: Unlabeled, labels: Labels) -> Self:
+        model, scores = unlabeled.labeled(labels, seed_of(self.random_state), self._n_threads())
+        stages, rows, found = self._stages(), unlabeled.rows, copy.copy(self)
+        threshold = stages.cutoff.cutoff_from(scores, np.empty(0))
+        found.__dict__ |= {
+            "model_": model,
+            "outlier_scores_": scores,
+            "initial_scores_": unlabeled.initial,
+            "threshold_": threshold,
+            "offset_": offset_of(threshold),
+        }
+        if rows.n_rows != len(self.row_lengths_) or rows.fingerprint() != self.fingerprint_:
+            found.__dict__ |= {
+                "row_lengths_": rows.lengths(),
+                "row_norms_": np.sqrt(rows.squared_norms(self._n_threads())),
+                "candidate_outliers_": np.flatnonzero(labels == 1),
+                "fingerprint_": rows.fingerprint(),
+            }
+        return found
 
     # ---- using ---------------------------------------------------------------------------------------------------
 
@@ -435,7 +479,7 @@ def _attributes(outcome: fitting.Outcome, stages: Stages, data: TrainingData) ->
         if len(fits) == 1
         else np.unique(np.concatenate([f.candidates.outliers for f in fits])),
         "fallback_used_": any(f.candidates.fallback for f in fits),
-        "loss_curve_": fits[0].loss_curve if len(fits) == 1 else np.mean([f.loss_curve for f in fits], axis=0),
+        "loss_curve_": _mean_curve([f.loss_curve for f in fits]),
         "samples_": [f.sample for f in fits],
         "n_alive_": [f.n_alive for f in fits],
         "outlier_scores_": outcome.scores,
@@ -447,6 +491,13 @@ def _attributes(outcome: fitting.Outcome, stages: Stages, data: TrainingData) ->
         "source_": None,
         "document_frequencies_": None,
     }
+
+
+def _mean_curve(curves: list[npt.NDArray[np.float64]]) -> npt.NDArray[np.float64]:
+    """The mean of those that are as long as the longest: a warm start may train a new representation for longer."""
+    longest = max(map(len, curves))
+    alike = [curve for curve in curves if len(curve) == longest]
+    return alike[0] if len(alike) == 1 else np.mean(alike, axis=0)
 
 
 def _as_coo(first: Any, n_features: int) -> sp.coo_array:

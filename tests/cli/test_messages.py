@@ -34,6 +34,9 @@ def made(tmp_path_factory):
         (folder / name).write_text(text)
     (folder / "mails").mkdir()
     np.save(folder / "narrow.npy", np.ones((5, 3)))
+    values = np.random.default_rng(0).random((40, 3))
+    values[7, 1] = np.inf
+    np.savez(folder / "inf.npz", X=values, names=["p", "q", "r"])
     return folder
 
 
@@ -45,6 +48,14 @@ SAID = {
     ),
     "its index is that of the file": (["detect", "huge.svm"], "huge.svm, row 1, column 2: the value 1e+300 was found"),
     "infinity": (["detect", "inf.csv"], "inf.csv, row 30, column 'b': infinity was found; allowed: finite numbers"),
+    "infinity in a matrix that is scaled": (
+        ["detect", "inf.npz", "--scale", "standard"],
+        "inf.npz, row 7, column 'q': infinity was found; allowed: finite numbers",
+    ),
+    "in svmlight, too": (
+        ["detect", "huge.svm", "--scale", "standard"],
+        "huge.svm, row 1, column 2: the value 1e+300 was found",
+    ),
     "a gap": (
         ["detect", "gap.csv"],
         "gap.csv, row 30, column 'a': the value is missing; say what to do with",
@@ -52,7 +63,7 @@ SAID = {
     "to score, too": (["score", "{mail_model}", "huge.svm"], "huge.svm, row 1, column 2: the value 1e+300 was found"),
     "a folder": (
         ["detect", "mails"],
-        "mails is not a rows folder: it has no meta.json; allowed: a folder that ramodo convert wrote",
+        "mails has no files of text; allowed: a folder in which each file is a document.",
     ),
     "an empty file": (["detect", "empty.csv"], "empty.csv is empty; allowed: a line of names, and lines of values."),
     "no file": (["detect", "none.csv"], "none.csv: there is no such file; check its name"),
@@ -71,7 +82,8 @@ SAID = {
     ),
     "a model of other columns": (
         ["score", "{visits_model}", "other.csv"],
-        "other.csv lacks 7 of the 7 columns that the model was fitted with, as",
+        "other.csv has none of the columns that the model was fitted with, which are country, seconds, bot, day; "
+        "allowed: all of them, by their names. It has visit, d.",
     ),
     "a model of another width": (
         ["score", "{mail_model}", "narrow.npy"],

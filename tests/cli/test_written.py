@@ -95,7 +95,8 @@ def test_the_document_of_a_row(ok, files, notes, tmp_path):
     found = records(ok("score", files.log_model, files.log, "--with", "text"))
     assert [row["text"] for row in found] == lines
     assert records(ok("score", files.log_model, "-", "--with", "text", stdin=files.log.read_bytes())) == found
-    of_column = records(ok("detect", notes, "--id", "key", "--text", "said", "-q", "-o", "-", "--with", "text,place"))
+    read_as = ["--id", "key", "--text", "said", "--ignore", "when"]
+    of_column = records(ok("detect", notes, *read_as, "-q", "-o", "-", "--with", "text,place"))
     assert (of_column[5]["text"], of_column[5]["place"]) == ("hello 5", "5")
 
 

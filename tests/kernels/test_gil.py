@@ -104,7 +104,7 @@ def calls():
         "Explainer.add_squares": partial(explained_squares, part),
         "Explainer.explain": partial(explainer.explain, np.array([0, N]), wide, values, *view),
         "count_text": partial(_native.count_text, text, np.array([0, len(text)]), (1, 2), (0, 0), 20, 1),
-        "text_tokens": partial(_native.text_tokens, text, (1, 1), (0, 0), 20),
+        "text_spans": partial(_native.text_spans, text, (1, 1), (0, 0), 20),
         "document_frequencies": partial(_native.document_frequencies, wide, N),
         "TokenWeights": partial(_native.TokenWeights, wide, wide.astype(np.int32) * 0 + 1, 1, N),
         "TokenWeights.weigh": partial(

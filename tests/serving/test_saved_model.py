@@ -170,7 +170,7 @@ def test_a_model_of_python_takes_records_by_its_names(tmp_path):
 
 
 REFUSED = [
-    ("visits", [{"country": "NZ"}], "lacks the column 'seconds'"),
+    ("visits", [{"country": "NZ"}], "lacks 7 of the 11 columns that the model was fitted with, as 'seconds'"),
     ("visits", [{"other": 1}], "none of the model's columns, which are country, seconds, bot, day"),
     ("visits", ["text"], "row 0: 'text' was given; allowed: an object"),
     ("visits", [1, 2], "row 0: 1 was given; allowed: an object"),
@@ -251,7 +251,7 @@ def test_bad_record_batches_are_refused(fitted, name, columns, message):
 def test_what_a_model_takes(fitted):
     assert SavedModel(fitted.visits.model).reading.described() == {
         "rows": "record",
-        "n_features": 7,
+        "n_features": 11,
         "columns": ["country", "seconds", "bot", "day"],
         "categories": ["country"],
         "id": "visit",

@@ -55,6 +55,9 @@ Model = Annotated[
     typer.Option("-m", "--model", help="Write the model to this file.", rich_help_panel=MODEL_FILE),
 ]
 Top = Annotated[int, typer.Option("--top", help="Rows to show.", min=0)]
+Every = Annotated[
+    bool, typer.Option("--all", help="Show every one of the top rows, not only the highest of each kind.")
+]
 
 
 def _print_version(asked: bool) -> None:
@@ -88,6 +91,7 @@ def detect(
     reading: ReadingToFit,
     cluster: Cluster = None,
     top: Top = 10,
+    every: Every = False,
     quiet: Quiet = False,
     json: Json = False,
 ) -> None:
@@ -102,7 +106,7 @@ def detect(
 
     source = Source.asked(reading)
     targets = Targets(output, model, report, writing, keeping)
-    run_detect(data, source, fitting, targets, cluster=cluster, top=top, quiet=quiet, as_json=json)
+    run_detect(data, source, fitting, targets, cluster=cluster, top=top, every=every, quiet=quiet, as_json=json)
 
 
 @app.command()
@@ -142,6 +146,9 @@ def score(
     format: Format = None,
     id: Id = None,
     cluster: Cluster = None,
+    strict: Annotated[
+        bool, typer.Option("--strict", help="From standard input: stop at a row that cannot be read, and skip none.")
+    ] = False,
     threads: Threads = None,
     quiet: Quiet = False,
 ) -> None:
@@ -163,6 +170,7 @@ def score(
         cluster=cluster,
         threads=threads,
         quiet=quiet,
+        strict=strict,
     )
 
 
@@ -368,6 +376,71 @@ def datasets(
         run_list(cache, json)
         return
     run_load(name, source=source, cache=cache, offline=offline, seed=seed, output=output, quiet=quiet, as_json=json)
+
+
+@app.command()
+@grouped
+def triage(
+    data: Data,
+    reading: ReadingToFit,
+    fitting: Fitting,
+    model: Annotated[
+        Optional[str],  # noqa: UP045
+        typer.Option("-m", "--model", help="A model that fit or detect wrote; else one is fitted."),
+    ] = None,
+    store: Annotated[
+        Optional[str],  # noqa: UP045
+        typer.Option("--store", help="Where labels are kept: a file, or postgresql://...; by default DATA.triage."),
+    ] = None,
+    known: Annotated[
+        Optional[str],  # noqa: UP045
+        typer.Option("--import", help="Labels to begin with: a table of id,label."),
+    ] = None,
+    every: Annotated[int, typer.Option("--every", help="Learn after so many labels; 0 on demand.", min=0)] = 5,
+    who: Annotated[Optional[str], typer.Option("--who", help="Your name, stored with labels.")] = None,  # noqa: UP045
+    port: Annotated[int, typer.Option("--port", help="Port of the page; 0 for any free one.")] = 0,
+    host: Annotated[str, typer.Option("--host", help="Address to listen on.")] = "127.0.0.1",
+    allow_remote: Annotated[
+        bool, typer.Option("--allow-remote", help="Let other machines reach the page; says what that means.")
+    ] = False,
+    browser: Annotated[bool, typer.Option("--browser/--no-browser", help="Open the page in a browser.")] = True,
+    headless: Annotated[
+        Optional[str],  # noqa: UP045
+        typer.Option("--headless", help="No page: take answers from this table of id,label, in the queue's order."),
+    ] = None,
+    queue: Annotated[str, typer.Option("--queue", help="With --headless: score, variety or cut-off.")] = "score",
+    rows: Annotated[
+        Optional[int],  # noqa: UP045
+        typer.Option("--rows", help="With --headless: look at so many rows.", min=1),
+    ] = None,
+    output: Annotated[
+        Optional[str],  # noqa: UP045
+        typer.Option("-o", "--output", help="With --headless: write the ranking to this .csv."),
+    ] = None,
+    save: Annotated[
+        Optional[str],  # noqa: UP045
+        typer.Option("--save", help="With --headless: write the model to this file."),
+    ] = None,
+    quiet: Quiet = False,
+    json: Json = False,
+) -> None:
+    """Label rows in a page and watch the ranking get better; or take the labels from a file.
+
+    `ramodo triage mail.txt`
+
+    `ramodo triage mail.txt --headless answers.csv --rows 100 -o ranking.csv`
+    """
+    from .reading import Source
+    from .triage import Asked, run_triage
+
+    asked = Asked(model, store, known, every, who, queue, rows, output, save)
+    source = Source.asked(reading)
+    if headless is None:
+        run_triage(data, source, fitting, asked, (host, port, allow_remote), browser=browser, quiet=quiet)
+    else:
+        from .triage import run_headless
+
+        run_headless(data, source, fitting, asked, headless, quiet=quiet, as_json=json)
 
 
 @app.command()

@@ -91,7 +91,8 @@ def read_on_cluster(path: str, source: Source, quiet: bool, detector: Any = None
         raise OptionError("standard input cannot be read by workers; allowed with --cluster: files, or a glob of them.")
     files = found_files(path, {})
     source.refuse_columns(files[0])
-    kind, how = source.format_at(files[0]), source.how(1)
+    kind = source.format_at(files[0])
+    how = source.how(kind, 1)
     if detector is not None and kind.takes_width:
         how = replace(how, n_features=detector.n_features_in_)
     rows = rows_of_files(files, source.format, how, {})

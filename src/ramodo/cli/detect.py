@@ -11,24 +11,28 @@ from typing import Any
 
 import numpy as np
 
-from ..explain.naming import explained, in_words
+from ..explain.explanation import Explanation
+from ..explain.naming import explained
 from ..formats import FormatError, Table
 from ..formats.truth import outliers_in
-from ..insight.figures import percentiles
+from ..formats.values import named_values
 from . import output as files
 from .cluster import connected, read_on_cluster, refuse_on_cluster
-from .console import note, print_facts, print_rows
+from .console import note, print_facts
 from .flags import Fitting, Keeping, Writing
 from .methods import refuse_files, refuse_options
 from .provenance import save, told
 from .reading import Source, threads_of
 from .records import Recorder, beside_of, column_of, to_read
 from .report import refuse_report, write
+from .top_rows import TopRow, print_top, top_rows
 from .training import fit
-from .values import named_values
 
 _REASONS = 3
 """Reasons shown for each of the top rows."""
+
+_TOLD = ("score", "percentile", "reasons", "lacks", "views")
+"""What JSON tells of each of them."""
 
 
 @dataclass(frozen=True)
@@ -67,6 +71,7 @@ def run_detect(
     *,
     cluster: str | None = None,
     top: int,
+    every: bool = False,
     quiet: bool,
     as_json: bool,
 ) -> None:
@@ -77,7 +82,7 @@ def run_detect(
         fitting = fitting.for_workers()
     targets.refuse(fitting.method, source)
     with connected(cluster, quiet):
-        _detect(path, source, fitting, targets, cluster is not None, top, quiet, as_json)
+        _detect(path, source, fitting, targets, cluster is not None, top, every, quiet, as_json)
 
 
 def _detect(
@@ -87,6 +92,7 @@ def _detect(
     targets: Targets,
     on_cluster: bool,
     top: int,
+    every: bool,
     quiet: bool,
     as_json: bool,
 ) -> None:
@@ -106,7 +112,7 @@ def _detect(
         column_of(path, table, name, np.arange(1))  # raises where there is none, before the fit
     reading = time.perf_counter() - started
     with named_values(path, table):
-        detector, warned = fit(fitting, table, source.is_text(path), not quiet and sys.stderr.isatty())
+        detector, warned = fit(fitting, table, table.is_text, not quiet and sys.stderr.isatty())
     detector.source_ = told(path, source, table, detector, targets.keeping)
     detector.stage_seconds_ = {"read": reading, **detector.stage_seconds_}
     if targets.output is not None:
@@ -120,7 +126,7 @@ def _detect(
         note(f"warning: {text}", quiet)
     if quiet and not as_json:
         return
-    _summarize(path, source, table, detector, targets.named(), top, as_json)
+    _summarize(path, source, table, detector, targets.named(), top, every, as_json)
 
 
 def _refuse_few(path: str, table: Table) -> None:
@@ -133,9 +139,19 @@ def _refuse_few(path: str, table: Table) -> None:
 
 
 def _summarize(
-    path: str, source: Source, table: Table, detector: Any, written: dict[str, str], top: int, as_json: bool
+    path: str,
+    source: Source,
+    table: Table,
+    detector: Any,
+    written: dict[str, str],
+    top: int,
+    every: bool,
+    as_json: bool,
 ) -> None:
     from ..insight.guarantees import guarantee_of  # imports scikit-learn, which reading is not to wait for
+
+    def explain(rows: list[int]) -> Explanation:
+        return explained(detector, table, rows, scores, _REASONS, source.text_options())
 
     scores, to_error = detector.outlier_scores_, written.get("scores") == "-"
     flagged = int((scores >= detector.threshold_).sum())
@@ -153,41 +169,17 @@ def _summarize(
     found = detector.diagnose().warnings if hasattr(detector, "diagnose") else ()
     if found:
         facts["to check" if not as_json else "warnings"] = list(found) if as_json else found[0]
-    highest = np.argsort(-scores, kind="stable")[:top].tolist()
-    shares = percentiles(scores[highest], scores)
-    why = explained(detector, table, highest, scores, _REASONS, source.text_options()) if highest else []
+    listed = top_rows(scores, top, explain, every=every or as_json)
     if as_json:
-        facts["top"] = [
-            {
-                "id": table.id_of(r),
-                "score": float(scores[r]),
-                "percentile": float(p),
-                "reasons": [vars(reason) for reason in row.reasons],
-                "views": [vars(seen) for seen in row.views],
-            }
-            for r, p, row in zip(highest, shares, why, strict=True)
-        ]
+        facts["top"] = [_as_json(table, scores, row) for row in listed]
     print_facts(facts, as_json, to_error=to_error)
-    if not top or as_json:
-        return
-    print_rows(
-        ["id", "score", "percentile", "reasons", *(["text"] if table.texts else [])],
-        [
-            [
-                table.id_of(r),
-                f"{scores[r]:.6g}",
-                f"{p:.2f}",
-                _short(in_words(row.reasons)),
-                *([_short(table.texts[r])] if table.texts else []),
-            ]
-            for r, p, row in zip(highest, shares, why, strict=True)
-        ],
-        to_error=to_error,
-    )
+    if listed and not as_json:
+        print_top(listed, table, scores, to_error=to_error)
 
 
-def _short(text: str) -> str:
-    return text if len(text) <= 80 else text[:79] + "…"
+def _as_json(table: Table, scores: Any, row: TopRow) -> dict[str, Any]:
+    said = row.why.to_dict()
+    return {"id": table.id_of(row.number), **{name: said[name] for name in _TOLD}}
 
 
 def _seconds(stages: dict[str, float]) -> str:

@@ -10,14 +10,14 @@ import numpy as np
 from ..formats import FormatError, Table, tabular
 from ..formats.classes import Classes
 from ..formats.truth import outliers_named
+from ..formats.values import named_values
 from ..insight.agreement import measures
 from ..model.file.saving import open_model
 from ..options import option_named
 from .console import note, print_facts
 from .output import unguarded
 from .reading import read_for, source_of, threads_of
-from .score import scores_of
-from .values import named_values
+from .streaming import scores_of
 
 
 @dataclass(frozen=True)

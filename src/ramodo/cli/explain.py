@@ -8,15 +8,15 @@ from dataclasses import replace
 
 import numpy as np
 
-from ..explain.explanation import RowExplanation
 from ..explain.naming import explained
+from ..explain.reasons import Reason, RowExplanation
 from ..formats import FormatError, Table
+from ..formats.values import named_values
 from ..model.file.saving import open_model
 from ..options import TOP
 from ..terminal.escaping import escape_controls
 from .console import out
 from .reading import read_for, source_of, threads_of
-from .values import named_values
 
 
 def run_explain(
@@ -58,8 +58,13 @@ def run_explain(
 
 def _as_text(row: RowExplanation, id: str, nearest: Sequence[str]) -> str:
     """The explanation as text; names cannot add line breaks to it."""
-    reasons = tuple(replace(reason, feature=escape_controls(reason.feature)) for reason in row.reasons)
-    return replace(row, reasons=reasons).as_text(escape_controls(id), [escape_controls(name) for name in nearest])
+
+    def escaped(reasons: Sequence[Reason]) -> tuple[Reason, ...]:
+        return tuple(replace(reason, feature=escape_controls(reason.feature)) for reason in reasons)
+
+    lacks = replace(row.lacks, usual=escaped(row.lacks.usual))
+    shown = replace(row, reasons=escaped(row.reasons), lacks=lacks)
+    return shown.as_text(escape_controls(id), [escape_controls(name) for name in nearest])
 
 
 def _number(path: str, table: Table, name: str) -> int:

@@ -13,7 +13,7 @@ from typing import Annotated, Any, Optional, Self
 import typer
 
 from ..formats import FORMATS
-from ..formats.table import MISSING
+from ..formats.table import MISSING, SCALES
 from ..options import OPTIONS, Option, OptionError, option_named
 from . import methods
 from .groups import Group, flag
@@ -61,7 +61,10 @@ class Reading(Group):
     format: Format = None
     id: Id = None
     label: Label = None
-    text: Annotated[Optional[str], _reading("--text", help="Column of a table that holds a document.")] = None  # noqa: UP045
+    text: Annotated[
+        Optional[list[str]],  # noqa: UP045
+        _reading("--text", help="Column of a table that holds documents; may be given again."),
+    ] = None
     ignore: Annotated[
         Optional[list[str]],  # noqa: UP045
         _reading("--ignore", help="Column to leave out; may be given again."),
@@ -69,6 +72,14 @@ class Reading(Group):
     missing: Annotated[
         str, _reading("--missing", help=f"Missing values of a table: {', '.join(MISSING[:-1])} or {MISSING[-1]}.")
     ] = "error"
+    delimiter: Annotated[
+        Optional[str],  # noqa: UP045
+        _reading("--delimiter", help="Between the values of a CSV file: a character, or tab; else it is found."),
+    ] = None
+    header: Annotated[
+        Optional[bool],  # noqa: UP045
+        _reading("--header/--no-header", help="Whether a CSV file begins with a line of names; else it is found."),
+    ] = None
     bits: Annotated[int, _reading("--bits", help="Text is hashed to 2^BITS features, up to 40.", min=8, max=40)] = 22
     words: Annotated[str, _reading("--words", help="n-grams of words in text, from-to; 0 for none.")] = "1-1"
     characters: Annotated[str, _reading("--characters", help="n-grams of characters in text, from-to; 0 for none.")] = (
@@ -85,6 +96,13 @@ class Reading(Group):
 class ReadingToFit(Reading):
     """How to read data that a model is fitted to, which may learn from them how to read others."""
 
+    scale: Annotated[
+        Optional[str],  # noqa: UP045
+        _reading(
+            "--scale",
+            help=f"How numbers are scaled: {', '.join(SCALES[:-1])} or {SCALES[-1]}; else auto for tables alone.",
+        ),
+    ] = None
     idf: Annotated[
         bool, _reading("--idf/--no-idf", help="Weigh the tokens of text, rare ones most; else their counts are taken.")
     ] = True

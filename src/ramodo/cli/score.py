@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
-import sys
 import warnings
-from collections.abc import Callable
 from dataclasses import replace
-from functools import partial
 from typing import Any
 
-from ..formats import Format, FormatError, How, Table, format_named
+from ..formats import Format, FormatError, Table, format_named
+from ..formats.values import named_values
 from ..model.file.saving import open_model
 from . import output as files
 from .cluster import connected, read_on_cluster, refuse_on_cluster
 from .console import bar, note
 from .flags import Writing
-from .reading import Source, read_for, source_of, threads_of
+from .reading import Source, read_for, read_like, source_of, threads_of
 from .records import Recorder, to_read
-from .values import named_values
+from .streaming import Stream, scores_of
 
 
 def run_score(
@@ -31,6 +29,7 @@ def run_score(
     cluster: str | None = None,
     threads: int | None,
     quiet: bool,
+    strict: bool = False,
 ) -> None:
     """Score a file at once, or standard input as it arrives."""
     writing.refuse(output)
@@ -53,9 +52,9 @@ def run_score(
             source.refuse_columns(path)
             source.refuse_unweighed(path)
             source = to_read(path, source, writing)
-            how = replace(source.how(detector.n_jobs), n_features=detector.n_features_in_)
+            how = replace(read_like(detector, source).how(kind, detector.n_jobs), n_features=detector.n_features_in_)
             recorder = Recorder(detector, source, writing)
-            _score_stream(detector, partial(kind.of_stream, "standard input"), how, recorder, writing.lines)
+            Stream(detector, kind, how, recorder, writing.lines, strict=strict, quiet=quiet).run()
             return
     if path == "-" and source.format is None:
         source = replace(source, format=(detector.source_ or {}).get("format"))
@@ -88,44 +87,8 @@ def run_transform(
     note(f"{matrix.shape[0]:,} rows, {matrix.shape[1]} columns", quiet)
 
 
-def scores_of(detector: Any, X: Any, show: Any = None) -> Any:
-    """Scores of a matrix whose columns have been compared with the model's."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UserWarning)
-        return detector.outlier_score(X, show)
-
-
 def _format_of_stream(detector: Any, format: str | None) -> Format:
     name = format or (detector.source_ or {}).get("format")
     if name is None:
         raise FormatError("standard input: the model does not say what its data were; give --format.")
     return format_named(name)
-
-
-def _score_stream(
-    detector: Any, table_of: Callable[[bytes, int, How], Table], how: How, recorder: Recorder, lines: str
-) -> None:
-    """Score whole lines as they arrive; memory does not grow with the stream."""
-    done, line, rest = 0, 0, b""
-    stream: Any = sys.stdin.buffer
-    sys.stdout.writelines(files.for_output(recorder.nothing(), lines))
-    sys.stdout.flush()
-    while True:
-        arrived = stream.read1(1 << 20)
-        cut = arrived.rfind(b"\n") + 1
-        block, rest = (rest + arrived[:cut], arrived[cut:]) if cut else (b"", rest + arrived)
-        if not arrived:
-            block, rest = rest, b""
-        if len(rest) > 1 << 30:
-            raise FormatError("standard input: a line is longer than 1 GB.")
-        if block:
-            table = table_of(block, line, how)
-            if table.X.shape[0]:
-                scores = scores_of(detector, table.X)
-                records = recorder.of_block(table, scores, done)
-                sys.stdout.writelines(files.for_output(records, lines, header=False))
-                sys.stdout.flush()
-                done += len(scores)
-        line += block.count(b"\n")
-        if not arrived:
-            return

@@ -689,13 +689,15 @@ def count_text(
 ) -> object:
     """(lengths of rows, columns, counts)"""
 
-def text_tokens(
+def text_spans(
     text: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order="C", device="cpu", writable=False)],
     words: tuple[int, int],
     characters: tuple[int, int],
     bits: int,
 ) -> object:
-    """(column, bytes, is a word) of each token of one document"""
+    """
+    (text as it is read; how many of its tokens, the first, are words; column, first byte and end of each token)
+    """
 
 def read_svmlight(
     text: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order="C", device="cpu", writable=False)], n_threads: int

@@ -43,7 +43,8 @@ def _columns(batch: Any, reading: ModelReading) -> Any:
     import pyarrow
 
     names = batch.schema.names
-    wanted = names if reading.names is None else [name for name in reading.columns if name in names]
+    known = reading.names is not None or reading.documents
+    wanted = [name for name in reading.columns if name in names] if known else names
     twice = next((name for name in wanted if names.count(name) > 1), None)
     if twice is not None:
         raise FormatError(f"{PLACE} has several columns named {twice!r}; allowed: one of each name.")

@@ -80,7 +80,7 @@ def _column(name: str, values: Sequence[Any], reading: ModelReading) -> Any:
     for number, value in enumerate(values):
         if not (value is None or isinstance(value, str | int | float)):
             raise RowError(number, f"column {name!r} has {shown(value)}; allowed: a number, a string or null.")
-    if name in reading.table_options.categories:
+    if name in reading.table_options.categories or name in reading.table_options.text:
         return pyarrow.array([_spelled(value) for value in values], pyarrow.string())
     if any(isinstance(value, str) for value in values):
         return _as_in_csv(values)

@@ -9,8 +9,8 @@ from typing import Any
 
 from ..formats import FormatError, How, Table, TableOptions, TextOptions, format_named
 from ..formats.aligning import aligned, numbers_of
+from ..formats.assembling import assembled
 from ..formats.table import MissingValueError
-from ..formats.tabular import of_arrow
 
 PLACE = "the request"
 """What messages call the rows."""
@@ -44,7 +44,7 @@ class ModelReading:
     def kind(self) -> str:
         """What a row is: "text", a "record" of named columns, or its "features"."""
         if "words" in self.source:  # as only documents have them
-            return "text"
+            return "record" if "columns" in self.source else "text"
         name = self.source.get("format")
         is_table = name is None or "ignore" in format_named(name).columns
         return "record" if is_table and self.names is not None else "features"
@@ -58,7 +58,9 @@ class ModelReading:
     @cached_property
     def columns(self) -> tuple[str, ...]:
         """Columns of a table that the model needs, in order: a category is one, however many values it has."""
-        categories = self.table_options.categories
+        if self.source.get("given") or "columns" in self.source:
+            return (*self.documents, *self.source.get("given", ()))
+        categories = self.table_options.categories  # models of before did not keep the columns that they were given
         found = dict[str, None]()
         for name in self.names or ():
             category = next((each for each in categories if name.startswith(f"{each}=")), None)
@@ -67,8 +69,14 @@ class ModelReading:
         return tuple(found)
 
     @cached_property
+    def documents(self) -> tuple[str, ...]:
+        """Columns of documents."""
+        given = self.source.get("text") or ()
+        return (given,) if isinstance(given, str) else tuple(given)
+
+    @cached_property
     def _named(self) -> frozenset[str]:
-        return frozenset(self.names or ())
+        return frozenset(numbers_of(self.detector))
 
     @property
     def id(self) -> str | None:
@@ -78,7 +86,7 @@ class ModelReading:
     @property
     def text(self) -> str:
         """The column of documents; `text` where the model's were lines of a file."""
-        return self.source.get("text") or "text"
+        return self.documents[0] if self.documents else "text"
 
     @property
     def first(self) -> int:
@@ -88,7 +96,7 @@ class ModelReading:
     @cached_property
     def text_options(self) -> TextOptions:
         """How documents become tokens."""
-        if self.kind != "text":
+        if "words" not in self.source:
             return TextOptions(idf=False)
         words, characters = (_range(self.source[name]) for name in ("words", "characters"))
         weighed = self.detector.document_frequencies_ is not None
@@ -99,25 +107,33 @@ class ModelReading:
         """How columns become features: those with a meaning of their own are not among them."""
         kept = self.source
         return TableOptions(
+            text=self.documents if "columns" in kept else (),
             missing=kept.get("missing", "error"),
             categories=kept.get("categories", ()),
             means=kept.get("means", {}),
             numbers=numbers_of(self.detector),
+            scale=kept.get("scale", "none"),
+            scales=kept.get("scales"),
+            dates=kept.get("dates"),
+            given=kept.get("given", ()),
         )
 
     def how(self) -> How:
-        """Options for reading documents."""
+        """Options for reading columns and documents."""
+        names, widths = self.names, self.source.get("widths")
         return How(
-            texts=self.text_options,
-            names=self.names,
+            self.table_options,
+            self.text_options,
+            names=names if names is None or widths is None else names[: sum(widths)],
             frequencies=self.detector.document_frequencies_,
+            weights=self.source.get("weights", ()),
             n_threads=self.n_threads,
         )
 
     def of_table(self, table: Any) -> Table:
         """A table of pyarrow's, without columns that the model does not know, with the model's features."""
         try:
-            read = of_arrow(PLACE, table, self.table_options)
+            read = assembled(PLACE, table, self.how())
         except MissingValueError as error:
             raise FormatError(
                 f"{error.place}: the value is missing, and the model was fitted with --missing error; fill it in, or "

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from ..data.opening import ValueRefusedError
-from ..formats import FormatError, Table
+from .table import FormatError, Table
 
 
 @contextmanager
@@ -16,6 +16,9 @@ def named_values(path: str, table: Table) -> Iterator[None]:
         yield
     except ValueRefusedError as error:
         first = 1 if table.zero_based is False else 0
-        column = f"column {error.column + first}" if table.names is None else f"column {table.names[error.column]!r}"
+        place = error.column - table.first_named
+        column = (
+            f"column {error.column + first}" if table.names is None or place < 0 else f"column {table.names[place]!r}"
+        )
         of = "standard input" if path == "-" else path
         raise FormatError(f"{of}, row {table.id_of(error.row)}, {column}: {error.said}") from None
