@@ -62,7 +62,7 @@ def test_tables_with_ids(ok, address, tmp_path):
     for number in range(2):
         some = lines[45 * number : 45 * number + 45]
         (tmp_path / f"part{number}.csv").write_text("\n".join([header, *some]) + "\n")
-    flags = ("--id", "visit", "--label", "truth", *REPEN)
+    flags = ("--id", "visit", "--label", "truth", "--scale", "none", *REPEN)
     ok("detect", tmp_path / "all.csv", *flags, "-o", tmp_path / "here.csv", "-q")
     ok("fit", tmp_path / "part*.csv", *flags, "-m", tmp_path / "a.ramodo", "--cluster", address, "-q")
     ok("score", tmp_path / "a.ramodo", tmp_path / "part*.csv", "-o", tmp_path / "there.csv", "--cluster", address, "-q")
@@ -112,8 +112,9 @@ def test_files_that_cannot_be_read_are_named_and_nothing_is_written(run, address
         (("--with", "truth", "-o", "-"), "--with truth was given with --cluster"),
         (("--format", "text"), "hashed counts"),
         (("--missing", "mean", "--format", "csv"), "no file knows the mean of all"),
+        (("--format", "csv"), "--scale none"),
     ],
-    ids=["report", "with", "text", "mean"],
+    ids=["report", "with", "text", "mean", "scale"],
 )
 def test_what_needs_all_rows_here_is_refused(run, address, parts, arguments, said):
     done = run("detect", parts, "--cluster", address, *arguments)

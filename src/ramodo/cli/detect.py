@@ -111,8 +111,9 @@ def _detect(
     for name in beside_of(targets.writing):
         column_of(path, table, name, np.arange(1))  # raises where there is none, before the fit
     reading = time.perf_counter() - started
+    is_text = table.is_text or (on_cluster and source.format_at(path).has_documents)
     with named_values(path, table):
-        detector, warned = fit(fitting, table, table.is_text, not quiet and sys.stderr.isatty())
+        detector, warned = fit(fitting, table, is_text, not quiet and sys.stderr.isatty())
     detector.source_ = told(path, source, table, detector, targets.keeping)
     detector.stage_seconds_ = {"read": reading, **detector.stage_seconds_}
     if targets.output is not None:

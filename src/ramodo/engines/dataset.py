@@ -70,6 +70,11 @@ def rows_of_files(files: Sequence[str], format: str | None, how: How, storage: M
             "missing='mean' was given, and no file knows the mean of all; allowed with several files: error, zero, "
             "indicator."
         )
+    if how.table.scale != "none" and not how.table.scales:
+        raise OptionError(
+            f"numbers of {files[0]} are scaled by all rows (--scale {how.table.scale}), and no file knows the others; "
+            "allowed with several files: numbers as they are, --scale none."
+        )
     loaders = [File(file, kind.name, how, dict(storage), kind.takes_width) for file in files]
     known = Form(how.n_features or 0, zero_based=how.zero_based) if kind.takes_width else None
     return DaskRows([Partition(loader, loader.path) for loader in loaders], known)
