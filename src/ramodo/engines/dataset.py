@@ -17,7 +17,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-from ..formats import FormatError, How, Table, TableOptions, TextOptions, format_named, format_of
+from ..formats import FormatError, How, Table, TableOptions, TextOptions, format_named, format_of, read_as
 from ..options import OptionError
 from .dask import DaskRows
 from .partitions import Form, Partition
@@ -59,8 +59,9 @@ def rows_of_files(files: Sequence[str], format: str | None, how: How, storage: M
     odd = next((file for file, other in kinds.items() if other.name != kind.name), None)
     if odd is not None:
         raise FormatError(f"{odd} is {kinds[odd].name}; allowed: one format for all, as {files[0]} is {kind.name}.")
-    has_text = kind.has_documents or how.table.text is not None
-    if has_text and (how.texts.vocabulary or (how.texts.idf and how.frequencies is None)):
+    has_text = kind.has_documents or bool(how.table.text)
+    beside = bool(how.table.text) and not how.table.text_only and not how.weights  # weighed by all rows, too
+    if has_text and (how.texts.vocabulary or beside or (how.texts.idf and how.frequencies is None)):
         raise OptionError(
             f"{files[0]} holds text, whose tokens are weighed or listed by all documents at once; allowed of text in "
             "several files: hashed counts, with TextOptions(idf=False), --no-idf and no --vocabulary."
@@ -98,12 +99,12 @@ class File:
             how = replace(how, zero_based=how.zero_based if form.zero_based is None else form.zero_based)
         kind = format_named(self.format)
         if not _is_remote(self.path):
-            return kind.read(_local(self.path), how)
+            return read_as(kind, _local(self.path), how)
         with tempfile.TemporaryDirectory() as folder:
             copy = Path(folder) / PurePosixPath(self.path).name
             _fetch(self.path, copy, self.storage)
             try:
-                return kind.read(str(copy), how)
+                return read_as(kind, str(copy), how)
             except FormatError as error:  # which names the copy
                 raise FormatError(str(error).replace(str(copy), self.path)) from None
 
