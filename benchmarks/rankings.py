@@ -144,8 +144,8 @@ def ablate(seeds: int) -> None:
     found = dict[str, list[list[float]]]()
     for _, X, y in wide():
         views = _evidence(X, seeds)
-        kinds = dict.fromkeys(name.partition(",")[0] for one in views for name in one)
-        for left_out in ("none", *kinds, "rows taken to length 1"):
+        kinds = dict.fromkeys(name.partition(" (")[0] for one in views for name in one)
+        for left_out in ("none", *kinds, "(rows of length 1)"):
             kept = [sum(values for name, values in one.items() if left_out not in name) for one in views]
             pair = [float(np.mean([m(y, one) for one in kept])) for m in (roc_auc_score, average_precision_score)]
             found.setdefault(left_out, []).append(pair)
