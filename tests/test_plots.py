@@ -60,7 +60,7 @@ def test_what_a_row_lacks_is_said(data, ax):
 def test_reasons_are_those_of_one_row(fitted, data, ax):
     why = fitted.explain(data[0][[118]])
     plot_reasons(why, ax)
-    assert len(ax.patches) == len(why[0].reasons) + 1
+    assert len(ax.patches) == len(why[0].reasons) + bool(why[0].lacks.n) + 1
     for given, words in ((fitted.explain(data[0]), "of 120 rows was given"), (fitted, "REPEN was given")):
         with pytest.raises(OptionError, match=rf"{words}; allowed: that of one row, such as why\[0\]"):
             plot_reasons(given, ax)

@@ -40,7 +40,8 @@ class Detector(ABC, OutlierMixin, BaseEstimator):
 
     def decision_function(self, X: Any) -> Scores:
         """`score_samples` less `offset_`: negative for the rows that `predict` flags."""
-        return each(partial(_above, offset=self.offset_), self.score_samples(X))
+        scores = self.score_samples(X)  # first: it says so where nothing has been fitted
+        return each(partial(_above, offset=self.offset_), scores)
 
     def predict(self, X: Any) -> npt.NDArray[np.int64]:
         """-1 for rows whose score is at or above `threshold_`, 1 for all others."""
@@ -104,8 +105,9 @@ class RankingDetector(Detector):
     def fit(self, X: Any, y: Any = None, *, labels: Any = None) -> Self:
         """Learn from the rows of `X` that are not known outliers (1 in `labels`); `y` is ignored."""
         self.check_stage()
+        names = None if is_elsewhere(X) else _get_feature_names(X)
         rows, _ = open_rows(X, n_threads=self._n_threads())
-        names = names_elsewhere(rows) if is_elsewhere(X) else _get_feature_names(X)
+        names = names_elsewhere(rows) if is_elsewhere(X) else names
         eligible = np.flatnonzero(read_labels(labels, rows.n_rows) != 1)
         if len(eligible) < 2:
             raise OptionError(

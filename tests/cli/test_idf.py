@@ -73,7 +73,8 @@ def test_reasons_sum_to_the_score_and_show_counts(ok, table, tmp_path, how):
     ok("fit", table.path, "--text", "line", "--ignore", "key", "--characters", 0, *how, *FAST, "-m", tmp_path / "model")
     row = json.loads(ok("explain", tmp_path / "model", table.path, "--row", 60, "--top", 30, "--json"))[0]
     assert row["score"] == load(tmp_path / "model").outlier_scores_[60]
-    assert sum(reason["contribution"] for reason in row["reasons"]) + row["rest"] == pytest.approx(row["score"])
+    added = sum(reason["contribution"] for reason in row["reasons"])
+    assert added + row["lacks"]["contribution"] + row["rest"] == pytest.approx(row["score"])
     shown = {reason["feature"]: reason["value"] for reason in row["reasons"]}
     assert (shown["wget"], shown["passwd"], shown["post"]) == (2, 1, 1)
     common = next(reason for reason in row["reasons"] if reason["feature"] == "from")

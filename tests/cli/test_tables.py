@@ -80,7 +80,8 @@ def test_reasons_are_in_the_units_of_the_user(ok, table, orders, tmp_path):
     ok("fit", table, *TEXT, "-m", tmp_path / "model")
     (row,) = json.loads(ok("explain", tmp_path / "model", table, "--row", 100, "--top", 100_000, "--json"))
     assert row["score"] == pytest.approx(load(tmp_path / "model").outlier_scores_[100])
-    assert sum(reason["contribution"] for reason in row["reasons"]) + row["rest"] == pytest.approx(row["score"])
+    added = sum(reason["contribution"] for reason in row["reasons"])
+    assert added + row["lacks"]["contribution"] + row["rest"] == pytest.approx(row["score"])
     reasons = {reason["feature"]: reason for reason in row["reasons"]}
     assert reasons["seconds"]["value"] == pytest.approx(0.06)
     assert reasons["seconds"]["mean"] == pytest.approx(0.02, rel=0.1)

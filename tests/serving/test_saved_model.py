@@ -106,9 +106,8 @@ def test_reasons_are_those_of_the_command(fitted, name, capsys):
     (expected,) = json.loads(capsys.readouterr().out)
     (found,) = SavedModel(each.model).score_rows(each.rows[-1:], reasons=3)
     assert found["score"] == last["score"] == expected["score"]
-    assert [found[name] for name in ("reasons", "rest", "nearest")] == [
-        expected[name] for name in ("reasons", "rest", "nearest")
-    ]
+    names = ("reasons", "lacks", "rest", "nearest")
+    assert [found[name] for name in names] == [expected[name] for name in names]
 
 
 def test_other_columns_are_left_out(fitted):

@@ -7,7 +7,7 @@ import stat
 
 import httpx
 import pytest
-from served import small_server
+from small_server import small_server
 
 from ramodo.options import OptionError
 from ramodo.web import Access, token_of_file

@@ -6,7 +6,7 @@ from contextlib import closing
 
 import httpx
 import pytest
-from served import small_server
+from small_server import small_server
 
 from ramodo.web import SafeHeaders
 

@@ -122,7 +122,8 @@ class SavedModel:
         known = self.reading.source.get("reference_ids") or {}
         return [
             {
-                "reasons": [vars(reason) for reason in row.reasons],
+                "reasons": [reason.to_dict() for reason in row.reasons],
+                "lacks": row.lacks.to_dict(),
                 "rest": row.rest,
                 "nearest": [known.get(str(number), str(number)) for number in row.nearest],
             }
