@@ -72,7 +72,8 @@ def test_same_row_same_score(make, data, labeled, dense, tmp_path):
     other = X if dense else X.toarray()
     np.testing.assert_allclose(detector.outlier_score(other), detector.outlier_scores_, rtol=1e-4)
     for row in detector.explain(given, top=40):
-        assert sum(reason.contribution for reason in row.reasons) + row.lacks.contribution + row.rest == pytest.approx(
+        added = sum(reason.contribution for reason in row.reasons) + row.lacks.contribution + row.rest
+        assert added == pytest.approx(row.score, rel=1e-4)
             row.score, rel=1e-4
         )
         assert row.nearest

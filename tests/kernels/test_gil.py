@@ -151,7 +151,7 @@ def test_another_thread_runs_meanwhile(name, unswitched):
 def test_every_native_function_is_here():
     """But those that look at no array."""
     named = {part.strip().split(".")[-1] for name in CALLS for part in name.split(",")}
-    known = named | {"instructions", "compiler", "TrainingOptions", "Trainer", "FeatureSums"}
+    known = named | {"instructions", "compiler", "TrainingOptions", "Trainer", "FeatureSums", "go_on"}
     functions = {name for name in dir(_native) if not name.startswith("_")}
     methods = {
         method
