@@ -9,14 +9,25 @@ ifneq ($(wildcard ../shared/data),)
 export RAMODO_DATA ?= $(abspath ../shared/data)
 endif
 
-.PHONY: demo test test-oldest browser lint bench bench-all experiments fuzz sanitize stubs clean
+.PHONY: demo test test-oldest test-spark browser postgres lint bench bench-all experiments fuzz sanitize stubs clean
 
 demo: $(VENV)/installed
 	$(BIN)/python -m ramodo.demo
 
 # In two processes.
-test: $(VENV)/tests browser
+test: $(VENV)/tests browser postgres
 	$(BIN)/python -m pytest -n 2 --dist worksteal
+
+# Debian's PostgreSQL, for the tests of stores for a team; where it cannot be installed, those skip and say so.
+postgres:
+	@ls /usr/lib/postgresql/*/bin/initdb >/dev/null 2>&1 || \
+	{ [ "$$(id -u)" = 0 ] && apt-get update -qq && \
+	  apt-get install -y -qq --no-install-recommends postgresql; } >/dev/null 2>&1 || true
+
+# The example for Spark, which takes Java and half a gigabyte of packages: with Debian's Java, where there is none.
+test-spark: $(VENV)/spark
+	@command -v java >/dev/null || { apt-get update -qq && apt-get install -y -qq --no-install-recommends default-jre-headless; }
+	$(BIN)/python -m pytest tests/spark
 
 # Debian's browser, for the tests of the report; where it is missing and cannot be installed, those skip and say so.
 browser:
@@ -30,10 +41,12 @@ lint: $(VENV)/lint
 	$(BIN)/mypy
 
 # One table each; the run at Webspam's shape needs 16 GB and several minutes, so it is asked for by name.
-BENCHMARKS := accuracy rankings instances discoveries labels framework files explanations peers kernels news20 growth dense imports
+BENCHMARKS := accuracy rankings instances discoveries labels logs triage framework files explanations reasons peers kernels news20 growth dense scale imports serving
 bench: $(addprefix bench-,$(BENCHMARKS))
 bench-all: bench bench-webspam
 bench-explanations: $(VENV)/bench
+bench-serving: $(VENV)/tests
+bench-scale: $(VENV)/tests
 bench-%: $(VENV)/installed
 	$(BIN)/python -m benchmarks.$*
 
@@ -89,6 +102,10 @@ $(VENV)/tests: $(VENV)/installed pyproject.toml
 	$(BIN)/python -m pip install --quiet --editable '.[test]'
 	touch $@
 
+$(VENV)/spark: $(VENV)/tests pyproject.toml
+	$(BIN)/python -m pip install --quiet --editable '.[test,spark]'
+	touch $@
+
 $(VENV)/bench: $(VENV)/installed pyproject.toml
 	$(BIN)/python -m pip install --quiet --editable '.[bench]'
 	touch $@
@@ -101,7 +118,7 @@ $(VENV)/lint: $(VENV)/tests pyproject.toml
 # that age warn of what the newer packages under them will drop, which is not ours to mend.
 OLDEST        := .venv-oldest
 OLDEST_PYTHON ?= python3.11
-test-oldest: $(OLDEST)/installed browser
+test-oldest: $(OLDEST)/installed browser postgres
 	$(OLDEST)/bin/python -m pytest -n 2 --dist worksteal -W default::DeprecationWarning -W default::PendingDeprecationWarning
 
 $(OLDEST)/installed: $(NATIVE) tests/oldest_versions.py

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <stdexcept>
 #include <vector>
 
 #include "projection.hpp"
@@ -23,6 +24,13 @@ class AnyDenseTraining : public Training {
 public:
     using Training::Training;
     virtual void weights(float* out) const = 0;      // d x m
+
+    // Goes on with other rows, of the type that it began with.
+    virtual void go_on(const float*, const int64_t*, int64_t, std::vector<float>) { refuse_kind(); }
+    virtual void go_on(const double*, const int64_t*, int64_t, std::vector<float>) { refuse_kind(); }
+
+private:
+    [[noreturn]] static void refuse_kind() { throw std::invalid_argument("rows of another kind than training began with"); }
 };
 
 template <class V>
@@ -37,7 +45,15 @@ public:
             inner_loops().initial_row(options_.init, j, options_.m, width_, weights_.data() + j * width_);
     }
 
+    using AnyDenseTraining::go_on;
+    void go_on(const V* x, const int64_t* selected, int64_t n, std::vector<float> factors) override {
+        replace_rows(n, std::move(factors));
+        x_ = x;
+        selected_.assign(selected, selected + n);
+    }
+
     void start_from(const int64_t* columns, int64_t n, const float* weights) override {
+        if (last_step_) return;
         for (int64_t i = 0; i < n; ++i)
             std::memcpy(weights_.data() + columns[i] * width_, weights + i * options_.m, sizeof(float) * options_.m);
     }

@@ -1,7 +1,6 @@
-// The strongest contributions to many rows: one row after another through an Explainer.
+// The contributions to many rows: one row after another through an Explainer.
 #pragma once
 
-#include <algorithm>
 #include <cstdint>
 #include <vector>
 
@@ -19,23 +18,26 @@ struct RowViews {
     int64_t n_near;
 };
 
-struct Strongest {
-    std::vector<int64_t> ends{0};      // of each row, in what follows
+struct Explained {
+    std::vector<double> own, totals;   // of each non-zero of the rows: what it adds by itself, and less its references
+    std::vector<int64_t> ends{0};      // of each row, in what follows: the strongest of what it lacks
     std::vector<int64_t> columns;
-    std::vector<double> sums, values;
-    std::vector<double> own;           // what each non-zero of the rows adds by itself
+    std::vector<double> sums;
+    std::vector<double> lacking;       // of each row: the sum of all that it lacks, and of how many features
+    std::vector<int64_t> n_lacking;
 };
 
 // `parts`: one for each part of the explainer.
 template <class I, class V>
-Strongest explain_rows(const Explainer& explainer, const Csr<I, V>& x, const std::vector<RowViews>& parts, int64_t top) {
-    Strongest strongest;
-    if (x.n_rows == 0) return strongest;
+Explained explain_rows(const Explainer& explainer, const Csr<I, V>& x, const std::vector<RowViews>& parts, int64_t top) {
+    Explained explained;
+    if (x.n_rows == 0) return explained;
     const int64_t start = x.begin(0);
-    strongest.own.resize(static_cast<size_t>(x.end(x.n_rows - 1) - start));
+    explained.own.resize(static_cast<size_t>(x.end(x.n_rows - 1) - start));
+    explained.totals.resize(explained.own.size());
     Explainer::Row row(explainer);
     std::vector<Explainer::View> views(parts.size());
-    std::vector<Explainer::Found> found;
+    Explainer::Lacking lacking;
     for (int64_t r = 0; r < x.n_rows; ++r) {
         for (size_t i = 0; i < parts.size(); ++i) {
             const RowViews& part = parts[i];
@@ -43,19 +45,14 @@ Strongest explain_rows(const Explainer& explainer, const Csr<I, V>& x, const std
             views[i] = {part.p + r * width, part.factors[r], part.near + r * part.n_near,
                         part.q + r * part.n_near * width, part.n_near};
         }
-        const I* columns = x.indices + x.begin(r);
-        const V* values = x.data + x.begin(r);
-        const int64_t n = x.length(r);
-        row.explain(columns, values, n, views, top, strongest.own.data() + x.begin(r) - start, found);
-        for (const auto& [column, sum] : found) {
-            const int64_t place = std::lower_bound(columns, columns + n, static_cast<I>(column)) - columns;
-            const bool there = place < n && columns[place] == static_cast<I>(column);
-            strongest.columns.push_back(column), strongest.sums.push_back(sum);
-            strongest.values.push_back(there ? static_cast<double>(values[place]) : 0.0);
-        }
-        strongest.ends.push_back(static_cast<int64_t>(strongest.columns.size()));
+        const int64_t at = x.begin(r) - start;
+        row.explain(x.indices + x.begin(r), x.data + x.begin(r), x.length(r), views, top, explained.own.data() + at,
+                    explained.totals.data() + at, lacking);
+        for (const auto& [column, sum] : lacking.strongest) explained.columns.push_back(column), explained.sums.push_back(sum);
+        explained.ends.push_back(static_cast<int64_t>(explained.columns.size()));
+        explained.lacking.push_back(lacking.total), explained.n_lacking.push_back(lacking.count);
     }
-    return strongest;
+    return explained;
 }
 
 }  // namespace ramodo

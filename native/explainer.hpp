@@ -1,6 +1,6 @@
 // What each feature adds to the score of a row. A score is linear in the rows that it compares, once it is known which
 // units respond and which references are nearest: feature j of a row adds x_j (W_j · p), with p what the score makes of
-// the units. See reasons.py.
+// the units. See model/parts.py.
 //
 // The features of all references are numbered once ("slots"), with their weights side by side, so that a row's sums are
 // an array and nothing is hashed: a reference costs one pass over its non-zeros.
@@ -65,18 +65,27 @@ public:
 
     using Found = FeatureSums::Sum;
 
+    // What a row has not and its references have: the strongest of it, all of it together, and how many features.
+    struct Lacking {
+        std::vector<Found> strongest;
+        double total = 0;
+        int64_t count = 0;
+    };
+
     // Sums of one row at a time.
     class Row {
     public:
-        explicit Row(const Explainer& of) : of_(of), sums_(static_cast<size_t>(of.n_slots()), 0.0) {}
+        explicit Row(const Explainer& of) : of_(of), sums_(static_cast<size_t>(of.n_slots()), 0.0), seen_(sums_.size(), 0) {}
 
-        // The largest sums by absolute value, at most `top`, in that order; ties by feature. Features without are left out.
-        // `own` takes what the row itself adds to each of its non-zeros' sums.
+        // `totals` takes the sum of each non-zero of the row, `own` what the row itself adds to it, without what its
+        // references take away. `lacking` takes what the row has not and its references have: of the sums that are not
+        // zero the largest by absolute value, at most `top`, in that order, ties by feature.
         template <class I, class V>
         void explain(const I* columns, const V* values, int64_t n, const std::vector<View>& views, int64_t top, double* own,
-                     std::vector<Found>& found) {
+                     double* totals, Lacking& lacking) {
             std::fill(own, own + n, 0.0);
             for (size_t i = 0; i < views.size(); ++i) {
+                touch(of_.parts_[i], views[i]);
                 if (!of_.parts_[i].projection) {
                     add_squares(of_.parts_[i], columns, values, n, views[i], own);
                     continue;
@@ -84,17 +93,23 @@ public:
                 add_own(of_.parts_[i], columns, values, n, views[i], own);
                 add_references(of_.parts_[i], views[i]);
             }
-            found.clear();
             for (int64_t k = 0; k < n; ++k) {
-                const I column = load_once(columns + k);
-                const int32_t slot = of_.lookup_.find(column);
-                if (slot >= 0) sums_[slot] += own[k];
-                else offer(column, own[k], top, found);
+                const int32_t slot = of_.lookup_.find(load_once(columns + k));
+                totals[k] = own[k];
+                if (slot < 0 || !seen_[slot] || values[k] == V{0}) continue;    // a zero that is stored is none to have
+                totals[k] += sums_[slot];
+                sums_[slot] = 0.0;
             }
-            for (int64_t s = -1; (s = inner_loops().find_reaching(sums_.data(), s + 1, of_.n_slots(), weakest(top, found))) < of_.n_slots();)
-                offer(of_.columns_[s], sums_[s], top, found);
-            std::fill(sums_.begin(), sums_.end(), 0.0);
-            std::sort_heap(found.begin(), found.end(), FeatureSums::stronger);
+            lacking = {};
+            for (const int32_t slot : touched_) {
+                const double sum = sums_[slot];
+                sums_[slot] = 0.0, seen_[slot] = 0;
+                if (sum == 0) continue;
+                lacking.total += sum, ++lacking.count;
+                if (std::abs(sum) >= weakest(top, lacking.strongest)) offer(of_.columns_[slot], sum, top, lacking.strongest);
+            }
+            touched_.clear();
+            std::sort_heap(lacking.strongest.begin(), lacking.strongest.end(), FeatureSums::stronger);
         }
 
     private:
@@ -106,7 +121,6 @@ public:
         // Keeps the strongest, the weakest of them in front.
         static void offer(int64_t column, double sum, int64_t top, std::vector<Found>& found) {
             const Found given(column, sum);
-            if (sum == 0) return;
             if (static_cast<int64_t>(found.size()) == top) {
                 if (!FeatureSums::stronger(given, found.front())) return;
                 std::pop_heap(found.begin(), found.end(), FeatureSums::stronger);
@@ -141,10 +155,25 @@ public:
             }
         }
 
+        // Notes the features of the references that count: few of all, so that the sums of others need no reset.
+        template <class PartOf>
+        void touch(const PartOf& part, const View& view) {
+            for (int64_t i = 0; i < view.n_near; ++i) {
+                const int64_t begin = part.indptr[view.near[i]], end = part.indptr[view.near[i] + 1];
+                for (int64_t e = begin; e < end; ++e) {
+                    const int32_t slot = part.slots.empty() ? static_cast<int32_t>(e - begin) : part.slots[e];
+                    if (seen_[slot]) continue;
+                    seen_[slot] = 1;
+                    touched_.push_back(slot);
+                }
+            }
+        }
+
         // (x - s)^2 = x^2 - 2 x s + s^2: the last goes to the features of the reference, the others to those of the row.
         template <class PartOf, class I, class V>
         void add_squares(const PartOf& part, const I* columns, const V* values, int64_t n, const View& view, double* own) {
-            weighted_.assign(static_cast<size_t>(of_.n_slots()), 0.0);
+            weighted_.resize(static_cast<size_t>(of_.n_slots()), 0.0);
+            for (const int32_t slot : touched_) weighted_[slot] = 0.0;
             for (int64_t i = 0; i < view.n_near; ++i) {
                 const int64_t begin = part.indptr[view.near[i]], end = part.indptr[view.near[i] + 1];
                 for (int64_t e = begin; e < end; ++e) {
@@ -157,13 +186,15 @@ public:
             for (int64_t k = 0; k < n; ++k) {
                 const double x = view.factor * static_cast<double>(values[k]);
                 const int32_t slot = of_.lookup_.find(load_once(columns + k));
-                own[k] += x * (view.p[0] * x - (slot >= 0 ? 2 * weighted_[slot] : 0.0));
+                own[k] += x * (view.p[0] * x - (slot >= 0 && seen_[slot] ? 2 * weighted_[slot] : 0.0));
             }
         }
 
         const Explainer& of_;
         std::vector<double> sums_, q_, weighted_;
         std::vector<float> room_;
+        std::vector<uint8_t> seen_;       // by slot: whether a reference that counts has it
+        std::vector<int32_t> touched_;    // those slots
     };
 
 private:

@@ -52,6 +52,10 @@ public:
     template <class T>
     const T* as() const { return reinterpret_cast<const T*>(data_); }
     size_t bytes() const { return bytes_; }
+    void swap(Buffer& other) noexcept {
+        std::swap(data_, other.data_);
+        std::swap(bytes_, other.bytes_);
+    }
 
     // Gives back what lies behind the first `bytes`.
     void shrink(size_t bytes) {
@@ -67,10 +71,6 @@ public:
     }
 
 private:
-    void swap(Buffer& other) noexcept {
-        std::swap(data_, other.data_);
-        std::swap(bytes_, other.bytes_);
-    }
     char* data_ = nullptr;
     size_t bytes_ = 0;
 };

@@ -49,11 +49,14 @@ Selection<V> select_in_place(const Csr<int32_t, V>& x, const int64_t* rows, int6
     return s;
 }
 
+// Features of `also` have a place too, whether or not they occur.
 template <class I, class V>
-Selection<float> select_copy(ThreadPool& pool, const Csr<I, V>& x, const int64_t* rows, int64_t n) {
+Selection<float> select_copy(ThreadPool& pool, const Csr<I, V>& x, const int64_t* rows, int64_t n,
+                             const std::vector<int64_t>& also = {}) {
     Selection<float> s;
-    const int64_t n_entries = count_entries(x, rows, n);
-    FeatureSet seen(x.n_columns, n_entries);
+    const int64_t n_entries = count_entries(x, rows, n), n_also = static_cast<int64_t>(also.size());
+    FeatureSet seen(x.n_columns, n_entries + n_also);
+    seen.insert(also.data(), n_also);
     auto insert = [&](int64_t begin, int64_t end) {
         for (int64_t i = begin; i < end; ++i) seen.insert(x.indices + x.begin(rows[i]), x.length(rows[i]));
     };

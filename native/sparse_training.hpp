@@ -30,6 +30,16 @@ public:
 
     // The same, the weights in the memory of the records. Ends the training.
     virtual std::vector<int64_t> finish(Buffer& weights) = 0;
+
+    // Goes on with other rows, of the kind that it began with: what was learned stays.
+    virtual void go_on(Selection<float>&&, std::vector<float>) { refuse_kind(); }
+    virtual void go_on(Selection<double>&&, std::vector<float>) { refuse_kind(); }
+
+    virtual bool in_place() const = 0;                        // a feature's place is its index
+    virtual std::vector<int64_t> trained() = 0;               // the features that have been in a step
+
+private:
+    [[noreturn]] static void refuse_kind() { throw std::invalid_argument("rows of another kind than training began with"); }
 };
 
 template <class V>
@@ -38,19 +48,44 @@ public:
     SparseTraining(Selection<V>&& rows, const TrainingOptions& options, std::vector<float> factors)
         : AnySparseTraining(options, rows.n_rows(), std::move(factors)), x_(std::move(rows)), layout_(options.m), n_slots_(x_.n_slots),
           records_(layout_.bytes * static_cast<size_t>(n_slots_)) {
-        parallel_ranges(pool_, n_slots_, 4096, [&](int64_t begin, int64_t end) {
-            for (int64_t j = begin; j < end; ++j)
-                inner_loops().initial_row(options_.init, column(j), options_.m, width_, layout_.weights(record(j)));
-        });
-        while (shift_ < kWidestBucket && (n_slots_ >> shift_) > 128) ++shift_;
-        n_buckets_ = (n_slots_ >> shift_) + 1;
+        initialize();
+    }
+
+    using AnySparseTraining::go_on;
+    void go_on(Selection<V>&& rows, std::vector<float> factors) override {
+        replace_rows(rows.n_rows(), std::move(factors));
+        if (in_place()) {
+            x_ = std::move(rows);
+            return;
+        }
+        const std::vector<int64_t> before = std::move(x_.columns);
+        Buffer records(layout_.bytes * static_cast<size_t>(rows.n_slots));
+        records.swap(records_);       // now those of before
+        x_ = std::move(rows);
+        n_slots_ = x_.n_slots;
+        initialize();
+        for (size_t old = 0, slot = 0; old < before.size(); ++old) {
+            char* kept = records.data() + layout_.bytes * old;
+            if (layout_.last_step(kept) == 0) continue;
+            while (x_.columns[slot] != before[old]) ++slot;
+            std::memcpy(record(static_cast<int64_t>(slot)), kept, layout_.bytes);
+        }
+    }
+
+    bool in_place() const override { return x_.columns.empty(); }
+
+    std::vector<int64_t> trained() override {
+        std::vector<int64_t> columns;
+        for (int64_t j = 0; j < n_slots_; ++j)
+            if (layout_.last_step(record(j))) columns.push_back(column(j));
+        return columns;
     }
 
     void start_from(const int64_t* columns, int64_t n, const float* weights) override {
         int64_t slot = 0;
         for (int64_t i = 0; i < n && slot < n_slots_; ++i) {
             while (slot < n_slots_ && column(slot) < columns[i]) ++slot;
-            if (slot == n_slots_ || column(slot) != columns[i]) continue;
+            if (slot == n_slots_ || column(slot) != columns[i] || layout_.last_step(record(slot))) continue;
             std::memcpy(layout_.weights(record(slot)), weights + i * options_.m, sizeof(float) * options_.m);
         }
     }
@@ -134,6 +169,18 @@ private:
     };
 
     static constexpr int64_t kLeastRows = 8;    // of a part
+
+    // The weights that the seed gives, and buckets for so many slots.
+    void initialize() {
+        parallel_ranges(pool_, n_slots_, 4096, [&](int64_t begin, int64_t end) {
+            for (int64_t j = begin; j < end; ++j)
+                inner_loops().initial_row(options_.init, column(j), options_.m, width_, layout_.weights(record(j)));
+        });
+        scratch_.clear();
+        shift_ = 4;
+        while (shift_ < kWidestBucket && (n_slots_ >> shift_) > 128) ++shift_;
+        n_buckets_ = (n_slots_ >> shift_) + 1;
+    }
 
     // The slots whose weights training changed, or all of them where that is most.
     std::vector<int64_t> changed() {
@@ -237,15 +284,30 @@ struct StartedTraining {
     bool in_place;      // it reads the rows where they are: the arrays of x must stay until it ends
 };
 
-// Training on some rows of x; triplets refer to them by position in `rows`.
+// Training on some rows of x; triplets refer to them by position in `rows`. `n_entries` are the non-zeros of all rows
+// that there will be, where these are only the first of them; else -1.
 template <class I, class V>
-StartedTraining start_training(const Csr<I, V>& x, const int64_t* rows, int64_t n, const TrainingOptions& options) {
+StartedTraining start_training(const Csr<I, V>& x, const int64_t* rows, int64_t n, const TrainingOptions& options,
+                               int64_t n_entries) {
     std::vector<float> factors = factors_of(x.factors, rows, n);
     if constexpr (sizeof(I) == 4)
-        if (in_place(x.n_columns, count_entries(x, rows, n)))
+        if (in_place(x.n_columns, n_entries < 0 ? count_entries(x, rows, n) : n_entries))
             return {std::make_unique<SparseTraining<V>>(select_in_place(x, rows, n), options, std::move(factors)), true};
     ThreadPool pool(options.n_threads);
     return {std::make_unique<SparseTraining<float>>(select_copy(pool, x, rows, n), options, std::move(factors)), false};
+}
+
+// Goes on with some rows of another x.
+template <class I, class V>
+void go_on_training(AnySparseTraining& training, const Csr<I, V>& x, const int64_t* rows, int64_t n) {
+    std::vector<float> factors = factors_of(x.factors, rows, n);
+    if (training.in_place()) {
+        if constexpr (sizeof(I) == 4) training.go_on(select_in_place(x, rows, n), std::move(factors));
+        else throw std::invalid_argument("rows of another kind than training began with");
+        return;
+    }
+    ThreadPool pool(training.n_threads());
+    training.go_on(select_copy(pool, x, rows, n, training.trained()), std::move(factors));
 }
 
 }  // namespace ramodo

@@ -21,12 +21,6 @@ struct TextOptions {
     int bits;                      // features: 2^bits
 };
 
-struct Token {
-    int64_t column;
-    int64_t begin, end;            // bytes of the normalised text
-    bool is_word;
-};
-
 class Tokenizer {
 public:
     explicit Tokenizer(const TextOptions& options) : options_(options), mask_((uint64_t{1} << options.bits) - 1) {}

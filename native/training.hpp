@@ -77,11 +77,13 @@ public:
         }
         if (!active_.empty()) update(pool());
     }
-    // Weights to start from in place of the seed's, for sorted features (n x m); unknown features are passed over.
+    // Weights to start from in place of the seed's, for sorted features (n x m); those that are unknown, or trained
+    // already, are passed over.
     virtual void start_from(const int64_t* columns, int64_t n, const float* weights) = 0;
 
     int m() const { return options_.m; }
     int width() const { return width_; }
+    int n_threads() const { return options_.n_threads; }
     int64_t n_rows() const { return static_cast<int64_t>(batch_.rows().size()); }
     const float* hidden() const { return hidden_.data(); }
     const int32_t* places() const { return batch_.places(); }
@@ -98,6 +100,12 @@ protected:
     virtual void forward(ThreadPool& pool) = 0;
     virtual void update(ThreadPool& pool) = 0;
     virtual int64_t work() const = 0;      // non-zeros of the batch
+
+    // Other rows for triplets to refer to from now on.
+    void replace_rows(int64_t n_rows, std::vector<float> factors) {
+        batch_ = Batch(n_rows);
+        factors_ = std::move(factors);
+    }
 
     float decay(int64_t skipped) const { return skipped < static_cast<int64_t>(powers_.size()) ? powers_[skipped] : 0; }
 

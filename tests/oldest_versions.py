@@ -14,7 +14,7 @@ PROJECT = Path(__file__).parents[1] / "pyproject.toml"
 LEFT_OUT = ("peers", "bench", "lint")
 """Extras that the tests do not install."""
 
-_BOUND = re.compile(r"([A-Za-z0-9._-]+)>=([0-9.]+)")
+_BOUND = re.compile(r"([A-Za-z0-9._-]+)(?:\[[a-z,]+\])?>=([0-9.]+)")
 
 
 def constraints(text: str) -> list[str]:

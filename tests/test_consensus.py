@@ -153,7 +153,8 @@ def test_explanations_sum_to_the_score(fitted):
     X, _ = counts()
     for detector, rows in ((fitted, with_outliers()[0]), (Consensus(random_state=0).fit(X), X)):
         for row in detector.explain(rows[:8], top=rows.shape[1]):
-            assert sum(reason.contribution for reason in row.reasons) == pytest.approx(row.score, rel=1e-6)
+            found = sum(reason.contribution for reason in row.reasons) + row.lacks.contribution
+            assert found == pytest.approx(row.score, rel=1e-6)
             assert abs(row.rest) < 1e-6 * row.score
 
 

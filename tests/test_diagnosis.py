@@ -22,6 +22,7 @@ NAMES = [
     "candidates",
     "candidate_share",
     "dead_units",
+    "largest_column",
     "tied_rows",
     "empty_rows",
     "loss_first",
@@ -250,7 +251,7 @@ def test_the_fallback_is_called_so():
     detector = REPEN(alpha=7.0, **OPTIONS).fit(X)
     assert detector.fallback_used_
     found = detector.diagnose()
-    assert _warning(found, "candidate_share").startswith("too few initial scores reached Cantelli's threshold")
+    assert _warning(found, "candidate_share").startswith("hardly any row stood out before training")
     assert found["candidates"].value == 10
     assert found["candidate_share"].value == 0.1
 
@@ -386,7 +387,8 @@ def test_a_scorer_of_another_library_has_no_subsamples():
     from sklearn.neighbors import LocalOutlierFactor
 
     found = RAMODO(LocalOutlierFactor(novelty=True), n_epochs=2, random_state=0).fit(_topics()[0]).diagnose()
-    assert [f.name for f in found.findings] == [name for name in NAMES if not name.startswith("subsample")]
+    without = ("subsample_spread", "subsample_agreement", "largest_column")  # which need rows to compare with
+    assert [f.name for f in found.findings] == [name for name in NAMES if name not in without]
 
 
 # ---- several views ---------------------------------------------------------------------------------------------------
@@ -449,3 +451,26 @@ def test_with_few_features_the_plain_distance_is_the_one_to_trust(n_features, ze
     if warns:
         assert f"X has {n_features} features, most of them not zero" in warning
         assert "--method sp" in warning
+
+
+# ---- one column, and advice that fits --------------------------------------------------------------------------------
+
+
+def test_one_column_that_makes_the_ranking_is_told():
+    X = np.random.default_rng(0).normal(size=(300, 6))
+    assert REPEN(**OPTIONS).fit(X).diagnose()["largest_column"].warning == ""
+    X[:, 2] *= 1e4
+    found = REPEN(**OPTIONS).fit(X).diagnose()["largest_column"]
+    assert found.value > 0.5
+    assert found.warning.startswith("one column, feature 2, makes ")
+    assert "--scale auto" in found.warning
+
+
+def test_no_logarithms_are_advised_where_they_do_not_fit():
+    from ramodo.data.opening import open_block
+    from ramodo.data.spread import scaling_advice
+
+    heavy = np.random.default_rng(0).lognormal(0, 3, (100, 5))
+    assert "take logarithms" in scaling_advice(open_block(heavy)[0])
+    for values in (np.log1p(heavy), np.log(heavy), -heavy):
+        assert scaling_advice(open_block(values)[0]) == "scale them (--scale standard)"

@@ -308,7 +308,7 @@ def test_what_rows_of_a_table_add_up_to_is_the_score():
     detector = REPEN(**OPTIONS).fit(TABLE, labels=_known(8))
     scores = detector.outlier_score(TABLE)
     explained = detector.explain(TABLE, top=300)
-    sums = [sum(reason.contribution for reason in row.reasons) for row in explained]
+    sums = [sum(reason.contribution for reason in row.reasons) + row.lacks.contribution for row in explained]
     expected = scores[[row.row for row in explained]]
     np.testing.assert_allclose(sums, expected, atol=4e-6 * np.abs(scores).max())
 

@@ -23,6 +23,18 @@ def test_the_readme_runs(tmp_path, monkeypatch):
     assert names["Z"].shape == (10_000, 40)
 
 
+def test_the_readme_shows_what_the_command_prints(monkeypatch):
+    """A log with attacks, found; `python docs/make_readme.py` writes it again."""
+    monkeypatch.syspath_prepend(ROOT / "docs")
+    import make_readme
+
+    text = make_readme.PAGE.read_text(encoding="utf-8")
+    made = make_readme.block()
+    assert made in text, "write it again: python docs/make_readme.py"
+    assert make_readme.attacks(made) == [True] * 7  # "All seven are attacks"
+    assert len(text.splitlines()) < 120  # what is longer is a page of docs/
+
+
 def test_the_type_stub_names_what_the_native_module_has():
     stub = (ROOT / "src/ramodo/kernels/_native.pyi").read_text(encoding="utf-8")
     for name in (name for name in dir(_native) if not name.startswith("_")):

@@ -3,8 +3,10 @@
 import os
 import re
 import shlex
+import signal
 import subprocess
 import sys
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -20,8 +22,12 @@ WITH_EXAMPLES = {
     "labels.md",
     "normalization.md",
     "report.md",
+    "scale.md",
+    "serving.md",
     "stages.md",
     "theory.md",
+    "triage.md",
+    "which-options.md",
     "why.md",
 }
 
@@ -51,7 +57,10 @@ def shell(tmp_path, monkeypatch):
             else:
                 subprocess.run(["sh", "-e", "-c", line], check=True, env={**os.environ, "PATH": path}, cwd=tmp_path)
 
-    return run
+    yield run
+    for left in tmp_path.glob("*.pid"):  # of what an example starts, where another failed before its end
+        with suppress(ProcessLookupError):
+            os.kill(int(left.read_text()), signal.SIGTERM)
 
 
 def test_the_pages_that_show_code_are_known():

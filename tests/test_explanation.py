@@ -12,7 +12,8 @@ from examples import with_outliers
 from ramodo import RAMODO, REPEN, AverageNN, Consensus, KthNN, Layers, Sp, load
 from ramodo.data.opening import open_rows
 from ramodo.datasets import make_ultrahigh
-from ramodo.explain.explanation import Explanation, RowExplanation, Seen, Strongest
+from ramodo.explain.explanation import Explanation, Strongest
+from ramodo.explain.reasons import RowExplanation, Seen
 from ramodo.model.representation import SparseLayer
 from ramodo.options import OptionError
 
@@ -34,9 +35,14 @@ def contributions(detector, X):
     """All of them, row by feature."""
     full = np.zeros(X.shape)
     for row in detector.explain(X, top=X.shape[1]):
-        for reason in row.reasons:
+        for reason in (*row.reasons, *row.lacks.strongest):
             full[row.row, reason.column] = reason.contribution
     return full
+
+
+def total(row):
+    """All that is said of a score, added up."""
+    return sum(reason.contribution for reason in row.reasons) + row.lacks.contribution + row.rest
 
 
 @every
@@ -50,11 +56,18 @@ def test_all_contributions_sum_to_the_score(detector, kind, labels):
     found = detector.explain(X, top=X.shape[1])
     for row in found:
         assert row.score == scores[row.row]
-        assert sum(reason.contribution for reason in row.reasons) + row.rest == pytest.approx(row.score, abs=1e-9)
+        assert total(row) == pytest.approx(row.score, abs=1e-9)
+        assert sum(reason.contribution for reason in row.lacks.strongest) == pytest.approx(
+            row.lacks.contribution, abs=1e-9
+        )
+        assert len(row.lacks.strongest) == row.lacks.n
+        assert all(reason.value for reason in row.reasons)
+        assert [r.contribution for r in row.reasons] == sorted((r.contribution for r in row.reasons), reverse=True)
     scale = np.abs(scores).max()
     np.testing.assert_allclose(contributions(detector, X).sum(axis=1), scores, atol=2e-6 * scale)
     few = detector.explain(X, top=2)
     assert all(len(row.reasons) == 2 for row in few)
+    assert all(total(row) == pytest.approx(row.score, abs=1e-9) for row in few)
     assert [row.reasons[0] for row in few] == [row.reasons[0] for row in found]
 
 
@@ -111,7 +124,10 @@ def test_what_a_row_lacks_counts():
     X[:, 0] = 5.0
     X[-3:, 0] = 0.0
     detector = REPEN(random_state=0).fit(X)
-    reason = detector.explain(X[-1:], top=1)[0].reasons[0]
+    lacks = detector.explain(X[-1:], top=1)[0].lacks
+    reason = lacks.usual[0]
+    assert lacks.strongest == (reason,)
+    assert lacks.in_words().startswith("lacks what most rows have: feature 0")
     assert (reason.column, reason.value) == (0, 0.0)
     assert reason.contribution > 0
     assert reason.share > 0.9
@@ -154,7 +170,8 @@ def test_drivers_are_the_mean_contributions_of_all_features(detector, kind):
     assert [driver.column for driver in found.drivers] == strongest.tolist()
     np.testing.assert_allclose([driver.contribution for driver in found.drivers], means[strongest], rtol=1e-7)
     for driver in found.drivers:
-        assert driver.rows == sum(reason.column == driver.column for row in found for reason in row.reasons)
+        said = [reason for row in found for reason in (*row.reasons, *row.lacks.strongest)]
+        assert driver.rows == sum(reason.column == driver.column for reason in said)
 
 
 def test_a_cause_of_many_features_is_one_group_too():

@@ -72,7 +72,8 @@ def test_same_row_same_score(make, data, labeled, dense, tmp_path):
     other = X if dense else X.toarray()
     np.testing.assert_allclose(detector.outlier_score(other), detector.outlier_scores_, rtol=1e-4)
     for row in detector.explain(given, top=40):
-        assert sum(reason.contribution for reason in row.reasons) == pytest.approx(row.score, rel=1e-4)
+        added = sum(reason.contribution for reason in row.reasons) + row.lacks.contribution + row.rest
+        assert added == pytest.approx(row.score, rel=1e-4)
         assert row.nearest
     back = load(detector.save(tmp_path / "model"))
     assert np.array_equal(back.outlier_score(given), detector.outlier_scores_)

@@ -13,7 +13,7 @@ STAGES = ("scoring", "ensembles", "thresholding", "conformal", "triplets", "laye
 
 FLOORS = [
     ("allowed",),
-    ("allowed", "options", "bounds", "threads", "in_order", "files", "terminal"),
+    ("allowed", "options", "bounds", "threads", "in_order", "files", "terminal", "web"),
     ("kernels",),
     ("data",),
     ("model",),
@@ -21,13 +21,14 @@ FLOORS = [
     ("stages",),
     ("fitting",),
     ("formats",),
+    ("engines",),
     ("explain", "insight"),
     ("model.file",),
     ("framework",),
     ("repen",),
     ("consensus", "neighbors"),
-    ("plots", "report", "datasets", "baselines", "demo"),
-    ("experiments",),
+    ("plots", "report", "serving", "datasets", "baselines", "demo"),
+    ("experiments", "triage"),
     ("cli",),
 ]
 """From the ground up; a module may import what is on its own floor or below."""

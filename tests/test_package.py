@@ -11,11 +11,12 @@ def test_public_names():
     cutoffs = {"Cantelli", "TopFraction", "TopK", "GivenSet", "Candidates", "Cutoff", "Conformal"}
     stages = {"TripletSampler", "Layers", "RankingHinge"}
     classes = detectors | scorers | cutoffs | stages
-    assert set(ramodo.__all__) == classes | {"load", "__version__"}
+    assert set(ramodo.__all__) == classes | {"load", "open_dataset", "__version__"}
     assert set(ramodo.__all__) <= set(dir(ramodo))
     for name in classes:
         assert getattr(ramodo, name).__name__ == name
     assert callable(ramodo.load)
+    assert callable(ramodo.open_dataset)
     with pytest.raises(AttributeError, match="module 'ramodo' has no attribute 'DevNet'"):
         _ = ramodo.DevNet
 

@@ -42,7 +42,11 @@ def test_the_map_has_a_point_for_each_row(fitted, data, ax):
 def test_reasons_are_bars_that_sum_to_the_score(fitted, data, ax):
     row = fitted.explain(data[0][[118]], top=4, names=lambda column: f"$x_{column}")[0]
     assert plot_reasons(row, ax) is ax
-    assert [bar.get_width() for bar in ax.patches] == [*[r.contribution for r in row.reasons], row.rest]
+    assert [bar.get_width() for bar in ax.patches] == [
+        *[r.contribution for r in row.reasons],
+        row.lacks.contribution,
+        row.rest,
+    ]
     assert sum(bar.get_width() for bar in ax.patches) == pytest.approx(row.score)
     assert ax.get_yticklabels()[-1].get_text() == "all other features"
 
@@ -56,7 +60,7 @@ def test_what_a_row_lacks_is_said(data, ax):
 def test_reasons_are_those_of_one_row(fitted, data, ax):
     why = fitted.explain(data[0][[118]])
     plot_reasons(why, ax)
-    assert len(ax.patches) == len(why[0].reasons) + 1
+    assert len(ax.patches) == len(why[0].reasons) + bool(why[0].lacks.n) + 1
     for given, words in ((fitted.explain(data[0]), "of 120 rows was given"), (fitted, "REPEN was given")):
         with pytest.raises(OptionError, match=rf"{words}; allowed: that of one row, such as why\[0\]"):
             plot_reasons(given, ax)

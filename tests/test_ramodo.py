@@ -381,8 +381,8 @@ def test_training_of_layers_equals_a_plain_one(rows, slope, widths, phi):
     expected, losses = _plain_training(X, epochs, 8, start, 2.0, phi, slope)
     head.optimize_with(Adadelta())
     trained = train(
-        rows(X),
-        epochs,
+        rows(X).training_rows(epochs, []),
+        len(epochs),
         8,
         width=widths[0],
         slope=slope,

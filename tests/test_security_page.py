@@ -11,6 +11,7 @@ import scipy.sparse as sp
 from sklearn.base import clone
 
 from ramodo import RAMODO, REPEN, Consensus, Layers
+from ramodo.cli.flags import Keeping
 from ramodo.formats.frequencies import DocumentFrequencies
 from ramodo.model.file import tensors as tensor_file
 from ramodo.model.file.terms import KINDS
@@ -51,6 +52,7 @@ SOURCE = {
     "reference_ids": "ids of those training rows",
     "tokens": "up to 5,000 tokens",
     "command": "the command line, with the paths",
+    "fitted": "the time of the fit",
     "categories": "categories",
     "means": "means that stand in for missing values",
 }
@@ -106,6 +108,13 @@ def test_rows_and_numbers_are_as_many_as_it_says(quick, data, tmp_path):
     assert np.array_equal(kept.toarray(), X[rows].toarray())  # in plain form
     assert len(tensors["sample.0"]) == 1000
     assert json.loads(header["source"]) is None
+
+
+def test_the_page_says_how_to_leave_things_out():
+    for flag in Keeping.flags():
+        ((told,),) = [flag.annotation.__metadata__]
+        assert f"- `{told.default}`:" in PAGE
+        assert f"unless with `{told.default}`" in PAGE
 
 
 @pytest.mark.parametrize("fact", SOURCE)

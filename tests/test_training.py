@@ -173,8 +173,8 @@ def test_scale_brings_values_into_range(largest, expected):
 
 def _train(epochs, batch_size, show=lambda *_: None):
     return train(
-        PLAIN.rows(X),
-        epochs,
+        PLAIN.rows(X).training_rows(epochs, []),
+        len(epochs),
         batch_size,
         width=WIDTH,
         slope=0.0,

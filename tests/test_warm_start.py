@@ -145,9 +145,13 @@ def test_training_resumes_where_it_is_told_to(make):
         "show": lambda *_: None,
     }
     epochs = random_triplets(0, 200, 120)[None]
-    first = train(rows, epochs, 200, start=Start(3, 0.3), **options)
-    again = train(rows, epochs, 200, start=Start(3, 0.3, first.columns, first.weights), **options)
-    after = train(rows, np.concatenate([epochs, epochs]), 200, start=Start(3, 0.3), **options)
+
+    def trained(epochs, start):
+        return train(rows.training_rows(epochs, []), len(epochs), 200, start=start, **options)
+
+    first = trained(epochs, Start(3, 0.3))
+    again = trained(epochs, Start(3, 0.3, first.columns, first.weights))
+    after = trained(np.concatenate([epochs, epochs]), Start(3, 0.3))
     assert again.loss_curve[0] == after.loss_curve[1]
     assert after.loss_curve[1] < first.loss_curve[0]
 

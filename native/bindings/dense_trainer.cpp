@@ -19,6 +19,21 @@ public:
                                                        factors_of(need_factors(factors, n), rows.data(), n_rows_));
     }
 
+    template <class V>
+    void go_on(const Matrix<V>& x, const Factors& factors, const Array<int64_t>& rows) {
+        {
+            GilReleased released;
+            const int64_t n = static_cast<int64_t>(x.shape(0));
+            need(static_cast<int64_t>(x.shape(1)) == n_columns_, "rows of another width");
+            need_rows(rows, n);
+            training_->go_on(x.data(), rows.data(), static_cast<int64_t>(rows.size()),
+                             factors_of(need_factors(factors, n), rows.data(), static_cast<int64_t>(rows.size())));
+            n_rows_ = static_cast<int64_t>(rows.size());
+        }
+        release_kept();
+        keep(x);
+    }
+
     void weights(const OutMatrix<float>& out) {
         need(static_cast<int64_t>(out.shape(0)) == n_columns_ && static_cast<int>(out.shape(1)) == training_->m(),
              "output of the wrong size");
@@ -44,6 +59,8 @@ void bind_dense_trainer(nb::module_& m) {
                 new (self) DenseTrainer(x, factors, rows, options);
             },
             "x"_a.noconvert(), "factors"_a.noconvert().none(), "rows"_a.noconvert(), "options"_a);
+        trainer.def("go_on", &DenseTrainer::go_on<V>, "x"_a.noconvert(), "factors"_a.noconvert().none(),
+                    "rows"_a.noconvert());
     };
     bind(float{});
     bind(double{});

@@ -83,7 +83,7 @@ template <class I, class V>
 static nb::object explain(const BoundExplainer& self, const Array<int64_t>& indptr, const Array<I>& indices,
                           const Array<V>& data, const Matrices& p, const std::vector<Array<double>>& factors,
                           const std::vector<Matrix<int64_t>>& near, const Matrices& q, int64_t top) {
-    Strongest found;
+    Explained found;
     {
         GilReleased released;
         const Csr<I, V> x = view<I, V>(indptr, indices, data, self.native.n_columns());
@@ -91,8 +91,9 @@ static nb::object explain(const BoundExplainer& self, const Array<int64_t>& indp
         need_inside(x);
         found = explain_rows(self.native, x, views, top);
     }
-    return nb::make_tuple(give(std::move(found.ends)), give(std::move(found.columns)), give(std::move(found.sums)),
-                          give(std::move(found.values)), give(std::move(found.own)));
+    return nb::make_tuple(give(std::move(found.own)), give(std::move(found.totals)), give(std::move(found.ends)),
+                          give(std::move(found.columns)), give(std::move(found.sums)), give(std::move(found.lacking)),
+                          give(std::move(found.n_lacking)));
 }
 
 void bind_explainer(nb::module_& m) {

@@ -34,20 +34,20 @@ static nb::object count_text(const Array<uint8_t>& text, const Array<int64_t>& o
     return nb::make_tuple(give(std::move(counts.lengths)), give(std::move(counts.columns)), give(std::move(counts.counts)));
 }
 
-static nb::object text_tokens(const Array<uint8_t>& text, std::pair<int, int> words, std::pair<int, int> characters, int bits) {
+static nb::object text_spans(const Array<uint8_t>& text, std::pair<int, int> words, std::pair<int, int> characters, int bits) {
     Tokenizer tokens(make_options(words, characters, bits));
-    std::vector<Token> found;
+    std::vector<int64_t> columns, begins, ends;
+    int64_t n_words = 0;
     {
         GilReleased released;
         tokens(reinterpret_cast<const char*>(text.data()), static_cast<int64_t>(text.size()),
-               [&](int64_t column, int64_t begin, int64_t end, bool is_word) { found.push_back({column, begin, end, is_word}); });
+               [&](int64_t column, int64_t begin, int64_t end, bool is_word) {
+                   columns.push_back(column), begins.push_back(begin), ends.push_back(end);
+                   n_words += is_word;
+               });
     }
-    nb::list given;
-    for (const Token& token : found) {
-        const nb::bytes bytes(tokens.normalised().data() + token.begin, static_cast<size_t>(token.end - token.begin));
-        given.append(nb::make_tuple(token.column, bytes, token.is_word));
-    }
-    return given;
+    const nb::bytes normalised(tokens.normalised().data(), tokens.normalised().size());
+    return nb::make_tuple(normalised, n_words, give(std::move(columns)), give(std::move(begins)), give(std::move(ends)));
 }
 
 template <class I>
@@ -94,8 +94,8 @@ void bind_text(nb::module_& m) {
     bind_weights<int64_t>(m, weights);
     m.def("count_text", &count_text, "text"_a.noconvert(), "offsets"_a.noconvert(), "words"_a, "characters"_a, "bits"_a,
           "n_threads"_a, "(lengths of rows, columns, counts)");
-    m.def("text_tokens", &text_tokens, "text"_a.noconvert(), "words"_a, "characters"_a, "bits"_a,
-          "(column, bytes, is a word) of each token of one document");
+    m.def("text_spans", &text_spans, "text"_a.noconvert(), "words"_a, "characters"_a, "bits"_a,
+          "(text as it is read; how many of its tokens, the first, are words; column, first byte and end of each token)");
 }
 
 }  // namespace ramodo

@@ -29,6 +29,7 @@ protected:
     void keep(T&&... arrays) {
         (kept_.push_back(nb::cast(arrays)), ...);
     }
+    void release_kept() { kept_.clear(); }
     int64_t n_rows_ = 0, n_columns_ = 0;
 
 private:

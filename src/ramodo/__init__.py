@@ -52,6 +52,7 @@ HOMES = {
     "Layers": "stages.layers",
     "RankingHinge": "stages.ranking",
     "load": "model.file.saving",
+    "open_dataset": "engines.dataset",
 }
 """Public names, and the modules that they are in."""
 
@@ -77,10 +78,12 @@ __all__ = [
     "TripletSampler",
     "__version__",
     "load",
+    "open_dataset",
 ]
 
 if TYPE_CHECKING:
     from .consensus import Consensus
+    from .engines.dataset import open_dataset
     from .framework import RAMODO
     from .model.file.saving import load
     from .neighbors import AverageNeighborREPEN, KthNeighborREPEN

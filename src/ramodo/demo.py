@@ -36,7 +36,7 @@ def main(n_rows: int = 10_000, n_features: int = 1_000_000) -> None:
     flagged = detector.outlier_scores_ >= detector.threshold_
     print(
         f"\ncut-off {detector.threshold_:.2f}: {int(flagged.sum())} rows flagged, {int(y[flagged].sum())} of them "
-        f"outliers (at most {detector.false_positive_bound_:.0%} of scores can reach it, by Cantelli's inequality)"
+        f"outliers (at most {detector.false_positive_bound_:.0%} of scores can reach it, whatever their distribution)"
     )
     print("\nthe ten top rows\n  rank      row     score  truly an outlier")
     for rank, row in enumerate(np.argsort(-detector.outlier_scores_, kind="stable")[:10], start=1):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
+from functools import partial
 from typing import Any, Self
 
 import numpy as np
@@ -13,6 +14,7 @@ from sklearn.utils.validation import _check_feature_names, _check_n_features, _g
 
 from . import bounds, threads
 from .data.blocks import Block
+from .data.elsewhere import OfBlock, each, is_elsewhere, mapped_elsewhere, names_elsewhere, rows_elsewhere
 from .data.labels import read_labels
 from .data.opening import DataError, open_rows
 from .data.rows import Rows
@@ -34,15 +36,16 @@ class Detector(ABC, OutlierMixin, BaseEstimator):
 
     def score_samples(self, X: Any) -> Scores:
         """The negative of `outlier_score`, as scikit-learn has it: lower is more outlying."""
-        return -self.outlier_score(X)
+        return each(np.negative, self.outlier_score(X))
 
     def decision_function(self, X: Any) -> Scores:
         """`score_samples` less `offset_`: negative for the rows that `predict` flags."""
-        return self.score_samples(X) - self.offset_
+        scores = self.score_samples(X)  # first: it says so where nothing has been fitted
+        return each(partial(_above, offset=self.offset_), scores)
 
     def predict(self, X: Any) -> npt.NDArray[np.int64]:
         """-1 for rows whose score is at or above `threshold_`, 1 for all others."""
-        return np.where(self.decision_function(X) < 0, -1, 1)
+        return each(_flags, self.decision_function(X))
 
     def fit_predict(self, X: Any, y: Any = None, **known: Any) -> npt.NDArray[np.int64]:
         """`fit`, then `predict` of the same rows. `y` is ignored; `known` is what `fit` takes by name."""
@@ -53,6 +56,8 @@ class Detector(ABC, OutlierMixin, BaseEstimator):
         """X for scoring: checked, and with the columns that `fit` saw."""
         check_is_fitted(self, "outlier_scores_")
         check({"n_jobs": self.n_jobs})
+        if is_elsewhere(X):
+            return rows_elsewhere(X, self.n_features_in_, getattr(self, "feature_names_in_", None))
         _check_feature_names(self, X, reset=False)  # first: the values of other columns do not matter
         rows, _ = open_rows(X, n_threads=self._n_threads())
         if rows.n_features != self.n_features_in_:
@@ -62,6 +67,18 @@ class Detector(ABC, OutlierMixin, BaseEstimator):
                 f"{self.n_features_in_} features as input."
             )
         return rows
+
+    def _of_rows(self, of_block: OfBlock, X: Any, n_columns: int | None = None) -> Any:
+        """What a function gives for each row of X; of a Dask collection as one, computed when it is asked for.
+
+        `n_columns` is how many numbers in single precision that are for a row, where it is not one in double precision.
+        """
+        if not is_elsewhere(X):
+            return self._open(X).gather(of_block)
+        check_is_fitted(self, "outlier_scores_")
+        check({"n_jobs": self.n_jobs})
+        like = np.empty(0) if n_columns is None else np.empty((0, n_columns), dtype=np.float32)
+        return mapped_elsewhere(X, of_block, like, self.n_features_in_, getattr(self, "feature_names_in_", None))
 
     def _n_threads(self) -> int:
         return threads.n_threads(self.n_jobs)
@@ -88,8 +105,9 @@ class RankingDetector(Detector):
     def fit(self, X: Any, y: Any = None, *, labels: Any = None) -> Self:
         """Learn from the rows of `X` that are not known outliers (1 in `labels`); `y` is ignored."""
         self.check_stage()
-        names = _get_feature_names(X)
+        names = None if is_elsewhere(X) else _get_feature_names(X)
         rows, _ = open_rows(X, n_threads=self._n_threads())
+        names = names_elsewhere(rows) if is_elsewhere(X) else names
         eligible = np.flatnonzero(read_labels(labels, rows.n_rows) != 1)
         if len(eligible) < 2:
             raise OptionError(
@@ -114,8 +132,15 @@ class RankingDetector(Detector):
 
     def outlier_score(self, X: Any) -> Scores:
         """How outlying each row is: higher is more outlying."""
-        rows = self._open(X)
-        return rows.gather(self._score)
+        return self._of_rows(self._score, X)
+
+
+def _above(scores: Scores, offset: float) -> Scores:
+    return scores - offset
+
+
+def _flags(decisions: Scores) -> npt.NDArray[np.int64]:
+    return np.where(decisions < 0, -1, 1)
 
 
 def seed_of(random_state: Any) -> int | None:

@@ -6,8 +6,11 @@ stages; `RAMODO` takes them from the user.
 
 from __future__ import annotations
 
+import copy
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any, Self
 
@@ -17,11 +20,16 @@ import scipy.sparse as sp
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import _get_feature_names, check_is_fitted
 
+from .data.blocks import Block
+from .data.elsewhere import here, is_elsewhere, names_elsewhere
+from .data.labels import Labels, read_labels, read_numbers
+from .data.rows import Rows
 from .detector import Detector, seed_of
 from .explain.contributions import explain
 from .explain.explanation import Explanation
 from .fitting import flow as fitting
 from .fitting.folds import fit_by_fold
+from .fitting.relabeling import Unlabeled
 from .fitting.training_data import Given, TrainingData, open_training_data
 from .insight.diagnosis import Diagnosis, compare_normalizations, diagnose
 from .model.file import saving as model_file
@@ -68,10 +76,12 @@ class RandomDistanceDetector(ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
         check(self.get_params(deep=False))
         stages, progress = self._stages(), Progress(self.verbose)
         seed = np.random.SeedSequence(seed_of(self.random_state))
-        names = _get_feature_names(X)
+        names = None if is_elsewhere(X) else _get_feature_names(X)
         with progress.stage("check"):
             given = Given(X, labels, labeled_outliers, labeled_inliers)
             data = open_training_data(given, stages, self.normalize, seed, self._n_threads())
+            if names is None and is_elsewhere(X):
+                names = names_elsewhere(data.rows)
             facts: dict[str, Any] = {
                 "row_lengths_": data.rows.lengths(),
                 "row_norms_": np.sqrt(data.rows.squared_norms(self._n_threads())),
@@ -80,6 +90,7 @@ class RandomDistanceDetector(ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
         outcome = self._learn_by_fold(stages, data, seed, previous, progress)
         facts["fingerprint_"] = data.rows.fingerprint()
         fitted = {**facts, **_attributes(outcome, stages, data), "stage_seconds_": progress.seconds}
+        progress.say("moved", data.rows.traffic())
         if names is not None:
             fitted["feature_names_in_"] = names
         self.__dict__.pop("feature_names_in_", None)
@@ -143,34 +154,74 @@ class RandomDistanceDetector(ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
         )
         return fitting.fit(stages, plan, data, self.normalize, seed, previous, progress)
 
+    def with_labels(self, X: Any, labels: Any) -> Self:
+        """This detector with other labels of the rows of `X`, as a new one: in seconds, for a loop of labels.
+
+        Distances and representations stay as they are, and what the labels add to the score is learned anew. `fit` with
+        `labels` also lets them shape the representations.
+        """
+        rows = self._open(X)
+        return self._labeled(self._unlabeled(rows), read_labels(labels, rows.n_rows))
+
+    def _unlabeled(self, rows: Rows) -> Unlabeled:
+        """What `_labeled` needs of rows, computed once for any number of labels."""
+        if len(self.calibration_scores_):
+            raise OptionError(
+                "this detector was fitted with a false-discovery rate (Conformal, --fdr), which does not hold for rows "
+                "that were labelled; allowed: another cut-off, such as a share."
+            )
+        is_training = rows.fingerprint() == self.fingerprint_ and rows.n_rows == len(self.initial_scores_)
+        if is_training and not self.model_.has_labels:
+            return Unlabeled(rows, self.model_.terms[0], self.outlier_scores_, self.initial_scores_)
+        return Unlabeled.of(self.model_, rows, self.initial_scores_ if is_training else None, self._n_threads())
+
+    def _labeled(self, unlabeled: Unlabeled, labels: Labels) -> Self:
+        model, scores = unlabeled.labeled(labels, seed_of(self.random_state), self._n_threads())
+        stages, rows, found = self._stages(), unlabeled.rows, copy.copy(self)
+        threshold = stages.cutoff.cutoff_from(scores, np.empty(0))
+        found.__dict__ |= {
+            "model_": model,
+            "outlier_scores_": scores,
+            "initial_scores_": unlabeled.initial,
+            "threshold_": threshold,
+            "offset_": offset_of(threshold),
+        }
+        if rows.n_rows != len(self.row_lengths_) or rows.fingerprint() != self.fingerprint_:
+            found.__dict__ |= {
+                "row_lengths_": rows.lengths(),
+                "row_norms_": np.sqrt(rows.squared_norms(self._n_threads())),
+                "candidate_outliers_": np.flatnonzero(labels == 1),
+                "fingerprint_": rows.fingerprint(),
+            }
+        return found
+
     # ---- using ---------------------------------------------------------------------------------------------------
 
     def outlier_score(self, X: Any) -> npt.NDArray[np.float64]:
         """How outlying each row is: higher is more outlying. Depends on the row alone, not on its neighbours in X."""
-        rows = self._open(X)
-        return self.model_.score(rows, self._n_threads())
+        check_is_fitted(self, "outlier_scores_")
+        return self._of_rows(partial(self.model_.score_block, n_threads=self._n_threads()), X)
 
     def transform(self, X: Any) -> npt.NDArray[np.float32]:
         """The representation: one row of numbers per row of X; those of several models side by side."""
-        rows = self._open(X)
-        return self.model_.transform(rows, self._n_threads())
+        check_is_fitted(self, "outlier_scores_")
+        of_block = partial(self.model_.transform_block, n_threads=self._n_threads())
+        return self._of_rows(of_block, X, self._n_features_out)
 
     def p_values(self, X: Any) -> npt.NDArray[np.float64]:
         """The share of training rows of its fold that score at least as high, for new rows.
 
         Needs `threshold=Conformal()`; with a share to hold out, those rows count in place of the fold's.
         """
-        rows = self._open(X)
+        check_is_fitted(self, "outlier_scores_")
         if len(self.calibration_scores_) == 0:
             raise OptionError(
                 "p-values need rows that training did without, and this detector was fitted without; fit it with "
                 "threshold=Conformal() (RAMODO: cutoff=Conformal())."
             )
-        scores, counts = self.model_.score(rows, self._n_threads()), self.model_.n_calibration
-        if not counts:
-            return conformal.p_values(scores, self.calibration_scores_)
-        of_folds = np.split(self.calibration_scores_, np.cumsum(counts)[:-1])
-        return np.choose(rows.folds(len(counts)), [conformal.p_values(scores, fold) for fold in of_folds])
+        counts = self.model_.n_calibration
+        of_folds = np.split(self.calibration_scores_, np.cumsum(counts)[:-1]) if counts else [self.calibration_scores_]
+        return self._of_rows(_PValues(self.model_, of_folds, self._n_threads()), X)
 
     def discoveries(self, X: Any, fdr: float = 0.1) -> npt.NDArray[np.bool_]:
         """Which of a batch of new rows are outliers, at most an expected share `fdr` of them falsely.
@@ -179,7 +230,7 @@ class RandomDistanceDetector(ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
         This is not guaranteed for rows that the detector was fitted to, which `predict` is for.
         """
         check({"fdr": fdr})
-        return conformal.benjamini_hochberg(self.p_values(X), fdr)
+        return conformal.benjamini_hochberg(here(self.p_values(X)), fdr)
 
     def diagnose(self, X: Any = None, *, labels: Any = None, labeled_outliers: Any = None) -> Diagnosis:
         """What a careful analyst would check, as findings and warnings.
@@ -192,20 +243,24 @@ class RandomDistanceDetector(ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
             return findings
         return findings.with_normalizations(compare_normalizations(self, X, labels, labeled_outliers))
 
-    def explain(self, X: Any, top: int = 10, *, names: Any = None) -> Explanation:
+    def explain(self, X: Any, top: int = 10, *, rows: Any = None, names: Any = None) -> Explanation:
         """Why each row of `X` has the score that it has.
 
         Parameters
         ----------
         X : rows, of the training data or new
         top : reasons per row; all other features are one number, `rest`, and the sum of all is the score
+        rows : numbers of the rows of `X` to explain, by default all; of rows elsewhere, only these are fetched
         names : name of each feature: a sequence, or a function of a feature's index; by default those of the training
             data where it had some, else the index
         """
         TOP.refuse_unless_allowed(top)
-        rows = self._open(X).in_memory()
-        scores = self.model_.score(rows, self._n_threads())
-        return explain(self.model_, rows, scores, self.outlier_scores_, self._name_of(names), top, self._n_threads())
+        opened = self._open(X)
+        numbers = None if rows is None else read_numbers(rows, opened.n_rows)
+        block = opened.in_memory() if numbers is None else opened.take(numbers)
+        scores = self.model_.score(block, self._n_threads())
+        found = explain(self.model_, block, scores, self.outlier_scores_, self._name_of(names), top, self._n_threads())
+        return found if numbers is None else found.numbered(numbers.tolist())
 
     def report(
         self,
@@ -398,6 +453,19 @@ class RAMODO(RandomDistanceDetector):
         )
 
 
+@dataclass(frozen=True)
+class _PValues:
+    """p-values of the rows of a block, each against the calibration scores of its fold."""
+
+    model: Model
+    folds: Sequence[npt.NDArray[np.float64]]
+    n_threads: int
+
+    def __call__(self, block: Block) -> npt.NDArray[np.float64]:
+        each = [conformal.p_values(self.model.score_block(block, self.n_threads), fold) for fold in self.folds]
+        return each[0] if len(each) == 1 else np.choose(block.folds(len(each)), each)
+
+
 def _attributes(outcome: fitting.Outcome, stages: Stages, data: TrainingData) -> dict[str, Any]:
     """What a fit leaves on the estimator."""
     fits, folds = outcome.fits, outcome.calibration
@@ -411,7 +479,7 @@ def _attributes(outcome: fitting.Outcome, stages: Stages, data: TrainingData) ->
         if len(fits) == 1
         else np.unique(np.concatenate([f.candidates.outliers for f in fits])),
         "fallback_used_": any(f.candidates.fallback for f in fits),
-        "loss_curve_": fits[0].loss_curve if len(fits) == 1 else np.mean([f.loss_curve for f in fits], axis=0),
+        "loss_curve_": _mean_curve([f.loss_curve for f in fits]),
         "samples_": [f.sample for f in fits],
         "n_alive_": [f.n_alive for f in fits],
         "outlier_scores_": outcome.scores,
@@ -423,6 +491,13 @@ def _attributes(outcome: fitting.Outcome, stages: Stages, data: TrainingData) ->
         "source_": None,
         "document_frequencies_": None,
     }
+
+
+def _mean_curve(curves: list[npt.NDArray[np.float64]]) -> npt.NDArray[np.float64]:
+    """The mean of those that are as long as the longest: a warm start may train a new representation for longer."""
+    longest = max(map(len, curves))
+    alike = [curve for curve in curves if len(curve) == longest]
+    return alike[0] if len(alike) == 1 else np.mean(alike, axis=0)
 
 
 def _as_coo(first: Any, n_features: int) -> sp.coo_array:

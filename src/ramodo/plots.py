@@ -58,10 +58,11 @@ def plot_map(detector: Any, X: Any, ax: Any = None) -> Any:
 
 
 def plot_reasons(row: RowExplanation | Explanation, ax: Any = None) -> Any:
-    """What each feature adds to a row's score, the strongest at the top, and all others as one bar."""
+    """What each feature adds to a row's score, strongest at the top; what it lacks, and all others, as one bar each."""
     row, ax = _single(row), _axes(ax)
-    values = [*[reason.contribution for reason in row.reasons], row.rest]
-    labels = [*[_label(reason) for reason in row.reasons], "all other features"]
+    others = [(row.lacks.in_words(), row.lacks.contribution)] * bool(row.lacks.n) + [("all other features", row.rest)]
+    values = [*[reason.contribution for reason in row.reasons], *[value for _, value in others]]
+    labels = [*[_label(reason) for reason in row.reasons], *[label for label, _ in others]]
     places = np.arange(len(values))[::-1]
     ax.barh(places, values, color=[_OUTLIER if value >= 0 else _LOWERS for value in values])
     ax.set_yticks(places, [label.replace("$", r"\$") for label in labels])  # a name is no formula

@@ -7,9 +7,9 @@ import sys
 from types import SimpleNamespace
 
 import pytest
-from made_files import AS_REPEN, write_log, write_svmlight, write_visits
 
 from examples import with_outliers
+from made_files import AS_REPEN, write_log, write_svmlight, write_visits
 from ramodo.cli import main
 
 PROGRAM = """

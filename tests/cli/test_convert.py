@@ -11,9 +11,9 @@ import pandas as pd
 import pytest
 import scipy.io
 import scipy.sparse as sp
-from made_files import write_svmlight
 
 from examples import scattered
+from made_files import write_svmlight
 from ramodo.formats import Table, TextOptions, read
 from ramodo.formats import folder as rows_folder
 from ramodo.formats.text import vectorize

@@ -9,8 +9,8 @@ import re
 import numpy as np
 import pyarrow.parquet
 import pytest
-from made_files import AS_REPEN
 
+from made_files import AS_REPEN
 from ramodo import REPEN, Consensus, load
 from ramodo.cli import detect, main
 from ramodo.formats import TableOptions, read
@@ -96,7 +96,9 @@ def test_text_is_brought_to_length_1_for_repen_alone(ok, files, tmp_path):
         assert normalize(path, *AS_REPEN) == expected
         assert normalize(path) is None
     assert normalize(files.log, *AS_REPEN, "--normalize", "none") is None
-    assert normalize(files.visits, *AS_REPEN, "--text", "country") == "l2"
+    others = [flag for name in ("visit", "seconds", "bot", "day", "truth") for flag in ("--ignore", name)]
+    assert normalize(files.visits, *AS_REPEN, "--text", "country", *others) == "l2"
+    assert normalize(files.visits, *AS_REPEN, "--text", "country") is None
     assert normalize(files.log, "--normalize", "l2") == "l2"
 
 
@@ -148,7 +150,7 @@ def test_ids_with_commas_and_quotes(ok, tmp_path):
     (tmp_path / "data.csv").write_text("\n".join(lines) + "\n")
     found = rows_of(ok("detect", tmp_path / "data.csv", "--id", "id", "-o", "-"))
     assert [id for id, *_ in found] == names
-    shown = ok("detect", tmp_path / "data.csv", "--id", "id")
+    shown = ok("detect", tmp_path / "data.csv", "--id", "id", "--all")
     assert all(name in shown for name in names if "\n" not in name)
 
 
@@ -182,7 +184,7 @@ def test_the_summary_is_on_standard_output_and_nothing_on_the_other(run, files, 
 
 def test_the_highest_rows_are_shown_in_order(ok, files, data):
     order = np.argsort(-fitted(data[0]).outlier_scores_)
-    lines = re.split(r"reasons *\n", ok("detect", files.mail, "--top", 5))[1].splitlines()
+    lines = re.split(r"reasons *\n", ok("detect", files.mail, "--top", 5, "--all"))[1].splitlines()
     assert [line.split()[0] for line in lines] == [str(row) for row in order[:5]]
     assert "percentile" not in ok("detect", files.mail, "--top", 0)
     shown = ok("detect", files.log, "--top", 2)
@@ -256,7 +258,7 @@ def test_known_labels_go_by_the_ids_of_the_data(ok, tmp_path, files):
     found = scores_in(ok("detect", files.visits, "-o", "-", *read_as, "--labels", tmp_path / "known.parquet"))
     y = np.zeros(90, dtype=int)
     y[[87, 89]] = 1
-    X = read(str(files.visits), table=TableOptions(id="visit", label="truth")).X
+    X = read(str(files.visits), table=TableOptions(id="visit", label="truth", scale="auto")).X
     assert found == fitted(X, y, normalize="max").outlier_scores_.tolist()
 
 
@@ -347,7 +349,7 @@ def test_bad_usage(run, files, arguments):
 
 
 BAD = {
-    "a missing file": ("none.svm", None, "none.svm: No such file or directory"),
+    "a missing file": ("none.svm", None, "none.svm: there is no such file; check its name"),
     "an unknown suffix": ("data.doc", "1 1:2\n", "says nothing of its format"),
     "a bad line": ("data.svm", "1 1:2\n1 1:x\n", "data.svm, line 2, column 5"),
     "no rows": ("data.svm", "", "has no rows"),
@@ -378,10 +380,10 @@ def test_bad_data_leave_no_file(run, tmp_path, name, content, message):
         ("-o", "scores.txt", "cannot write .txt; allowed: .csv, .jsonl, .parquet, .npz"),
         ("-o", "scores", "cannot write a file without suffix"),
         ("-o", "scores.csv.gz", "cannot write .gz"),
-        ("-o", "nowhere/scores.csv", "allowed: a file in a folder that exists"),
+        ("-o", "nowhere/scores.csv", "allowed: one that exists. Make it first."),
         ("-o", "folder.csv", "which is no file"),
         ("-o", "pipe.csv", "which is no file"),
-        ("-m", "nowhere/model", "allowed: a file in a folder that exists"),
+        ("-m", "nowhere/model", "allowed: one that exists. Make it first."),
         ("-m", "folder.csv", "which is no file"),
         ("-m", "pipe.csv", "which is no file"),
     ],
@@ -429,3 +431,11 @@ def test_an_error_after_a_table_was_read_ends_in_order(start, files, tmp_path):
         _, err = process.communicate()
         assert process.returncode == 3, err
         assert b"has the label 2" in err
+
+
+def test_rows_of_a_kind_are_one_line_unless_all_are_asked_for(ok, tmp_path):
+    lines = [f"GET /page/{i % 7}/index.html 200" for i in range(90)] + ["POST /wget+evil.sh 500"] * 3
+    (tmp_path / "access.log").write_text("\n".join(lines) + "\n")
+    found = ok("detect", tmp_path / "access.log", "--top", 3)
+    assert "like it" in found
+    assert found.count("wget") < ok("detect", tmp_path / "access.log", "--top", 3, "--all").count("wget")

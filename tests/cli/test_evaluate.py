@@ -6,9 +6,9 @@ import anndata
 import numpy as np
 import pandas as pd
 import pytest
-from made_files import AS_REPEN
 from sklearn.metrics import average_precision_score, roc_auc_score
 
+from made_files import AS_REPEN
 from ramodo import load
 from ramodo.insight import agreement
 
@@ -95,8 +95,9 @@ def test_the_label_that_means_outlier(ok, run, files, noisy, tmp_path):
     assert ok("evaluate", files.mail_model, changed, "--outlier", -7) == ok("evaluate", files.mail_model, path)
     done = run("evaluate", files.mail_model, changed)
     assert done.code == 3
-    assert f"0 of {len(truth)} rows have the label 1; allowed: some of them" in done.err
-    assert "Labels found: -7, 3; say which means outlier with --outlier" in done.err
+    n = int(truth.sum())
+    assert "no row has the label 1, which is to mean outlier; allowed: outliers and other rows." in done.err
+    assert f"-7 ({n} rows), 3 ({len(truth) - n} rows): say which of them means outlier with --outlier" in done.err
 
 
 def test_labels_of_a_table(ok, run, files, tmp_path):
@@ -137,18 +138,19 @@ def test_labels_that_are_words(ok, run, files, words, tmp_path):
     for outlier in ("1", "tumor", "Tumour"):
         done = run("evaluate", tmp_path / "model", words, "--outlier", outlier)
         assert done.code == 3
-        assert f"0 of 90 rows have the label {outlier}; allowed: some of them" in done.err
-        assert "Labels found: normal, tumour; say which means outlier with --outlier" in done.err
+        assert f"no row has the label {outlier}, which is to mean outlier" in done.err
+        assert "Its labels are normal (86 rows), tumour (4 rows): say which of them means" in done.err
     done = run("evaluate", files.visits_model, files.visits, "--outlier", "tumour")
     assert done.code == 3
-    assert "Labels found: 0, 1;" in done.err
+    assert "Its labels are 0 (86 rows), 1 (4 rows):" in done.err
 
 
 def test_words_as_labels_in_other_files(ok, run, files, words, tmp_path):
     how = ["--id", "visit", "--label", "truth"]
     ok("convert", words, tmp_path / "words.npz", *how)
-    expected = ok("evaluate", files.visits_model, files.visits)
-    assert ok("evaluate", files.visits_model, tmp_path / "words.npz", "--outlier", "tumour") == expected
+    ok("fit", files.visits, *how, "--scale", "none", "-m", tmp_path / "model")  # dates as they are converted
+    expected = ok("evaluate", tmp_path / "model", files.visits)
+    assert ok("evaluate", tmp_path / "model", tmp_path / "words.npz", "--outlier", "tumour") == expected
     assert "normal: 86, tumour: 4" in ok("info", tmp_path / "words.npz")
     for suffix in (".svm", ".rows"):
         done = run("convert", words, tmp_path / f"words{suffix}", *how)
@@ -176,3 +178,66 @@ def test_data_without_labels(run, files):
     assert done.code == 3
     assert "access.log holds no labels" in done.err
     assert done.out == ""
+
+
+# ---- a table of labels -----------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def labels(tmp_path):
+    """Writes a table of labels."""
+
+    def write(text, name="labels.csv"):
+        (tmp_path / name).write_text(text)
+        return tmp_path / name
+
+    return write
+
+
+def test_labels_in_a_table_of_their_own(ok, files, noisy, labels):
+    """By row number where rows have no ids; in any order; the labels of the file itself do not matter."""
+    path, truth = noisy
+    expected = ok("evaluate", files.mail_model, path)
+    lines = [f"{row},{int(y)}" for row, y in enumerate(truth)]
+    given = labels("\n".join(["id,label", *lines[::-1]]) + "\n")
+    assert ok("evaluate", files.mail_model, files.mail, "--labels", given) == expected
+    alone = labels("odd\n" + "".join(f"{int(y)}\n" for y in truth), "alone.csv")
+    assert ok("evaluate", files.mail_model, files.mail, "--labels", alone) == expected
+    words = labels("id,said\n" + "".join(f"{i},{'bad' if y else 'fine'}\n" for i, y in enumerate(truth)), "w.csv")
+    named = ["--labels", words, "--label", "said", "--outlier", "bad"]
+    assert ok("evaluate", files.mail_model, files.mail, *named) == expected
+
+
+def test_labels_by_the_ids_of_the_data(ok, files, labels):
+    lines = files.visits.read_text().splitlines()[1:]
+    given = labels("visit,label\n" + "".join(f"{line.split(',')[0]},{line[-1]}\n" for line in lines))
+    expected = ok("evaluate", files.visits_model, files.visits)
+    assert ok("evaluate", files.visits_model, files.visits, "--labels", given) == expected
+
+
+def test_what_does_not_match_is_said(run, files, labels):
+    given = labels("id,label\n89,1\n88,1\n3,0\n4,0\nx7,1\nx8,0\n")
+    done = run("evaluate", files.log_model, files.log, "--labels", given)
+    assert done.code == 0, done.err
+    assert "2 of the 6 labels in " in done.err
+    assert "as that of 'x7'" in done.err
+    assert "86 of the 90 rows of " in done.err
+    assert "rows               4" in done.out
+    facts = json.loads(run("evaluate", files.log_model, files.log, "--labels", given, "--json", "-q").out)
+    assert (facts["rows"], facts["labels of no row"], facts["rows without a label"]) == (4, 2, 86)
+    assert facts["AUC-ROC"][0] == 1.0
+
+
+def test_labels_that_fit_nothing(run, files, labels):
+    def complaint(text, *more):
+        done = run("evaluate", files.log_model, files.log, "--labels", labels(text), *more)
+        assert done.code == 3
+        return done.err
+
+    assert "none of its 2 ids is that of a row of" in complaint("id,label\na,1\nb,0\n")
+    assert "labels.csv has no column 'id' to say which row a label is of; it has key, label" in complaint(
+        "key,label\n1,1\n2,0\n"
+    )
+    assert "has no column 'label'; it has id, truth" in complaint("id,truth\n1,1\n2,0\n")
+    assert "has one column, of 2 labels, and" in complaint("label\n1\n0\n")
+    assert "the id '1' is given twice" in complaint("id,label\n1,1\n1,0\n")

@@ -3,8 +3,8 @@
 import json
 
 import pytest
-from made_files import AS_REPEN
 
+from made_files import AS_REPEN
 from ramodo import load
 
 
@@ -12,13 +12,16 @@ def explained(ok, *arguments):
     return json.loads(ok("explain", *arguments, "--json"))
 
 
+def total(row):
+    """All that is said of a score, added up."""
+    return sum(reason["contribution"] for reason in row["reasons"]) + row["lacks"]["contribution"] + row["rest"]
+
+
 def test_reasons_of_a_row_of_a_table_have_names_and_sum_to_its_score(ok, files):
     row = explained(ok, files.visits_model, files.visits, "--row", "v088", "--top", 4)[0]
     assert (row["id"], row["row"], len(row["reasons"])) == ("v088", 88, 4)
     assert row["score"] == load(files.visits_model).outlier_scores_[88]
-    assert sum(reason["contribution"] for reason in row["reasons"]) + row["rest"] == pytest.approx(
-        row["score"], abs=1e-9
-    )
+    assert total(row) == pytest.approx(row["score"], abs=1e-9)
     names = {reason["feature"] for reason in row["reasons"]}
     assert names & {"country=XX", "seconds"}
     assert names <= set(load(files.visits_model).feature_names_in_)
@@ -35,23 +38,35 @@ def test_the_nearest_rows_have_the_ids_of_the_training_data(ok, files, tmp_path)
     assert f"nearest training rows: {', '.join(row['nearest'])}" in shown
 
 
-def test_tokens_of_text_have_names_also_those_that_the_row_lacks(ok, files):
-    found = explained(ok, files.log_model, files.log, "--row", 89, "--row", 5, "--top", 60)
-    assert [row["row"] for row in found] == [89, 5]
-    reasons = [reason for row in found for reason in row["reasons"]]
-    assert any(reason["value"] == 0 for reason in reasons)
-    assert not any(reason["feature"].startswith("feature ") for reason in reasons)
-    assert {"drop", "table", "users", "select"} & {reason["feature"] for reason in found[0]["reasons"]}
-    assert "DROP TABLE users; SELECT" in ok("explain", files.log_model, files.log, "--row", 89)
+def test_a_document_stands_out_by_runs_of_its_characters(ok, files):
+    """Each place of it once, and with what it lacks and the rest they are the score."""
+    lines = files.log.read_text().splitlines()
+    for row in explained(ok, files.log_model, files.log, "--row", 89, "--row", 5, "--top", 60):
+        assert total(row) == pytest.approx(row["score"], abs=1e-9)
+        assert abs(row["rest"]) < row["score"]
+        taken = set()
+        for reason in row["reasons"]:
+            for begin, end, _ in reason["spans"]:
+                assert lines[row["row"]][begin:end].lower() == reason["feature"][1:-1].lower()
+                assert not taken & set(range(begin, end))
+                taken |= set(range(begin, end))
+            assert sum(span[2] for span in reason["spans"]) == pytest.approx(reason["contribution"])
+    row = explained(ok, files.log_model, files.log, "--row", 89)[0]
+    assert row["reasons"][0]["feature"] == "'TABLE users; SELECT'"
+    shown = ok("explain", files.log_model, files.log, "--row", 89)
+    assert "DROP TABLE users; SELECT" in shown
+    assert "in at most 1 of 90 rows" in shown
 
 
-def test_tokens_that_a_new_document_lacks_have_names_too(ok, files, tmp_path):
+def test_tokens_that_a_document_lacks_have_names(ok, files, tmp_path):
     """The model keeps the names of what its references have."""
     (tmp_path / "new.log").write_text("zzzz qqqq\n")
-    reasons = explained(ok, files.log_model, tmp_path / "new.log", "--top", 60)[0]["reasons"]
-    lacking = [reason for reason in reasons if reason["value"] == 0]
+    row = explained(ok, files.log_model, tmp_path / "new.log", "--top", 60)[0]
+    lacking = row["lacks"]["strongest"]
     assert len(lacking) > 5
-    assert not any(reason["feature"].startswith("feature ") for reason in lacking)
+    assert not any(reason["value"] or reason["feature"].startswith("feature ") for reason in lacking)
+    assert row["lacks"]["features"] >= len(lacking)
+    assert "lacks what most rows have: " in ok("explain", files.log_model, tmp_path / "new.log")
 
 
 @pytest.mark.parametrize("first", [0, 1])

@@ -2,6 +2,7 @@
 
 import re
 import shlex
+from pathlib import Path
 
 import pytest
 import typer.main
@@ -9,6 +10,7 @@ import typer.main
 import ramodo
 from ramodo import demo
 from ramodo.cli.app import app
+from ramodo.cli.flags import FITTING, FLAGGING, MODEL_FILE, READING, TEXT, WRITING
 
 COMMANDS = [name for name, command in typer.main.get_command(app).commands.items() if not command.hidden]
 
@@ -36,6 +38,33 @@ def test_the_help_of_each_command_has_an_example_that_fits_it(run, command, flag
         assert example in plain(done.out)
         words = shlex.split(example.split(f"ramodo {command}")[1])
         assert {word for word in words if word.startswith("-")} <= known
+
+
+def test_each_option_of_each_command_is_documented():
+    """On the page of the command line, or where that leads for options of detectors, formats and data sets."""
+    folder = Path(__file__).parents[2] / "docs"
+    pages = ("command-line.md", "options.md", "datasets.md", "scale.md", "serving.md", "triage.md")
+    text = "".join((folder / page).read_text(encoding="utf-8") for page in pages)
+    commands = typer.main.get_command(app).commands
+    flags = [
+        (name, flag)
+        for name in COMMANDS
+        for parameter in commands[name].params
+        for flag in (*parameter.opts, *parameter.secondary_opts)
+        if flag.startswith("--")
+    ]
+    assert len(flags) > 60
+    assert [pair for pair in flags if not re.search(rf"{pair[1]}(?![\w-])", text)] == []
+
+
+@pytest.mark.parametrize("command", ["detect", "score"])
+def test_options_stand_under_headings_what_is_written_first(run, command):
+    shown = plain(run(command, "--help").out)
+    places = [shown.find(heading) for heading in (WRITING, MODEL_FILE, FITTING, FLAGGING, READING, TEXT)]
+    there = [place for place in places if place >= 0]
+    assert there == sorted(there)
+    assert len(there) == {"detect": 6, "score": 2}[command]
+    assert shown.find("--output", there[0]) < shown.find("--flagged", there[0])
 
 
 def test_the_help_names_all_commands(run):

@@ -126,3 +126,80 @@ def test_damaged_arrays_are_refused_not_counted(run, tmp_path):
     done = run("info", tmp_path / "data.npz")
     assert done.code == 3
     assert "data.npz is not a matrix" in done.err
+
+
+# ---- a page for people, and what is private --------------------------------------------------------------------------
+
+
+def test_a_person_gets_a_page_and_a_program_all(ok, files):
+    shown = ok("info", files.log_model)
+    assert len(shown) < 2500
+    assert "etc" not in shown.replace("etc.", "")  # no token of the text
+    facts = json.loads(ok("info", files.log_model, "--json"))
+    assert facts["bytes"] == files.log_model.stat().st_size == sum(facts["tables"].values())
+    assert f"{facts['training rows']:,}, {facts['flagged training rows']:,} of them flagged" in shown
+    assert len(facts["data read as"]["tokens"]) == facts["private"]["tokens of text"] > 100
+    assert f"{facts['private']['tokens of text']:,} tokens of text" in shown
+    assert "; no ids of rows, names of columns" in shown
+    assert facts["fitted"].endswith("UTC")
+    assert facts["fitted"] in shown
+    largest = next(iter(facts["tables"]))
+    assert f"MB: {largest} " in shown or f"kB: {largest} " in shown
+    assert "words='1-1'" in shown
+
+
+def test_the_tables_of_every_model_have_names(ok, files, data, tmp_path):
+    """What each array is said to be is what docs/security.md says; sizes add up."""
+    for path in (files.mail_model, files.visits_model, files.log_model):
+        tables = json.loads(ok("info", path, "--json"))["tables"]
+        assert list(tables.values()) == sorted(tables.values(), reverse=True)
+        assert {"training rows, as they were given", "weights of features"} <= set(tables)
+
+
+PRIVATE = ("passwd", "index", "SELECT")
+
+
+def test_a_model_without_tokens(ok, files, tmp_path):
+    """No fragment of the text is in the file; what a row has is named by the row."""
+    ok("fit", files.log, "-m", tmp_path / "model", "--no-tokens", "-q")
+    content = (tmp_path / "model").read_bytes()
+    kept = files.log_model.read_bytes()
+    assert all(word.lower().encode() in kept for word in PRIVATE)
+    header = content[: int.from_bytes(content[:8], "little") + 8]
+    assert not any(word.lower().encode() in header for word in PRIVATE)
+    facts = json.loads(ok("info", tmp_path / "model", "--json"))
+    assert facts["private"]["tokens of text"] == 0
+    assert facts["private"]["command line"] == 1
+    assert ok("score", tmp_path / "model", files.log) == ok("score", files.log_model, files.log)
+    (tmp_path / "new.log").write_text("POST /admin/../../etc/passwd 500\n")
+    (row,) = json.loads(ok("explain", tmp_path / "model", tmp_path / "new.log", "--top", 12, "--json"))
+    names = [reason["feature"] for reason in row["reasons"]]
+    assert len(names) == 12
+    assert not any(name.startswith("feature ") for name in names)
+    assert all(name.strip("'") in "post /admin/../../etc/passwd 500" for name in names)
+    assert sum(r["contribution"] for r in row["reasons"]) + row["rest"] == pytest.approx(row["score"])
+    assert "feature " not in ok("explain", tmp_path / "model", tmp_path / "new.log").replace("other features", "")
+
+
+def test_a_model_without_provenance(ok, files, tmp_path):
+    ok("fit", files.visits, "--id", "visit", "-m", tmp_path / "model", "--no-provenance", "-q")
+    content = (tmp_path / "model").read_bytes()
+    assert b"v000" not in content
+    assert b"visits.csv" not in content
+    assert str(tmp_path).encode() not in content
+    facts = json.loads(ok("info", tmp_path / "model", "--json"))
+    assert facts["fitted"] is None
+    assert facts["private"]["ids of rows"] == facts["private"]["command line"] == 0
+    assert "fitted" in ok("info", tmp_path / "model")
+    ok("explain", tmp_path / "model", files.visits)
+    ok("report", tmp_path / "model", files.visits, "-o", tmp_path / "r.html")
+
+
+def test_what_is_left_out_needs_a_file(run, files, tmp_path):
+    for flag in ("--no-tokens", "--no-provenance"):
+        done = run("detect", files.log, flag)
+        assert done.code == 2
+        assert f"{flag} was given, and no model is written; allowed: with --model FILE." in done.err
+    done = run("fit", files.log, "-m", tmp_path / "m", "--no-tokens", "--vocabulary")
+    assert done.code == 2
+    assert "a vocabulary is the tokens of the training text" in done.err

@@ -32,7 +32,7 @@ def test_columns_of_formats_that_have_none(run, files, tmp_path, arguments, give
 
 
 def test_columns_that_a_model_remembers_are_not_asked_of_other_formats(ok, files, tmp_path):
-    how = ["--id", "visit", "--label", "truth", "--ignore", "country"]
+    how = ["--id", "visit", "--label", "truth", "--ignore", "country", "--ignore", "day"]
     ok("fit", files.visits, "-m", tmp_path / "model", *how)
     ok("convert", files.visits, tmp_path / "visits.npz", *how)
     assert ok("score", tmp_path / "model", tmp_path / "visits.npz") == ok("score", tmp_path / "model", files.visits)
@@ -87,16 +87,17 @@ def test_too_few_rows(run, tmp_path):
 def test_a_model_of_text_says_that_it_reads_text(run, ok, files, tmp_path):
     done = run("score", files.log_model, files.visits)
     assert done.code == 3
-    assert "of the model, which reads text (a document a line), and was given csv." in done.err
-    ok("fit", files.visits, "--text", "country", "-m", tmp_path / "model", "--vocabulary")
+    assert "visits.csv is read as csv, and the model was fitted to text, a document a line; allowed: " in done.err
+    others = [part for name in ("visit", "seconds", "bot", "day", "truth") for part in ("--ignore", name)]
+    ok("fit", files.visits, "--text", "country", *others, "-m", tmp_path / "model", "--vocabulary")
     (tmp_path / "data.csv").write_text("country,b\n1,2\n2,4\n")
     ok("convert", tmp_path / "data.csv", tmp_path / "data.npz")
     done = run("score", tmp_path / "model", tmp_path / "data.npz")
     assert done.code == 3
-    assert "which reads text (the column 'country' of a table), and was given numpy." in done.err
+    assert "data.npz is read as numpy, and the model was fitted to documents, the column 'country' of" in done.err
 
 
 def test_other_models_say_what_they_were_fitted_to(run, files):
     done = run("score", files.mail_model, files.log)
     assert done.code == 3
-    assert "allowed: the 40 of the model, which was fitted to svmlight, and was given text." in done.err
+    assert "access.log is read as text, with 4,194,304 columns, and the model was fitted to svmlight" in done.err

@@ -84,7 +84,7 @@ def test_the_tokens_of_text(ok, files, tmp_path):
     assert [float(score) for _, score in scores(found)] == detector.outlier_score(X).tolist()
 
 
-def test_the_text_column_of_a_table(ok, tmp_path):
+def test_the_text_column_of_a_table(ok, run, tmp_path):
     rows = [{"n": i, "words": f"request {i % 7} from host {i % 3}", "key": f"k{i}"} for i in range(40)]
     lines = "n,words,key\n" + "".join(f"{r['n']},{r['words']},{r['key']}\n" for r in rows)
     (tmp_path / "data.csv").write_text(lines)
@@ -102,8 +102,12 @@ def test_the_text_column_of_a_table(ok, tmp_path):
         "-q",
     )
     assert ok("score", tmp_path / "model", tmp_path / "data.csv") == found
-    (tmp_path / "few.csv").write_text("key,words\nk5,request 5 from host 2\n")
+    (tmp_path / "few.csv").write_text("key,words,new,n\nk5,request 5 from host 2,,5\n")
     assert scores(ok("score", tmp_path / "model", tmp_path / "few.csv")) == [scores(found)[5]]
+    (tmp_path / "few.csv").write_text("key,words\nk5,request 5 from host 2\n")
+    done = run("score", tmp_path / "model", tmp_path / "few.csv")
+    assert done.code == 3
+    assert "few.csv lacks 1 of the 1 columns that the model was fitted with, as 'n'" in done.err
 
 
 # ---- tables ----------------------------------------------------------------------------------------------------------
@@ -133,7 +137,8 @@ def test_a_missing_column_is_refused(run, files, table, visits, column):
     rows = [{name: value for name, value in row.items() if name != column} for row in visits]
     done = run("score", files.visits_model, table(rows))
     assert done.code == 3
-    assert f"new.csv lacks the column '{column}" in done.err
+    assert "new.csv lacks " in done.err
+    assert f"columns that the model was fitted with, as '{column}" in done.err
     assert done.out == ""
 
 
@@ -142,7 +147,8 @@ def test_numbers_that_became_text_are_refused(run, files, table, visits, column)
     rows = [{**row, column: "unknown" if i == 5 else row[column]} for i, row in enumerate(visits)]
     done = run("score", files.visits_model, table(rows))
     assert done.code == 3
-    assert f"column '{column}' holds text, as 'unknown' in row 'v005'; allowed: numbers" in done.err
+    allowed = "dates" if column == "day" else "numbers"
+    assert f"column '{column}' holds text, as 'unknown' in row 'v005'; allowed: {allowed}" in done.err
 
 
 def test_text_that_looks_like_numbers_in_new_data(ok, table, tmp_path):
@@ -216,4 +222,4 @@ def test_names_of_genes_are_compared_too(ok, run, tmp_path):
     np.savez(tmp_path / "fewer.npz", X=X[:, 1:], names=names[1:])
     done = run("score", tmp_path / "model", tmp_path / "fewer.npz")
     assert done.code == 3
-    assert "fewer.npz lacks the column 'g=1'" in done.err
+    assert "fewer.npz lacks 1 of the 4 columns that the model was fitted with, as 'g=1'" in done.err

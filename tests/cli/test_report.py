@@ -5,8 +5,8 @@ import re
 import shlex
 
 import pytest
-from made_files import AS_REPEN
 
+from made_files import AS_REPEN
 from ramodo import load
 from ramodo.cli import reading
 
@@ -65,14 +65,15 @@ def test_new_documents_have_tokens_too(ok, files, tmp_path):
     ok("report", files.log_model, tmp_path / "new.log", "-o", tmp_path / "new.html")
     found = content_of(tmp_path / "new.html")
     assert found["table"]["rows"][0]["text"] == "wget evil.sh"
-    assert {"'wge'", "'evi'"} <= set(found["names"])
+    assert any("wget" in name for name in found["names"])
+    assert found["table"]["rows"][0]["marks"]
 
 
 def test_labels_that_were_asked_for_must_be_there(ok, run, files, tmp_path):
     target = tmp_path / "report.html"
     for arguments, words in (
-        (["--outlier", 7], "0 of 120 rows have the label 7; allowed: some of them"),
-        (["--outlier", "spam"], "0 of 120 rows have the label spam"),
+        (["--outlier", 7], "no row has the label 7, which is to mean outlier"),
+        (["--outlier", "spam"], "no row has the label spam"),
     ):
         done = run("report", files.mail_model, files.mail, "-o", target, *arguments)
         assert done.code == 3

@@ -125,6 +125,34 @@ def test_scores_before_a_wrong_line_have_been_given(start, files):
     assert b"standard input, line 2, column 5" in err
 
 
+BAD = {
+    "mail": (b"0 1:x\n", "standard input, line 2, column 5"),
+    "not finite": (b"0 1:1e300\n", "standard input, line 2: X contains the value 1e+300"),
+}
+
+
+@pytest.mark.parametrize(("bad", "told"), BAD.values(), ids=BAD)
+def test_a_stream_goes_on_after_a_bad_row(run, ok, files, bad, told):
+    lines = files.mail.read_bytes().splitlines(keepends=True)[:4]
+    expected = ok("score", files.mail_model, "-", stdin=b"".join(lines)).splitlines()
+    given = b"".join([lines[0], bad, *lines[1:], b"0 0:1\n"])
+    done = run("score", files.mail_model, "-", stdin=given)
+    assert done.code == 3
+    assert told in done.err
+    assert "standard input: 2 of 6 rows could not be read and were skipped" in done.err
+    found = done.out.splitlines()
+    assert [line.split(",")[0] for line in found[1:]] == ["0", "2", "3", "4"]
+    assert [line.split(",", 1)[1] for line in found] == [line.split(",", 1)[1] for line in expected]
+
+
+def test_a_strict_stream_ends_after_the_good_rows_before(run, files):
+    lines = files.mail.read_bytes().splitlines(keepends=True)[:4]
+    done = run("score", files.mail_model, "-", "--strict", stdin=b"".join([*lines[:2], b"0 1:x\n", *lines[2:]]))
+    assert done.code == 3
+    assert "standard input, line 3, column 5" in done.err
+    assert [line.split(",")[0] for line in done.out.splitlines()[1:]] == ["0", "1"]
+
+
 # ---- output that ends, or has no room --------------------------------------------------------------------------------
 
 

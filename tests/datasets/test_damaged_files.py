@@ -24,7 +24,7 @@ DAMAGED = [
     ("OT", {"ovarianTumour.arff": b"@ATTRIBUTE a REAL\n@DATA\n1\n"}, "has 0 attributes named Decision"),
     ("News20", {"news20.binary": b"3 1:1\n"}, "has the class 3; allowed: 1 and -1"),
     ("News20", {"news20.binary.bz2": b"BZh9 damaged"}, "is damaged"),
-    ("News20", {"news20.binary": b"1 1355192:1\n"}, "1355191"),
+    ("News20", {"news20.binary": b"1 1355192:1\n"}, "1,355,191"),
     ("URL", {"url_svmlight.tar.gz": b"\x1f\x8b damaged"}, "is damaged"),
     ("URL", {"url_svmlight.tar.gz": tiny_files.url_tar()[:3000]}, "is damaged"),
     ("Webspam", {"webspam_wc_normalized_trigram.svm": b""}, "has no rows"),

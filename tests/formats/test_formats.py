@@ -41,8 +41,13 @@ SUFFIXES = {
     ".text": "text",
     ".log": "text",
     ".urls": "text",
+    ".jsonl": "jsonl",
+    ".ndjson": "jsonl",
     ".rows": "rows",
 }
+
+NO_SUFFIX = {"accesslog", "documents"}
+"""Logs have the suffix of text, and a folder of documents is told by what it holds."""
 
 
 @pytest.mark.parametrize(("suffix", "format"), SUFFIXES.items())
@@ -52,8 +57,9 @@ def test_the_suffix_says_what_a_file_is(suffix, format):
     assert format in FORMATS
 
 
-def test_every_format_has_a_suffix():
-    assert set(SUFFIXES.values()) == set(FORMATS)
+def test_every_format_has_a_suffix_but_these():
+    assert set(SUFFIXES.values()) | NO_SUFFIX == set(FORMATS)
+    assert not NO_SUFFIX & set(SUFFIXES.values())
 
 
 def test_a_suffix_is_that_of_one_format():
@@ -88,11 +94,23 @@ def test_a_module_and_a_line_are_a_format(tmp_path, monkeypatch):
         format_of("data.doc")
 
 
-STREAMED = {"svmlight": b"1 2:5\n-1 1:4 3:1\n", "text": b"one two\nthree\n"}
+STREAMED = {
+    "svmlight": b"1 2:5\n-1 1:4 3:1\n",
+    "text": b"one two\nthree\n",
+    "jsonl": b'{"n": 1, "m": 0.5}\n{"n": 3, "m": 2}\n',
+    "accesslog": (
+        b'1.2.3.4 - - [10/Oct/2024:13:55:36 +0000] "GET /a HTTP/1.1" 200 23\n'
+        b'1.2.3.5 - - [10/Oct/2024:13:56:36 +0000] "GET /b HTTP/1.1" 200 25\n'
+    ),
+}
 
 
 def test_the_formats_of_lines_can_be_streamed():
     assert {format.name for format in all_formats() if format.of_stream} == set(STREAMED)
+
+
+def values_of(table):
+    return (table.X.toarray() if sp.issparse(table.X) else table.X).tolist()
 
 
 @pytest.mark.parametrize("name", STREAMED)
@@ -101,10 +119,10 @@ def test_rows_of_a_stream_are_those_of_the_file(tmp_path, name):
     (tmp_path / "data").write_bytes(STREAMED[name])
     how, format = How(n_features=9, texts=TextOptions(bits=8)), format_named(name)
     table = format.read(str(tmp_path / "data"), how)
-    whole, how = table.X.toarray().tolist(), replace(how, frequencies=table.frequencies)
+    whole, how = values_of(table), replace(how, frequencies=table.frequencies, weights=table.weights)
     first, second = STREAMED[name].splitlines(keepends=True)
-    assert format.of_stream("it", STREAMED[name], 0, how).X.toarray().tolist() == whole
-    found = [format.of_stream("it", line, i, how).X.toarray().tolist() for i, line in enumerate((first, second))]
+    assert values_of(format.of_stream("it", STREAMED[name], 0, how)) == whole
+    found = [values_of(format.of_stream("it", line, i, how)) for i, line in enumerate((first, second))]
     assert found[0] + found[1] == whole
     if name == "svmlight":
         with pytest.raises(FormatError, match="it, line 8, column 3"):
@@ -123,7 +141,9 @@ def test_what_is_asked_for_wins(tmp_path):
     assert format_of(str(tmp_path), "text") == "text"
 
 
-def test_a_folder_is_a_rows_folder(tmp_path):
+def test_a_folder_is_a_rows_folder_or_one_of_documents(tmp_path):
+    assert format_of(str(tmp_path)) == "documents"
+    (tmp_path / "meta.json").write_text("{}")
     assert format_of(str(tmp_path)) == "rows"
 
 

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from examples import scattered
 from ramodo.data.opening import DataError, open_rows
 from ramodo.formats import FormatError, Table, TableOptions, TextOptions, folder, read, svmlight
+from ramodo.formats.recognising import is_plain
 from ramodo.formats.text import vectorize
 
 # ---- bytes -----------------------------------------------------------------------------------------------------------
@@ -137,6 +138,8 @@ def test_text(place, content):
         return
     options = TextOptions(words=(1, 2), characters=(1, 3), bits=20, idf=False)
     table = use(path, texts=options)
+    if not is_plain(content):  # packed, or marked: what its first bytes say it is
+        return
     assert table.X.shape[0] == content.count(b"\n") + (not content.endswith(b"\n"))
     expected = vectorize(
         [line.decode("utf-8", "replace") for line in content.removesuffix(b"\n").split(b"\n")], options

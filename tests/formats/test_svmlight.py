@@ -223,7 +223,7 @@ def test_an_index_0_in_a_file_said_to_begin_at_1():
 
 
 def test_features_that_the_model_does_not_know():
-    with pytest.raises(FormatError, match="text has the feature 30; allowed: 0 to 29, as in the model"):
+    with pytest.raises(FormatError, match=r"text has the index 31; allowed: 1 to 30, the features"):
         parse(b"1 1:2 31:4\n", n_features=30)
 
 

@@ -31,7 +31,7 @@ from ramodo import RAMODO, REPEN, Conformal, KthNeighborREPEN, Layers, TopK, loa
 from ramodo.cli.info import _of_model  # noqa: E402
 from ramodo.cli.reading import source_of  # noqa: E402
 from ramodo.data.opening import DataError, open_block  # noqa: E402
-from ramodo.formats import FormatError, How, TextOptions  # noqa: E402
+from ramodo.formats import FormatError, How, TextOptions, format_named  # noqa: E402
 from ramodo.formats.text import as_table  # noqa: E402
 from ramodo.kernels import Phi  # noqa: E402
 from ramodo.model.combining import Mean, Normalized  # noqa: E402
@@ -233,7 +233,7 @@ def judge(path):
 
 def _of_text(detector):
     """Documents as the model reads them have finite values, and a score where it has their columns."""
-    table = as_table(["two five", ""], source_of(detector, None, None).how(1))
+    table = as_table(["two five", ""], source_of(detector, None, None).how(format_named("text"), 1))
     assert np.isfinite(table.X.data).all()
     if table.X.shape[1] == detector.n_features_in_:
         detector.outlier_score(table.X)

@@ -104,7 +104,7 @@ def calls():
         "Explainer.add_squares": partial(explained_squares, part),
         "Explainer.explain": partial(explainer.explain, np.array([0, N]), wide, values, *view),
         "count_text": partial(_native.count_text, text, np.array([0, len(text)]), (1, 2), (0, 0), 20, 1),
-        "text_tokens": partial(_native.text_tokens, text, (1, 1), (0, 0), 20),
+        "text_spans": partial(_native.text_spans, text, (1, 1), (0, 0), 20),
         "document_frequencies": partial(_native.document_frequencies, wide, N),
         "TokenWeights": partial(_native.TokenWeights, wide, wide.astype(np.int32) * 0 + 1, 1, N),
         "TokenWeights.weigh": partial(
@@ -151,7 +151,7 @@ def test_another_thread_runs_meanwhile(name, unswitched):
 def test_every_native_function_is_here():
     """But those that look at no array."""
     named = {part.strip().split(".")[-1] for name in CALLS for part in name.split(",")}
-    known = named | {"instructions", "compiler", "TrainingOptions", "Trainer", "FeatureSums"}
+    known = named | {"instructions", "compiler", "TrainingOptions", "Trainer", "FeatureSums", "go_on"}
     functions = {name for name in dir(_native) if not name.startswith("_")}
     methods = {
         method

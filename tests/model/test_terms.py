@@ -47,7 +47,7 @@ def _all_reasons(model, rows):
     explained = explain(model, rows, scores, scores, str, rows.n_features, 1)
     contributions = np.zeros((rows.n_rows, rows.n_features))
     for row in explained:
-        for reason in row.reasons:
+        for reason in (*row.reasons, *row.lacks.strongest):
             contributions[row.row, reason.column] += reason.contribution
     return contributions, scores, explained
 

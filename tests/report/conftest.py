@@ -1,48 +1,18 @@
 """A real browser, and reports to look at in it."""
 
-import shutil
 from types import SimpleNamespace
 
 import pytest
 from report_pages import EVIL, Page
 
+from browser import driver  # noqa: F401 - a fixture
 from examples import with_outliers
 from ramodo import REPEN
 from ramodo.datasets import make_ultrahigh
 
-FLAGS = (
-    "--headless=new",
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-dev-shm-usage",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-    "--no-first-run",
-    "--window-size=1200,900",
-)
-
-
-@pytest.fixture(scope="session")
-def driver(tmp_path_factory):
-    webdriver = pytest.importorskip("selenium.webdriver", reason="the package selenium is not installed")
-    from selenium.webdriver.chrome.service import Service
-
-    chromium, chromedriver = shutil.which("chromium"), shutil.which("chromedriver")
-    if not chromium or not chromedriver:
-        pytest.skip("no browser: install Debian's chromium and chromium-driver to test reports in it")
-    options = webdriver.ChromeOptions()
-    options.binary_location = chromium
-    for flag in (*FLAGS, f"--user-data-dir={tmp_path_factory.mktemp('browser')}"):
-        options.add_argument(flag)
-    options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
-    started = webdriver.Chrome(options=options, service=Service(chromedriver))
-    yield started
-    started.quit()
-
 
 @pytest.fixture
-def page(driver):
+def page(driver):  # noqa: F811 - the fixture
     """A page that left nothing on the console by the end of the test."""
     page = Page(driver)
     yield page

@@ -134,30 +134,30 @@ def test_figures_on_paper_are_as_wide_as_it_whatever_the_screen_is(page, reports
     assert page.script("document.querySelectorAll('.main-svg[viewBox]').length") == 0
 
 
-def test_a_document_takes_four_lines_until_it_is_unfolded(page, fitted, data, tmp_path):
+def test_a_document_has_the_width_of_the_page(page, fitted, data, tmp_path):
     texts = ["x" * 50_000, "", *["short"] * 118]
     order = np.argsort(-fitted.outlier_scores_)
     path = fitted.report(data[0], tmp_path / "long.html", texts=[texts[i] for i in np.argsort(order)])
     for width in (1200, 390):
         page.open(path, width=width)
-        heights = page.script("[...document.querySelectorAll('td.text .clamp')].map((e) => e.clientHeight)")
-        assert heights[0] <= 4.2 * heights[1]
-        assert page.texts("#rows td.text")[1:3] == ["(empty)", "short"]
-        page.element("#rows tbody tr button").send_keys(Keys.ENTER)
-        assert page.texts(".details .why > p")[0] == "x" * 299 + "…"
-        page.script("document.querySelectorAll('#rows tbody tr button')[1].click()")
-        assert page.texts("#why-1 .why > p")[0].startswith("Nearest")
+        page.script("document.getElementById('every').click()")
+        assert page.texts("#rows .document")[:3] == ["x" * 599 + "…", "(empty)", "short"]
         assert page.script("document.documentElement.scrollWidth") <= width
 
 
-def test_documents_without_reasons_unfold_too(page, data, tmp_path):
+def test_ids_do_not_break(page, fitted, data, tmp_path):
+    page.open(fitted.report(data[0], tmp_path / "ids.html", ids=[f"2026-03-02 host-{i}" for i in range(120)]))
+    assert page.script("getComputedStyle(document.querySelector('#rows th.id')).whiteSpace") == "nowrap"
+    heights = page.script("[...document.querySelectorAll('#rows th.id')].map((e) => e.scrollHeight <= e.clientHeight)")
+    assert all(heights)
+
+
+def test_documents_without_reasons_are_shown_too(page, data, tmp_path):
     detector = RAMODO(IsolationForest(random_state=0), random_state=0, n_epochs=2).fit(data[0])
-    page.open(detector.report(data[0], tmp_path / "long.html", texts=["word " * 100] * 120))
-    button = page.element("#rows tbody tr td.text button")
-    assert button.text.startswith("Whole document")
-    button.send_keys(Keys.ENTER)
-    assert page.element("#why-0").text.endswith("…")
-    assert button.get_attribute("aria-expanded") == "true"
+    page.open(detector.report(data[0], tmp_path / "long.html", texts=["word " * 200] * 120))
+    assert page.texts("#rows .document")[0].endswith("…")
+    assert page.texts(".why-button") == []
+    assert not page.element("#first").is_displayed()
 
 
 def test_paper_has_light_colours_and_nothing_folded(page, reports):

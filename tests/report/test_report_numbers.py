@@ -16,6 +16,7 @@ from sklearn.metrics import average_precision_score, roc_auc_score, roc_curve
 import ramodo
 from ramodo import RAMODO, REPEN, Conformal, Consensus, TopK, load
 from ramodo.insight.guarantees import guarantee_of
+from ramodo.insight.noise import flags_of_noise
 from ramodo.options import OptionError
 from ramodo.report.page import as_json
 from ramodo.report.words import percent
@@ -100,8 +101,7 @@ def test_what_rows_lack_is_told_from_what_they_have(fitted, data, tmp_path):
     assert [driver[3] for driver in found["groups"][0]["drivers"]] == [True, False, True]
     said = " ".join(found["summary"])
     assert "most of all by “zq”, and it lacks 'the'." in said
-    assert "of 20 rows, most of all by “zq”, and they lack 'the' and 'he '." in said
-    assert "runs of characters, shown in single quotes" in found["notation"]
+    assert "Reasons in single quotes are runs of characters" in found["notation"]
 
 
 def test_where_features_are_no_tokens_there_is_no_word_of_their_notation(report, fitted, data):
@@ -330,3 +330,37 @@ def test_without_plotly_the_error_says_what_to_install(fitted, monkeypatch, tmp_
         monkeypatch.setitem(sys.modules, name, None)
     with pytest.raises(ValueError, match=r"^a report needs the package plotly: pip install 'ramodo\[report\]'\.$"):
         fitted.report(None, tmp_path / "report.html")
+
+
+def test_kinds_cover_all_rows_that_are_flagged(report, quick):
+    """Also those that are too many for the table; each is in one kind."""
+    rng = np.random.default_rng(0)
+    X = (rng.random((3000, 60)) < 0.1) * 1.0
+    X[:700, 50:53] += 6
+    X[700:1000, 55:58] += 9
+    found = report(quick(threshold=0.33).fit(X), X)
+    assert len(found["table"]["rows"]) >= 500
+    assert sum(n for n, _ in found["kinds"]) >= 900
+    places = [place for _, group in found["kinds"] for place in group]
+    assert sorted(places) == list(range(len(found["table"]["rows"])))
+    assert found["groups"][0]["n"] >= 250
+    assert "of them are of" in found["headline"]
+
+
+def test_many_flags_are_compared_with_those_of_noise(report, quick):
+    rng = np.random.default_rng(0)
+    X = rng.random((3000, 5))
+    few, many = report(quick(threshold=TopK(20)).fit(X), X), report(quick(threshold=0.2).fit(X), X)
+    assert few["noise"] == ""
+    assert "would give about 600 flags with this cut-off, and here are 600" in many["noise"]
+    assert flags_of_noise(quick().fit(X), 1000) == round(1000 * np.exp(-1 - np.sqrt(3)))
+    assert flags_of_noise(quick(threshold=Conformal(0.2, held_out=0.4)).fit(X), 1000) is None
+
+
+def test_axes_are_named_by_the_features_that_go_with_them(report, quick):
+    rng = np.random.default_rng(0)
+    X = rng.random((300, 12)) * 0.01
+    X[:150, 3] += 1
+    X[150:, 7] += 1
+    found = report(quick().fit(X), X, names=[f"word {j}" for j in range(12)])
+    assert {"word 3", "word 7"} & set(found["map"]["axes"][0])

@@ -83,11 +83,29 @@ def _text(error: BaseException) -> str:
     if isinstance(error, OSError) and error.errno == errno.ENOMEM:
         return _memory_text(error.strerror or "")
     if isinstance(error, OSError) and error.strerror is not None:
+        if error.filename == "-":
+            return _NO_STREAM
         if error.errno in NO_ROOM:
             return f"{error.filename or 'standard output'} could not be written: {error.strerror}."
         if error.filename is not None:
-            return f"{error.filename}: {error.strerror}"
+            return f"{error.filename}: {_WHAT_TO_DO.get(error.errno or 0, error.strerror)}"
+    if isinstance(error, FileNotFoundError) and (str(error) == "-" or "'-'" in str(error)):  # as pyarrow says it
+        return _NO_STREAM
+    if type(error).__name__ == "ModelFileError" and _NO_MODEL in str(error):
+        return f"{str(error).rstrip('.')}; the model comes first: ramodo COMMAND MODEL DATA."
     return str(error) or type(error).__name__
+
+
+_WHAT_TO_DO = {
+    errno.ENOENT: "there is no such file; check its name, or give its whole path.",
+    errno.EACCES: "you have no permission to open it; ask its owner, or copy it to where you have.",
+    errno.EISDIR: "it is a folder; allowed: a file.",
+}
+"""What the system says in fewer words."""
+
+_NO_STREAM = "- is standard input, which this format is not read from; save it as a file, and give that."
+
+_NO_MODEL = "it does not begin as one"
 
 
 def _memory_text(said: str) -> str:

@@ -7,7 +7,24 @@ from typing import Annotated, Optional
 import typer
 
 from ..options import TOP
-from .flags import Fitting, Format, Id, Json, Label, Quiet, Reading, ReadingToFit, Seed, Threads, flag_of
+from .flags import (
+    MODEL_FILE,
+    WRITING,
+    Cluster,
+    Fitting,
+    Format,
+    Id,
+    Json,
+    Keeping,
+    Label,
+    Quiet,
+    Reading,
+    ReadingToFit,
+    Seed,
+    Threads,
+    Writing,
+    flag_of,
+)
 from .groups import grouped
 
 app = typer.Typer(
@@ -22,11 +39,25 @@ Data = Annotated[str, typer.Argument(metavar="DATA", help="File or rows folder; 
 ModelPath = Annotated[str, typer.Argument(metavar="MODEL", help="A file that fit or detect wrote.")]
 Output = Annotated[
     Optional[str],  # noqa: UP045 - typer reads it
-    typer.Option("-o", "--output", help="Where to write: .csv, .jsonl, .parquet or .npz; - is standard output."),
+    typer.Option(
+        "-o",
+        "--output",
+        help="Where to write scores: .csv, .jsonl, .parquet or .npz; - is standard output.",
+        rich_help_panel=WRITING,
+    ),
 ]
-Report = Annotated[Optional[str], typer.Option("--report", help="Write a report to this .html file.")]  # noqa: UP045
-Model = Annotated[Optional[str], typer.Option("-m", "--model", help="Write the model to this file.")]  # noqa: UP045
+Report = Annotated[
+    Optional[str],  # noqa: UP045
+    typer.Option("--report", help="Write a report to this .html file.", rich_help_panel=WRITING),
+]
+Model = Annotated[
+    Optional[str],  # noqa: UP045
+    typer.Option("-m", "--model", help="Write the model to this file.", rich_help_panel=MODEL_FILE),
+]
 Top = Annotated[int, typer.Option("--top", help="Rows to show.", min=0)]
+Every = Annotated[
+    bool, typer.Option("--all", help="Show every one of the top rows, not only the highest of each kind.")
+]
 
 
 def _print_version(asked: bool) -> None:
@@ -50,33 +81,45 @@ def ramodo(
 @grouped
 def detect(
     data: Data,
-    reading: ReadingToFit,
-    fitting: Fitting,
+    *,
     output: Output = None,
-    model: Model = None,
     report: Report = None,
+    writing: Writing,
+    model: Model = None,
+    keeping: Keeping,
+    fitting: Fitting,
+    reading: ReadingToFit,
+    cluster: Cluster = None,
     top: Top = 10,
+    every: Every = False,
     quiet: Quiet = False,
     json: Json = False,
 ) -> None:
     """Fit, rank and flag: the main job.
 
     `ramodo detect mail.svm -o scores.csv --report mail.html`
+
+    `ramodo detect access.log -o found.csv --flagged --with text --reasons 3`
     """
-    from .detect import run_detect
+    from .detect import Targets, run_detect
     from .reading import Source
 
     source = Source.asked(reading)
-    run_detect(data, source, fitting, output=output, model=model, report=report, top=top, quiet=quiet, as_json=json)
+    targets = Targets(output, model, report, writing, keeping)
+    run_detect(data, source, fitting, targets, cluster=cluster, top=top, every=every, quiet=quiet, as_json=json)
 
 
 @app.command()
 @grouped
 def fit(
     data: Data,
-    model: Annotated[str, typer.Option("-m", "--model", help="Write the model to this file.")],
+    model: Annotated[
+        str, typer.Option("-m", "--model", help="Write the model to this file.", rich_help_panel=MODEL_FILE)
+    ],
     reading: ReadingToFit,
     fitting: Fitting,
+    keeping: Keeping,
+    cluster: Cluster = None,
     quiet: Quiet = False,
     json: Json = False,
 ) -> None:
@@ -84,20 +127,28 @@ def fit(
 
     `ramodo fit mail.svm -m mail.ramodo`
     """
-    from .detect import run_detect
+    from .detect import Targets, run_detect
     from .reading import Source
 
     source = Source.asked(reading)
-    run_detect(data, source, fitting, output=None, model=model, top=0, quiet=quiet, as_json=json)
+    targets = Targets(model=model, keeping=keeping)
+    run_detect(data, source, fitting, targets, cluster=cluster, top=0, quiet=quiet, as_json=json)
 
 
 @app.command()
+@grouped
 def score(
     model: ModelPath,
     data: Data,
+    *,
     output: Output = "-",
+    writing: Writing,
     format: Format = None,
     id: Id = None,
+    cluster: Cluster = None,
+    strict: Annotated[
+        bool, typer.Option("--strict", help="From standard input: stop at a row that cannot be read, and skip none.")
+    ] = False,
     threads: Threads = None,
     quiet: Quiet = False,
 ) -> None:
@@ -109,7 +160,18 @@ def score(
     """
     from .score import run_score
 
-    run_score(model, data, output=output or "-", format=format, id=id, threads=threads, quiet=quiet)
+    run_score(
+        model,
+        data,
+        writing,
+        output=output or "-",
+        format=format,
+        id=id,
+        cluster=cluster,
+        threads=threads,
+        quiet=quiet,
+        strict=strict,
+    )
 
 
 @app.command()
@@ -184,9 +246,14 @@ def report(
 def evaluate(
     model: ModelPath,
     data: Data,
-    format: Format = None,
-    label: Label = None,
+    labels: Annotated[
+        Optional[str],  # noqa: UP045
+        typer.Option("--labels", help="Table with the labels, for data that have none: columns id and label."),
+    ] = None,
     outlier: Annotated[str, typer.Option("--outlier", help="The label that means outlier, a number or a word.")] = "1",
+    format: Format = None,
+    id: Id = None,
+    label: Label = None,
     threads: Threads = None,
     seed: Seed = 0,
     quiet: Quiet = False,
@@ -195,11 +262,51 @@ def evaluate(
     """Compare a model's scores with labels: AUC-ROC, average precision, precision at n, with bootstrap intervals.
 
     `ramodo evaluate mail.ramodo labelled.svm`
-    """
-    from .evaluate import run_evaluate
 
-    run_evaluate(
-        model, data, format=format, label=label, outlier=outlier, threads=threads, seed=seed, quiet=quiet, as_json=json
+    `ramodo evaluate access.ramodo access.log --labels labels.csv`
+    """
+    from .evaluate import Truth, run_evaluate
+
+    truth = Truth(labels, label, outlier)
+    run_evaluate(model, data, truth, format=format, id=id, threads=threads, seed=seed, quiet=quiet, as_json=json)
+
+
+@app.command()
+def serve(
+    model: ModelPath,
+    port: Annotated[int, typer.Option("--port", help="Port to listen on; 0 for any that is free.")] = 8000,
+    host: Annotated[str, typer.Option("--host", help="Address to listen on.")] = "127.0.0.1",
+    allow_remote: Annotated[
+        bool, typer.Option("--allow-remote", help="Let other machines reach the server, as --host says.")
+    ] = False,
+    name: Annotated[
+        Optional[list[str]],  # noqa: UP045
+        typer.Option("--name", help="Host name by which clients call the server; may be given again."),
+    ] = None,
+    token_file: Annotated[
+        Optional[str],  # noqa: UP045
+        typer.Option("--token-file", help="File with the token; made if it is not there. Else a token is printed."),
+    ] = None,
+    max_body: Annotated[int, typer.Option("--max-body", help="Megabytes of a request.", min=1)] = 32,
+    threads: Threads = None,
+    quiet: Quiet = False,
+) -> None:
+    """Answer requests with the scores of their rows, and reasons.
+
+    `ramodo serve mail.ramodo --port 8000 --token-file token`
+    """
+    from .serve import run_serve
+
+    run_serve(
+        model,
+        host=host,
+        port=port,
+        allow_remote=allow_remote,
+        names=name or [],
+        token_file=token_file,
+        max_body=max_body,
+        threads=threads,
+        quiet=quiet,
     )
 
 
@@ -269,6 +376,71 @@ def datasets(
         run_list(cache, json)
         return
     run_load(name, source=source, cache=cache, offline=offline, seed=seed, output=output, quiet=quiet, as_json=json)
+
+
+@app.command()
+@grouped
+def triage(
+    data: Data,
+    reading: ReadingToFit,
+    fitting: Fitting,
+    model: Annotated[
+        Optional[str],  # noqa: UP045
+        typer.Option("-m", "--model", help="A model that fit or detect wrote; else one is fitted."),
+    ] = None,
+    store: Annotated[
+        Optional[str],  # noqa: UP045
+        typer.Option("--store", help="Where labels are kept: a file, or postgresql://...; by default DATA.triage."),
+    ] = None,
+    known: Annotated[
+        Optional[str],  # noqa: UP045
+        typer.Option("--import", help="Labels to begin with: a table of id,label."),
+    ] = None,
+    every: Annotated[int, typer.Option("--every", help="Learn after so many labels; 0 on demand.", min=0)] = 5,
+    who: Annotated[Optional[str], typer.Option("--who", help="Your name, stored with labels.")] = None,  # noqa: UP045
+    port: Annotated[int, typer.Option("--port", help="Port of the page; 0 for any free one.")] = 0,
+    host: Annotated[str, typer.Option("--host", help="Address to listen on.")] = "127.0.0.1",
+    allow_remote: Annotated[
+        bool, typer.Option("--allow-remote", help="Let other machines reach the page; says what that means.")
+    ] = False,
+    browser: Annotated[bool, typer.Option("--browser/--no-browser", help="Open the page in a browser.")] = True,
+    headless: Annotated[
+        Optional[str],  # noqa: UP045
+        typer.Option("--headless", help="No page: take answers from this table of id,label, in the queue's order."),
+    ] = None,
+    queue: Annotated[str, typer.Option("--queue", help="With --headless: score, variety or cut-off.")] = "score",
+    rows: Annotated[
+        Optional[int],  # noqa: UP045
+        typer.Option("--rows", help="With --headless: look at so many rows.", min=1),
+    ] = None,
+    output: Annotated[
+        Optional[str],  # noqa: UP045
+        typer.Option("-o", "--output", help="With --headless: write the ranking to this .csv."),
+    ] = None,
+    save: Annotated[
+        Optional[str],  # noqa: UP045
+        typer.Option("--save", help="With --headless: write the model to this file."),
+    ] = None,
+    quiet: Quiet = False,
+    json: Json = False,
+) -> None:
+    """Label rows in a page and watch the ranking get better; or take the labels from a file.
+
+    `ramodo triage mail.txt`
+
+    `ramodo triage mail.txt --headless answers.csv --rows 100 -o ranking.csv`
+    """
+    from .reading import Source
+    from .triage import Asked, run_triage
+
+    asked = Asked(model, store, known, every, who, queue, rows, output, save)
+    source = Source.asked(reading)
+    if headless is None:
+        run_triage(data, source, fitting, asked, (host, port, allow_remote), browser=browser, quiet=quiet)
+    else:
+        from .triage import run_headless
+
+        run_headless(data, source, fitting, asked, headless, quiet=quiet, as_json=json)
 
 
 @app.command()

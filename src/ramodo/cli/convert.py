@@ -30,7 +30,7 @@ def run_convert(path: str, source: Source, output: str, *, threads: int | None, 
     kind = source.format_at(path)
     if suffix == ".rows" and kind.pieces is not None:
         progress = bar("converting", "MB", quiet)
-        how = replace(source.how(n_threads), show=progress.show)
+        how = replace(source.how(kind, n_threads), show=progress.show)
         n_rows, n_features = folder.write_pieces(output, path, kind.pieces(path, how))
         progress.clear()
     else:

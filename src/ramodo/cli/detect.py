@@ -2,81 +2,132 @@
 
 from __future__ import annotations
 
-import shlex
 import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
 from importlib import import_module
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 
-from ..explain.naming import explained, in_words, reference_tokens
+from ..explain.explanation import Explanation
+from ..explain.naming import explained
 from ..formats import FormatError, Table
 from ..formats.truth import outliers_in
-from ..insight.figures import percentiles
+from ..formats.values import named_values
 from . import output as files
-from .console import note, print_facts, print_rows
-from .flags import Fitting
+from .cluster import connected, read_on_cluster, refuse_on_cluster
+from .console import note, print_facts
+from .flags import Fitting, Keeping, Writing
 from .methods import refuse_files, refuse_options
+from .provenance import save, told
 from .reading import Source, threads_of
+from .records import Recorder, beside_of, column_of, to_read
 from .report import refuse_report, write
+from .top_rows import TopRow, print_top, top_rows
 from .training import fit
 
 _REASONS = 3
 """Reasons shown for each of the top rows."""
+
+_TOLD = ("score", "percentile", "reasons", "lacks", "views")
+"""What JSON tells of each of them."""
+
+
+@dataclass(frozen=True)
+class Targets:
+    """Files to write, what of rows is written to the first, and what the second does without."""
+
+    output: str | None = None
+    model: str | None = None
+    report: str | None = None
+    writing: Writing = field(default_factory=Writing)
+    keeping: Keeping = field(default_factory=Keeping)
+
+    def refuse(self, method: str, source: Source) -> None:
+        """Raise, before any work is done, where one of them cannot be written."""
+        refuse_files(method, self.model, self.report)
+        self.writing.refuse(self.output)
+        self.keeping.refuse(self.model, source.vocabulary)
+        if self.output is not None and self.output != "-":
+            files.refuse_target(self.output, files.SCORES)
+        if self.model is not None:
+            files.refuse_target(self.model, None)
+        if self.report is not None:
+            refuse_report(self.report)
+
+    def named(self) -> dict[str, str]:
+        """Those that were asked for, by what they hold."""
+        given = {"scores": self.output, "model": self.model, "report": self.report}
+        return {name: path for name, path in given.items() if path is not None}
 
 
 def run_detect(
     path: str,
     source: Source,
     fitting: Fitting,
+    targets: Targets,
     *,
-    output: str | None,
-    model: str | None,
-    report: str | None = None,
+    cluster: str | None = None,
     top: int,
+    every: bool = False,
     quiet: bool,
     as_json: bool,
 ) -> None:
     """Read, fit, rank, write."""
     refuse_options(fitting.method, fitting.options)
-    refuse_files(fitting.method, model, report)
-    if output is not None and output != "-":
-        files.refuse_target(output, files.SCORES)
-    if model is not None:
-        files.refuse_target(model, None)
-    if report is not None:
-        refuse_report(report)
+    if cluster is not None:
+        refuse_on_cluster(targets.report, targets.writing)
+        fitting = fitting.for_workers()
+    targets.refuse(fitting.method, source)
+    with connected(cluster, quiet):
+        _detect(path, source, fitting, targets, cluster is not None, top, every, quiet, as_json)
+
+
+def _detect(
+    path: str,
+    source: Source,
+    fitting: Fitting,
+    targets: Targets,
+    on_cluster: bool,
+    top: int,
+    every: bool,
+    quiet: bool,
+    as_json: bool,
+) -> None:
+    if not on_cluster:
+        source = to_read(path, source, targets.writing)
     started = time.perf_counter()
     with ThreadPoolExecutor(1) as pool:
         importing = pool.submit(import_module, "ramodo.consensus")  # takes a second, which reading can use
-        table = source.read(path, threads_of(fitting.options.get("n_jobs")), quiet)
+        table = (
+            read_on_cluster(path, source, quiet)
+            if on_cluster
+            else source.read(path, threads_of(fitting.options.get("n_jobs")), quiet)
+        )
         importing.result()
     _refuse_few(path, table)
+    for name in beside_of(targets.writing):
+        column_of(path, table, name, np.arange(1))  # raises where there is none, before the fit
     reading = time.perf_counter() - started
-    detector, warned = fit(fitting, table, source.is_text(path), not quiet and sys.stderr.isatty())
-    detector.source_ = source.remembered(path, table) | {
-        "reference_ids": _reference_ids(detector, table),
-        "tokens": reference_tokens(detector, table, source.text_options()),
-        "command": shlex.join(["ramodo", *sys.argv[1:]]),
-    }
+    is_text = table.is_text or (on_cluster and source.format_at(path).has_documents)
+    with named_values(path, table):
+        detector, warned = fit(fitting, table, is_text, not quiet and sys.stderr.isatty())
+    detector.source_ = told(path, source, table, detector, targets.keeping)
     detector.stage_seconds_ = {"read": reading, **detector.stage_seconds_}
-    scores = detector.outlier_scores_
-    if output is not None:
-        rows = files.rows_of(table, scores, scores, detector.threshold_)
-        files.write_scores(output, rows)
-    if model is not None:
-        detector.save(model)
-    if report is not None:
-        write(report, detector, path, table, source, detector.outlier_scores_, outliers_in(path, table))
+    if targets.output is not None:
+        records = Recorder(detector, source, targets.writing).of_file(path, table, detector.outlier_scores_)
+        files.write_records(targets.output, records, targets.writing.lines)
+    if targets.model is not None:
+        save(targets.model, detector, targets.keeping)
+    if targets.report is not None:
+        write(targets.report, detector, path, table, source, detector.outlier_scores_, outliers_in(path, table))
     for text in warned:
         note(f"warning: {text}", quiet)
     if quiet and not as_json:
         return
-    written = {"scores": output, "model": model, "report": report}
-    _summarize(path, source, table, detector, {k: v for k, v in written.items() if v is not None}, top, as_json)
+    _summarize(path, source, table, detector, targets.named(), top, every, as_json)
 
 
 def _refuse_few(path: str, table: Table) -> None:
@@ -88,21 +139,24 @@ def _refuse_few(path: str, table: Table) -> None:
         )
 
 
-def _reference_ids(detector: Any, table: Table) -> dict[str, str] | None:
-    """Ids of the training rows that explanations may name as nearest, if rows have ids."""
-    if table.ids is None:
-        return None
-    return {str(row): table.id_of(row) for row in detector.model_.origins()[0].numbers.tolist()}
-
-
 def _summarize(
-    path: str, source: Source, table: Table, detector: Any, written: dict[str, str], top: int, as_json: bool
+    path: str,
+    source: Source,
+    table: Table,
+    detector: Any,
+    written: dict[str, str],
+    top: int,
+    every: bool,
+    as_json: bool,
 ) -> None:
     from ..insight.guarantees import guarantee_of  # imports scikit-learn, which reading is not to wait for
 
+    def explain(rows: list[int]) -> Explanation:
+        return explained(detector, table, rows, scores, _REASONS, source.text_options())
+
     scores, to_error = detector.outlier_scores_, written.get("scores") == "-"
     flagged = int((scores >= detector.threshold_).sum())
-    entries = table.X.nnz if sp.issparse(table.X) else int(np.count_nonzero(table.X))
+    entries = table.X.nnz if hasattr(table.X, "nnz") else int(np.count_nonzero(table.X))
     facts: dict[str, Any] = {
         "data": path,
         "rows": len(scores) if as_json else f"{len(scores):,}",
@@ -116,41 +170,17 @@ def _summarize(
     found = detector.diagnose().warnings if hasattr(detector, "diagnose") else ()
     if found:
         facts["to check" if not as_json else "warnings"] = list(found) if as_json else found[0]
-    highest = np.argsort(-scores, kind="stable")[:top].tolist()
-    shares = percentiles(scores[highest], scores)
-    why = explained(detector, table, highest, scores, _REASONS, source.text_options()) if highest else []
+    listed = top_rows(scores, top, explain, every=every or as_json)
     if as_json:
-        facts["top"] = [
-            {
-                "id": table.id_of(r),
-                "score": float(scores[r]),
-                "percentile": float(p),
-                "reasons": [vars(reason) for reason in row.reasons],
-                "views": [vars(seen) for seen in row.views],
-            }
-            for r, p, row in zip(highest, shares, why, strict=True)
-        ]
+        facts["top"] = [_as_json(table, scores, row) for row in listed]
     print_facts(facts, as_json, to_error=to_error)
-    if not top or as_json:
-        return
-    print_rows(
-        ["id", "score", "percentile", "reasons", *(["text"] if table.texts else [])],
-        [
-            [
-                table.id_of(r),
-                f"{scores[r]:.6g}",
-                f"{p:.2f}",
-                _short(in_words(row.reasons)),
-                *([_short(table.texts[r])] if table.texts else []),
-            ]
-            for r, p, row in zip(highest, shares, why, strict=True)
-        ],
-        to_error=to_error,
-    )
+    if listed and not as_json:
+        print_top(listed, table, scores, to_error=to_error)
 
 
-def _short(text: str) -> str:
-    return text if len(text) <= 80 else text[:79] + "…"
+def _as_json(table: Table, scores: Any, row: TopRow) -> dict[str, Any]:
+    said = row.why.to_dict()
+    return {"id": table.id_of(row.number), **{name: said[name] for name in _TOLD}}
 
 
 def _seconds(stages: dict[str, float]) -> str:

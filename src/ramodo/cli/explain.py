@@ -8,9 +8,10 @@ from dataclasses import replace
 
 import numpy as np
 
-from ..explain.explanation import RowExplanation
 from ..explain.naming import explained
+from ..explain.reasons import Reason, RowExplanation
 from ..formats import FormatError, Table
+from ..formats.values import named_values
 from ..model.file.saving import open_model
 from ..options import TOP
 from ..terminal.escaping import escape_controls
@@ -35,7 +36,8 @@ def run_explain(
     detector.n_jobs = threads_of(threads)
     source = source_of(detector, format, id)
     table = read_for(detector, path, source, detector.n_jobs)
-    scores = detector.outlier_score(table.X)
+    with named_values(path, table):
+        scores = detector.outlier_score(table.X)
     chosen = [_number(path, table, name) for name in rows] or np.argsort(-scores, kind="stable")[:3].tolist()
     found = explained(detector, table, chosen, scores, top, source.text_options())
     known = (detector.source_ or {}).get("reference_ids") or {}
@@ -56,8 +58,13 @@ def run_explain(
 
 def _as_text(row: RowExplanation, id: str, nearest: Sequence[str]) -> str:
     """The explanation as text; names cannot add line breaks to it."""
-    reasons = tuple(replace(reason, feature=escape_controls(reason.feature)) for reason in row.reasons)
-    return replace(row, reasons=reasons).as_text(escape_controls(id), [escape_controls(name) for name in nearest])
+
+    def escaped(reasons: Sequence[Reason]) -> tuple[Reason, ...]:
+        return tuple(replace(reason, feature=escape_controls(reason.feature)) for reason in reasons)
+
+    lacks = replace(row.lacks, usual=escaped(row.lacks.usual))
+    shown = replace(row, reasons=escaped(row.reasons), lacks=lacks)
+    return shown.as_text(escape_controls(id), [escape_controls(name) for name in nearest])
 
 
 def _number(path: str, table: Table, name: str) -> int:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import re
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -13,14 +16,32 @@ from ..formats import TableOptions, read
 from ..formats.classes import shown
 from ..model.file.saving import load_with_header
 from ..model.file.tensors import metadata_of
+from ..model.file.tensors import read as read_tensors
 from .console import note, print_facts
 from .reading import threads_of
+
+_TABLES = (
+    (r"origin\.", "training rows, as they were given"),
+    (r"documents\.", "in how many documents each token is"),
+    (r"sample\.", "training rows in the representation, for maps"),
+    (r"feature_names_in_$", "names of columns"),
+    (r"references$", "training rows in the representation, to compare with"),
+    (r"curve\.", "scores of each view, for evidence"),
+    (r"(columns|weights)$|upper\.", "weights of features"),
+    (r"loss_curve_$", "losses of training"),
+    (r"", "score, length and norm of each training row"),
+)
+"""What arrays of a model file hold, by their names; the first that fits."""
+
+_SHOWN = 3
+"""Tables that a person is told the size of."""
 
 
 def run_info(path: str, *, format: str | None, as_json: bool) -> None:
     """Print facts about a model, or about data."""
     if format is None and path != "-" and Path(path).is_file() and metadata_of(path).get("format") == "ramodo":
-        print_facts(_of_model(path, as_json), as_json)
+        said = _of_model(path)
+        print_facts(said if as_json else _page(said), as_json)
         return
     table = read(path, format, table=TableOptions(missing="zero"), n_threads=threads_of(None))
     for text in table.notes:
@@ -40,37 +61,114 @@ def run_info(path: str, *, format: str | None, as_json: bool) -> None:
     print_facts(facts, as_json)
 
 
-def _of_model(path: str, as_json: bool) -> dict[str, Any]:
+# ---- a model ---------------------------------------------------------------------------------------------------------
+
+
+def _of_model(path: str) -> dict[str, Any]:
+    """All that a model file says of itself."""
     detector, header = load_with_header(path, verify=True)
-    facts: dict[str, Any] = {
+    source, evidence = detector.source_ or {}, detector.model_.evidence
+    frequencies, options = detector.document_frequencies_, detector.get_params(deep=False)
+    defaults = type(detector)().get_params(deep=False)
+    return {
         "class": type(detector).__name__,
+        "fitted": source.get("fitted"),
         "written by": f"ramodo {header.get('ramodo', '?')}, format {header.get('version')} (this is {__version__})",
+        "bytes": os.path.getsize(path),
         "checksum": f"{header['checksum']}, as the bytes of the file say" if "checksum" in header else None,
+        "tables": _tables(path),
+        "training rows": len(detector.outlier_scores_),
         "features": detector.n_features_in_,
         "features with weights": len(detector.feature_indices_),
-        "training rows": len(detector.outlier_scores_),
+        "tokens weighed": None if frequencies is None else len(frequencies.columns),
         "models": len(detector.model_.learned),
         "normalize": detector.model_.normalize,
         "terms of the score": list(detector.model_.names()),
+        "views": {} if evidence is None else dict(zip(evidence.names, evidence.agreement, strict=True)),
         "labels in the score": detector.model_.has_labels,
         "cut-off": detector.threshold_,
+        "flagged training rows": int((detector.outlier_scores_ >= detector.threshold_).sum()),
         "data fingerprint": getattr(detector, "fingerprint_", None),
         "data read as": detector.source_,
-        "options": detector.get_params(deep=False),
+        "options": options,
+        "options not as by default": {k: v for k, v in options.items() if v != defaults[k]},
+        "private": _private(detector, source),
     }
-    if detector.document_frequencies_ is not None:
-        facts["tokens weighed"] = len(detector.document_frequencies_.columns)
-    evidence = detector.model_.evidence
-    if evidence is not None:
-        facts["views"] = dict(zip(evidence.names, evidence.agreement, strict=True))
-    if not as_json:
-        changed = {k: v for k, v in facts["options"].items() if v != type(detector)().get_params(deep=False)[k]}
-        facts["terms of the score"] = "; ".join(facts["terms of the score"])
-        if evidence is not None:
-            shown_views = (f"{name} ({agreement:.2f})" for name, agreement in facts["views"].items())
-            facts["views"] = f"{', '.join(shown_views)}: rank correlation with all together"
-        facts["options"] = ", ".join(f"{k}={v!r}" for k, v in changed.items()) or "as by default"
-        facts["features"], facts["features with weights"] = (
-            f"{facts[k]:,}" for k in ("features", "features with weights")
-        )
-    return facts
+
+
+def _tables(path: str) -> dict[str, int]:
+    """Bytes of each kind of table in a model file, largest first; what is left is its header."""
+    _, tensors = read_tensors(path)
+    found: dict[str, int] = {}
+    for name, array in tensors.items():
+        plain = re.sub(r"^term\.(\d+\.)*", "", name)
+        kind = next(words for pattern, words in _TABLES if re.match(pattern, plain))
+        found[kind] = found.get(kind, 0) + array.nbytes
+    found["options, names, tokens and other texts"] = os.path.getsize(path) - sum(found.values())
+    return dict(sorted(found.items(), key=lambda item: -item[1]))
+
+
+def _private(detector: Any, source: Mapping[str, Any]) -> dict[str, int]:
+    """What a model file holds of the data of its fit, and how much of it."""
+    rows = np.unique(np.concatenate([origin.numbers for origin in detector.model_.origins()] or [np.empty(0)]))
+    return {
+        "training rows": len(rows),
+        "ids of rows": len(source.get("reference_ids") or ()),
+        "tokens of text": len(source.get("tokens") or ()),
+        "names of columns": len(getattr(detector, "feature_names_in_", ())),
+        "command line": int(bool(source.get("command"))),
+    }
+
+
+def _page(facts: Mapping[str, Any]) -> dict[str, str]:
+    """The same for a person: a line for each question, in words."""
+    tables = [f"{words} {_megabytes(size)}" for words, size in list(facts["tables"].items())[:_SHOWN]]
+    lines = {
+        "model": facts["class"],
+        "fitted": facts["fitted"] or "(not kept)",
+        "written by": facts["written by"],
+        "size": f"{_megabytes(facts['bytes'])}: {', '.join(tables)}{', ...' * (len(facts['tables']) > _SHOWN)}",
+        "checksum": facts["checksum"] or "none",
+        "training rows": f"{facts['training rows']:,}, {facts['flagged training rows']:,} of them flagged",
+        "features": f"{facts['features']:,}, {facts['features with weights']:,} of them with weights",
+        "terms of the score": "; ".join(facts["terms of the score"]),
+        "views": _views(facts["views"]),
+        "labels in the score": "yes" if facts["labels in the score"] else "no",
+        "cut-off": f"{facts['cut-off']:.6g}",
+        "options": _pairs(facts["options not as by default"]) or "as by default",
+        "data read as": _read_as(facts["data read as"] or {}),
+        "data fingerprint": facts["data fingerprint"] or "none",
+        "holds of the data": _held(facts["private"]),
+        "command": (facts["data read as"] or {}).get("command", ""),
+    }
+    return {name: value for name, value in lines.items() if value}
+
+
+def _megabytes(size: int) -> str:
+    return f"{size / 1e6:,.1f} MB" if size >= 50_000 else f"{size / 1e3:,.1f} kB"
+
+
+def _pairs(values: Mapping[str, Any]) -> str:
+    return ", ".join(f"{name}={value!r}" for name, value in values.items())
+
+
+def _views(views: Mapping[str, float]) -> str:
+    told = ", ".join(f"{name} ({agreement:.2f})" for name, agreement in views.items())
+    return told and f"{told}: rank correlation with all together"
+
+
+def _read_as(source: Mapping[str, Any]) -> str:
+    """The format and what was said of its columns; long lists by their length."""
+    own = ("format", "tokens", "reference_ids", "command", "fitted")
+    said = {name: value for name, value in source.items() if name not in own and value not in (None, [], {}, False)}
+    if said.get("missing") == "error":
+        said.pop("missing")
+    shown_short = {
+        n: f"{len(v):,} of them" if isinstance(v, list | dict) and len(v) > 5 else v for n, v in said.items()
+    }
+    return ", ".join(filter(None, [str(source.get("format") or ""), _pairs(shown_short)]))
+
+
+def _held(private: Mapping[str, int]) -> str:
+    there = ", ".join(f"{n:,} {what}" for what, n in private.items() if n)
+    return "; no ".join(filter(None, [there, ", ".join(what for what, n in private.items() if not n)]))

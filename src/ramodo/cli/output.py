@@ -5,58 +5,56 @@ from __future__ import annotations
 import csv
 import io
 import json
+import math
 import os
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from ..explain.explanation import Reason, RowExplanation
+from ..explain.naming import in_words
 from ..files.npz import write_npz
 from ..files.whole import write_whole
 from ..formats import FormatError, Table
-from ..insight.figures import percentiles
 from ..options import OptionError
 from ..terminal.escaping import escape_controls
-
-Scores = npt.NDArray[np.float64]
-
-COLUMNS = ("id", "score", "percentile", "flag")
+from .records import AS_GIVEN, INTEGER, REAL, REASONS, TEXT, Records
 
 SCORES, MATRICES = (".csv", ".jsonl", ".parquet", ".npz"), (".npy", ".npz", ".csv", ".parquet")
 """Suffixes of files that can be written."""
 
 
-def rows_of(table: Table, scores: Scores, known: Scores, threshold: float, first: int = 0) -> Iterable[tuple[Any, ...]]:
-    """id, score, percentile and flag of each row."""
-    shares = percentiles(scores, known)
-    for row, (score, share) in enumerate(zip(scores.tolist(), shares.tolist(), strict=True)):
-        id = str(first + row) if table.ids is None else table.ids[row]
-        yield id, score, round(share, 3), int(score >= threshold)
-
-
-def write_scores(path: str, rows: Iterable[tuple[Any, ...]]) -> None:
-    """Write rows of id, score, percentile and flag."""
+def write_records(path: str, records: Records, lines: str = "csv") -> None:
+    """Write records to a file by its suffix; to standard output (-) as lines of CSV or JSON."""
     if path == "-":
-        sys.stdout.writelines(csv_lines(for_output(rows)))
+        sys.stdout.writelines(for_output(records, lines))
         return
-    writers: dict[str, Callable[[str, list[tuple[Any, ...]]], None]] = {
-        ".csv": _write_csv,
-        ".jsonl": _write_jsonl,
+    writers: dict[str, Callable[[str, Records], None]] = {
+        ".csv": lambda temporary, given: _write_lines(temporary, csv_lines(given)),
+        ".jsonl": lambda temporary, given: _write_lines(temporary, json_lines(given)),
         ".parquet": _write_parquet,
         ".npz": _write_npz,
     }
-    suffix, all_rows = refuse_target(path, SCORES), list(rows)
-    write_whole(Path(path), lambda temporary: writers[suffix](temporary, all_rows))
+    suffix = refuse_target(path, SCORES)
+    try:
+        write_whole(Path(path), lambda temporary: writers[suffix](temporary, records))
+    except Exception as error:  # pyarrow's have no kind of their own among Python's
+        if type(error).__module__.split(".")[0] != "pyarrow":
+            raise
+        said = str(error).splitlines()[0].rstrip(".")
+        raise FormatError(f"{path} could not be written: {said}. Write .jsonl or .csv, which take any value.") from None
 
 
-def for_output(rows: Iterable[tuple[Any, ...]]) -> Iterable[tuple[Any, ...]]:
-    """Rows for standard output: unchanged for a program; on a terminal with control characters escaped."""
-    if not sys.stdout.isatty():
-        return rows
-    return ((escape_controls(id), *rest) for id, *rest in rows)
+def for_output(records: Records, lines: str = "csv", header: bool = True) -> Iterable[str]:
+    """Lines for standard output: unchanged for a program; on a terminal with control characters escaped."""
+    if lines == "jsonl":
+        return json_lines(records)  # in which they are escapes already
+    return csv_lines(records, header, escape_controls if sys.stdout.isatty() else str)
 
 
 def refuse_target(path: str, suffixes: tuple[str, ...] | None) -> str:
@@ -66,49 +64,124 @@ def refuse_target(path: str, suffixes: tuple[str, ...] | None) -> str:
         shown = suffix or "a file without suffix"
         raise OptionError(f"{path}: cannot write {shown}; allowed: {', '.join(suffixes)}.")
     if not target.parent.is_dir():
-        raise OptionError(f"{path} was given; allowed: a file in a folder that exists.")
+        raise OptionError(
+            f"{path} was given, and there is no folder {target.parent}; allowed: one that exists. Make it first."
+        )
     if target.exists() and not target.is_file() and suffix != ".rows":
         raise OptionError(f"{path} was given, which is no file; allowed: a file, or a path where there is nothing.")
     if not os.access(target.parent, os.W_OK):
-        raise OptionError(f"{path} was given; allowed: a file in a folder that can be written to.")
+        raise OptionError(
+            f"{path} was given, and you may not write into the folder {target.parent}; allowed: a file in one of yours."
+        )
     return suffix
 
 
-def csv_lines(rows: Iterable[tuple[Any, ...]], header: bool = True) -> Iterable[str]:
-    """Lines of a CSV file."""
+def csv_lines(records: Records, header: bool = True, shown: Callable[[str], str] = str) -> Iterable[str]:
+    """Lines of a CSV file, whose text no spreadsheet takes for a formula."""
     buffer = io.StringIO()
     writer = csv.writer(buffer, lineterminator="\n")
     if header:
-        writer.writerow(COLUMNS)
-    for row in rows:
-        writer.writerow(row)
+        writer.writerow([guarded(name) for name in records.names])
+    for row in _readable(records).rows():
+        writer.writerow([shown(guarded(cell)) if isinstance(cell, str) else cell for cell in row])
         yield buffer.getvalue()
         buffer.seek(0)
         buffer.truncate()
     yield buffer.getvalue()
 
 
-def _write_csv(path: str, rows: list[tuple[Any, ...]]) -> None:
+_FORMULAS = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")
+"""What text begins with that spreadsheets compute, or run."""
+
+
+def guarded(text: str) -> str:
+    """Text for a CSV file: an apostrophe before what a spreadsheet would take for a formula; numbers stay."""
+    return f"'{text}" if text.startswith(_FORMULAS) and len(text) > 1 and not _is_number(text) else text
+
+
+def unguarded(text: str) -> str:
+    """The text that was guarded."""
+    return text[1:] if text.startswith("'") and guarded(text[1:]) == text else text
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
+
+
+def json_lines(records: Records) -> Iterable[str]:
+    """An object a row."""
+    for row in _changed(records, _as_json).rows():
+        yield json.dumps(dict(zip(records.names, row, strict=True)), default=str) + "\n"
+
+
+def _as_json(value: Any) -> Any:
+    """JSON has no NaN; reasons are objects."""
+    if isinstance(value, RowExplanation):
+        return [_reason(reason) for reason in value.reasons]
+    return None if isinstance(value, float) and not math.isfinite(value) else value
+
+
+def _reason(reason: Reason) -> dict[str, Any]:
+    return {"feature": reason.feature, "value": reason.value, "contribution": reason.contribution}
+
+
+def _readable(records: Records) -> Records:
+    """With each cell as CSV has it: reasons in one line of text, missing values empty, true and false."""
+
+    def cell(value: Any) -> Any:
+        if isinstance(value, RowExplanation):
+            return in_words(value.reasons)
+        if isinstance(value, bool):
+            return str(value).lower()
+        return "" if value is None else value if isinstance(value, int | float) else str(value)
+
+    return _changed(records, cell)
+
+
+def _changed(records: Records, change: Callable[[Any], Any]) -> Records:
+    """Columns of our own text and numbers are as every format has them."""
+    plain = (TEXT, REAL, INTEGER)
+    columns = records.columns
+    return Records(tuple(c if c.kind in plain else replace(c, values=list(map(change, c.values))) for c in columns))
+
+
+def _write_lines(path: str, lines: Iterable[str]) -> None:
     with open(path, "w", encoding="utf-8", newline="") as file:
-        file.writelines(csv_lines(rows))
+        file.writelines(lines)
 
 
-def _write_jsonl(path: str, rows: list[tuple[Any, ...]]) -> None:
-    with open(path, "w", encoding="utf-8") as file:
-        for row in rows:
-            file.write(json.dumps(dict(zip(COLUMNS, row, strict=True))) + "\n")
-
-
-def _write_parquet(path: str, rows: list[tuple[Any, ...]]) -> None:
+def _write_parquet(path: str, records: Records) -> None:
     pyarrow, parquet = _arrow(path)
-    columns = list(zip(*rows, strict=True)) or [(), (), (), ()]
-    parquet.write_table(pyarrow.table(dict(zip(COLUMNS, map(list, columns), strict=True))), path)
+    pair = [("feature", pyarrow.string()), ("value", pyarrow.float64()), ("contribution", pyarrow.float64())]
+    types = {
+        TEXT: pyarrow.string(),
+        REAL: pyarrow.float64(),
+        INTEGER: pyarrow.int64(),
+        REASONS: pyarrow.list_(pyarrow.struct(pair)),
+    }
+    arrays = {}
+    for column in records.columns:
+        values = [_as_json(value) for value in column.values] if column.kind == REASONS else column.values
+        arrays[column.name] = pyarrow.array(values, type=types.get(column.kind, column.type))
+    parquet.write_table(pyarrow.table(arrays), path)
 
 
-def _write_npz(path: str, rows: list[tuple[Any, ...]]) -> None:
-    ids, scores, shares, flags = list(zip(*rows, strict=True)) or [(), (), (), ()]
-    arrays = dict(zip(COLUMNS, (np.array(ids, dtype=str), *map(np.array, (scores, shares, flags))), strict=True))
+def _write_npz(path: str, records: Records) -> None:
+    """Numbers as numbers; all else, and columns with gaps, as text."""
+    arrays = {}
+    for given, column in zip(records.columns, _readable(records).columns, strict=True):
+        are_numbers = given.kind in (REAL, INTEGER) or (given.kind == AS_GIVEN and _are_numbers(given.values))
+        kind = {REAL: np.float64, INTEGER: np.int64}.get(given.kind)
+        arrays[column.name] = np.array(given.values, kind) if are_numbers else np.array(column.values, dtype=np.str_)
     write_npz(path, arrays)
+
+
+def _are_numbers(values: Sequence[Any]) -> bool:
+    return len(values) > 0 and all(isinstance(value, int | float) for value in values)
 
 
 def write_matrix(path: str, matrix: npt.NDArray[np.float32], table: Table) -> None:

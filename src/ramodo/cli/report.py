@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 from ..explain.explanation import Explanation
-from ..explain.naming import explained
+from ..explain.naming import explained, names_of
 from ..formats import Table
 from ..formats.truth import outliers_in, outliers_named
 from . import output as files
@@ -60,7 +60,10 @@ def write(path: str, detector: Any, data: str, table: Table, source: Source, sco
     from ..report.content import REASONS
 
     def explain(rows: list[int]) -> Explanation:
-        return explained(detector, table, rows, scores, REASONS, source.text_options())
+        return explained(detector, table, rows, scores, REASONS, source.text_options(), enough=True)
+
+    def name(columns: list[int]) -> Callable[[int], str]:
+        return names_of(detector, table, columns, source.text_options())
 
     with _compared_names():
         write_report(
@@ -73,6 +76,7 @@ def write(path: str, detector: Any, data: str, table: Table, source: Source, sco
             title=Path(data).name if data != "-" else "standard input",
             scores=scores,
             explain=explain,
+            name=name,
         )
 
 

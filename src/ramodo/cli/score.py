@@ -2,45 +2,72 @@
 
 from __future__ import annotations
 
-import sys
 import warnings
-from collections.abc import Callable
 from dataclasses import replace
-from functools import partial
 from typing import Any
 
-import numpy as np
-
-from ..formats import Format, FormatError, How, Table, format_named
+from ..formats import Format, FormatError, Table, format_named
+from ..formats.values import named_values
 from ..model.file.saving import open_model
 from . import output as files
+from .cluster import connected, read_on_cluster, refuse_on_cluster
 from .console import bar, note
-from .reading import read_for, source_of, threads_of
+from .flags import Writing
+from .reading import Source, read_for, read_like, source_of, threads_of
+from .records import Recorder, to_read
+from .streaming import Stream, scores_of
 
 
 def run_score(
-    model: str, path: str, *, output: str, format: str | None, id: str | None, threads: int | None, quiet: bool
+    model: str,
+    path: str,
+    writing: Writing,
+    *,
+    output: str,
+    format: str | None,
+    id: str | None,
+    cluster: str | None = None,
+    threads: int | None,
+    quiet: bool,
+    strict: bool = False,
 ) -> None:
     """Score a file at once, or standard input as it arrives."""
+    writing.refuse(output)
     if output != "-":
         files.refuse_target(output, files.SCORES)
     detector = open_model(model)
     detector.n_jobs = threads_of(threads)
     source = source_of(detector, format, id)
+    if cluster is not None:
+        refuse_on_cluster(None, writing)
+        detector.n_jobs = 1 if threads is None else detector.n_jobs
+        with connected(cluster, quiet):
+            table = read_on_cluster(path, source, quiet, detector)
+            _score(detector, path, source, table, writing, output, quiet)
+        return
     if path == output == "-":
         kind = _format_of_stream(detector, source.format)
         if kind.of_stream is not None:
             source = replace(source, format=kind.name)
             source.refuse_columns(path)
             source.refuse_unweighed(path)
-            how = replace(source.how(detector.n_jobs), n_features=detector.n_features_in_)
-            _score_stream(detector, partial(kind.of_stream, "standard input"), how)
+            source = to_read(path, source, writing)
+            how = replace(read_like(detector, source).how(kind, detector.n_jobs), n_features=detector.n_features_in_)
+            recorder = Recorder(detector, source, writing)
+            Stream(detector, kind, how, recorder, writing.lines, strict=strict, quiet=quiet).run()
             return
-    table = read_for(detector, path, source, detector.n_jobs)
+    if path == "-" and source.format is None:
+        source = replace(source, format=(detector.source_ or {}).get("format"))
+    source = to_read(path, source, writing)
+    _score(detector, path, source, read_for(detector, path, source, detector.n_jobs), writing, output, quiet)
+
+
+def _score(detector: Any, path: str, source: Source, table: Table, writing: Writing, output: str, quiet: bool) -> None:
     progress = bar("scoring", "rows", quiet)
-    scores = scores_of(detector, table.X, progress.show)
+    with named_values(path, table):
+        scores = scores_of(detector, table.X, progress.show)
     progress.clear()
-    files.write_scores(output, files.rows_of(table, scores, detector.outlier_scores_, detector.threshold_))
+    files.write_records(output, Recorder(detector, source, writing).of_file(path, table, scores), writing.lines)
     note(f"{len(scores):,} rows, {int((scores >= detector.threshold_).sum()):,} flagged", quiet or output == "-")
 
 
@@ -54,16 +81,10 @@ def run_transform(
     table = read_for(detector, path, source_of(detector, format, id), detector.n_jobs)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # names were compared when the file was read
-        matrix = detector.transform(table.X)
+        with named_values(path, table):
+            matrix = detector.transform(table.X)
     files.write_matrix(output, matrix, table)
     note(f"{matrix.shape[0]:,} rows, {matrix.shape[1]} columns", quiet)
-
-
-def scores_of(detector: Any, X: Any, show: Any = None) -> Any:
-    """Scores of a matrix whose columns have been compared with the model's."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UserWarning)
-        return detector.outlier_score(X, show)
 
 
 def _format_of_stream(detector: Any, format: str | None) -> Format:
@@ -71,31 +92,3 @@ def _format_of_stream(detector: Any, format: str | None) -> Format:
     if name is None:
         raise FormatError("standard input: the model does not say what its data were; give --format.")
     return format_named(name)
-
-
-def _score_stream(detector: Any, table_of: Callable[[bytes, int, How], Table], how: How) -> None:
-    """Score whole lines as they arrive; memory does not grow with the stream."""
-    known = np.sort(detector.outlier_scores_)
-    done, line, rest = 0, 0, b""
-    stream: Any = sys.stdin.buffer
-    sys.stdout.write(",".join(files.COLUMNS) + "\n")
-    sys.stdout.flush()
-    while True:
-        arrived = stream.read1(1 << 20)
-        cut = arrived.rfind(b"\n") + 1
-        block, rest = (rest + arrived[:cut], arrived[cut:]) if cut else (b"", rest + arrived)
-        if not arrived:
-            block, rest = rest, b""
-        if len(rest) > 1 << 30:
-            raise FormatError("standard input: a line is longer than 1 GB.")
-        if block:
-            table = table_of(block, line, how)
-            if table.X.shape[0]:
-                scores = scores_of(detector, table.X)
-                rows = files.rows_of(table, scores, known, detector.threshold_, done)
-                sys.stdout.writelines(files.csv_lines(files.for_output(rows), header=False))
-                sys.stdout.flush()
-                done += len(scores)
-        line += block.count(b"\n")
-        if not arrived:
-            return

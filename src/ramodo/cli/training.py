@@ -11,6 +11,7 @@ import numpy as np
 from ..formats import FormatError, Table, tabular
 from ..options import OptionError
 from .flags import Fitting
+from .output import unguarded
 from .reading import threads_of
 
 if TYPE_CHECKING:
@@ -27,7 +28,7 @@ def fit(fitting: Fitting, table: Table, is_text: bool, verbose: bool) -> tuple[D
         detector.fit(table.X, labels=labels)
     if not hasattr(detector, "stage_seconds_"):
         detector.stage_seconds_ = {"ranking": time.perf_counter() - started}
-    if table.names is not None:
+    if table.names is not None and table.first_named == 0:
         detector.feature_names_in_ = np.array(table.names, dtype=object)
     detector.document_frequencies_ = table.frequencies
     return detector, [str(w.message) for w in caught if issubclass(w.category, UserWarning)]
@@ -75,9 +76,14 @@ def read_labels(path: str, table: Table) -> Any:
     """Labels by id, from a table with columns id and label: 1 known outlier, -1 known inlier."""
     ids = {table.id_of(row): row for row in range(table.X.shape[0])}
     y = np.zeros(table.X.shape[0], dtype=np.int8)
-    for id, value in tabular.read_pairs(path, "id", "label"):
+    for given, value in tabular.read_pairs(path, "id", "label"):
+        id = given if given in ids else unguarded(given)
         if id not in ids:
-            raise FormatError(f"{path}: the id {id!r} is not in the data.")
+            first = ", ".join(map(repr, list(ids)[:3]))
+            raise FormatError(
+                f"{path}: the id {given!r} is not in the data, whose ids are {first}, ...; name their column with "
+                "--id, or take the label out."
+            )
         if value not in (-1, 0, 1):
             raise FormatError(f"{path}: {id!r} has the label {value:g}; allowed: 1 outlier, -1 inlier, 0 unknown.")
         y[ids[id]] = int(value)

@@ -22,7 +22,7 @@ from .rows import Doubles, Integers, Rows, Show
 
 T = TypeVar("T")
 Shown = Callable[[npt.NDArray[Any], npt.NDArray[Any]], Doubles]
-"""Columns and values there, to values that people know; dense rows, which hold no documents, are shown as they are."""
+"""Columns and values there, to values that people know."""
 
 _SMALLEST = 1e-30
 """Rows smaller than this are not normalised: single precision, which the kernels use, cannot represent them well."""
@@ -401,8 +401,10 @@ class DenseRows(Block):
         return None
 
     def tally(self, slots: Any, counts: Integers, sums: Doubles, shown: Shown) -> None:
-        counts += np.count_nonzero(self.values, axis=0)
-        sums += self.values.sum(axis=0, dtype=np.float64)
+        columns = np.broadcast_to(np.arange(self.n_features), self.values.shape)
+        values = shown(columns.ravel(), self.values.ravel()).reshape(self.values.shape)
+        counts += np.count_nonzero(values, axis=0)
+        sums += values.sum(axis=0, dtype=np.float64)
 
     def moments(self) -> tuple[Integers, Doubles, Doubles]:
         sums, squares = np.zeros(self.n_features), np.zeros(self.n_features)

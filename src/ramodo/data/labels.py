@@ -36,6 +36,15 @@ def read_labels(given: object, n_rows: int, name: str = "labels") -> Labels:
     return values.astype(np.int8)
 
 
+def read_numbers(given: object, n_rows: int) -> npt.NDArray[np.int64]:
+    """Numbers of rows, from 0; raises `OptionError` for others."""
+    values = np.atleast_1d(np.asarray(given))
+    whole = values.ndim == 1 and len(values) > 0 and values.dtype.kind in "iu"
+    if not whole or values.min() < 0 or values.max() >= n_rows:
+        raise OptionError(f"rows={given!r} was given; allowed: numbers of rows of X, from 0 to {n_rows - 1}.")
+    return values.astype(np.int64)
+
+
 def warn_of_predictions(labels: Labels) -> None:
     """Warn if every row has a label and most are 1: `predict` returns such arrays, but with the opposite meaning."""
     if (labels != 0).all() and (labels == 1).sum() > (labels == -1).sum():

@@ -13,6 +13,7 @@ import scipy.sparse as sp
 
 from .. import kernels
 from .blocks import Block, DenseRows, MappedRows, SparseRows
+from .elsewhere import is_elsewhere, rows_elsewhere
 from .mapped import is_mapped
 from .rows import Facts, Rows
 
@@ -24,12 +25,40 @@ class DataError(ValueError, TypeError):
     """The data cannot be used; the message says what was given and what is allowed."""
 
 
+class ValueRefusedError(DataError):
+    """A value is no number that can be used; `said` is what is wrong with it and what to do, without its place."""
+
+    def __init__(self, name: str, value: float, row: int, column: int) -> None:
+        kind, advice = _kind_and_advice(value)
+        allowed = f"allowed: finite numbers up to {LARGEST:g} in absolute value. {advice}"
+        super().__init__(f"{name} contains {kind}, first at row {row}, column {column}; {allowed}")
+        self.row, self.column, self.said = row, column, f"{kind} was found; {allowed}"
+
+    def __reduce__(self) -> Any:
+        return DataError, self.args
+
+
+def _kind_and_advice(value: float) -> tuple[str, str]:
+    """What a value is, and what to do about it."""
+    if np.isnan(value):
+        return "NaN", "Fill or drop missing values first."
+    checked = "check where it comes from"
+    if np.isinf(value):
+        return "infinity", f"It is no measurement: {checked}, and replace it or leave the row out."
+    return (
+        f"the value {value:g}",
+        f"Where it stands for a missing value replace it; else {checked}, or change the unit.",
+    )
+
+
 def open_rows(X: Any, *, name: str = "X", n_threads: int = 1) -> tuple[Rows, Facts]:
     """Check `X`, any kind of matrix or table, and return it as rows.
 
     Raises `DataError` for anything that is not a matrix of numbers: wrong shape, text, objects, complex numbers, NaN,
     infinity, values beyond 1e30.
     """
+    if is_elsewhere(X):
+        X = rows_elsewhere(X)
     if isinstance(X, Rows):
         return X, X.facts()
     return open_block(X, name=name, n_threads=n_threads)
@@ -104,14 +133,6 @@ def _refuse_shape(shape: tuple[int, ...], name: str) -> None:
         raise DataError(f"{name} has 0 sample(s) (shape={shape}) while a minimum of 1 is required.")
 
 
-def _refuse_value(name: str, value: float, row: int, column: int) -> None:
-    kind = "NaN" if np.isnan(value) else "infinity" if np.isinf(value) else f"the value {value:g}"
-    raise DataError(
-        f"{name} contains {kind}, first at row {row}, column {column}; allowed: finite numbers up to {LARGEST:g} in "
-        "absolute value. Fill or drop missing values first."
-    )
-
-
 def _open_dense(X: Any, name: str) -> tuple[DenseRows, Facts]:
     if isinstance(X, np.matrix):
         raise DataError(f"np.matrix is not supported: {name} was given as one; pass np.asarray({name}).")
@@ -138,7 +159,7 @@ def _open_dense(X: Any, name: str) -> tuple[DenseRows, Facts]:
         sizes = np.abs(block.values)
         if not sizes.max() <= limit:
             row, column = np.argwhere(~(sizes <= limit))[0]
-            _refuse_value(name, float(block.values[row, column]), first + int(row), int(column))
+            raise ValueRefusedError(name, float(block.values[row, column]), first + int(row), int(column))
         highest = float(sizes.max())
         largest = max(largest, highest)
         seen |= block.values.any(axis=0)
@@ -225,7 +246,7 @@ def _scan(rows: SparseRows, name: str, n_threads: int) -> tuple[Facts, bool]:
             start, stop = block.indptr[found.bad_row : found.bad_row + 2]
             values = block.data[start:stop]
             value = values[~(np.abs(values) <= LARGEST)][0]
-            _refuse_value(name, float(value), first + found.bad_row, found.bad_column)
+            raise ValueRefusedError(name, float(value), first + found.bad_row, found.bad_column)
         largest, ordered = max(largest, found.largest), ordered and found.ordered
         first += block.n_rows
     return Facts(scan.n_seen(), largest), ordered

@@ -5,6 +5,7 @@ data can live implements these two:
 
     SparseRows, DenseRows   in memory                                      blocks.py
     MappedRows              in a folder on disk, read as it is used        blocks.py, over arrays of mapped.py
+    DaskRows                in partitions of a Dask collection             ramodo.engines.dask
 
 Everything else is derived from them, so an engine that keeps blocks elsewhere has nothing more to implement. Functions
 that are mapped can be pickled, so they can run where the blocks are.
@@ -14,7 +15,7 @@ from __future__ import annotations
 
 import zlib
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from operator import methodcaller
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -41,6 +42,18 @@ class Facts:
 
     n_seen: int
     largest: float
+
+
+@dataclass(frozen=True)
+class TrainingRows:
+    """The rows that triplets refer to, a few epochs at a time.
+
+    parts : rows in memory, with epochs whose triplets are positions among them
+    n_entries : stored values of the rows of all parts; -1 where there is one part
+    """
+
+    parts: Iterator[tuple[Block, Integers]]
+    n_entries: int = -1
 
 
 class Rows(ABC):
@@ -117,6 +130,24 @@ class Rows(ABC):
         renumbered = np.where(epochs < self.n_rows, np.searchsorted(own, epochs), epochs - self.n_rows + len(own))
         return self.take(own).stacked(extra), renumbered
 
+    def epochs_at_once(self, epochs: Integers) -> int:
+        """Of how many epochs the rows are taken together, for memory's sake."""
+        return len(epochs)
+
+    def training_rows(self, epochs: Integers, extra: Sequence[Block]) -> TrainingRows:
+        """The rows of all epochs; how many of them are taken together does not change what is learned."""
+        n = self.epochs_at_once(epochs)
+        parts = (self.for_training(epochs[first : first + n], extra) for first in range(0, len(epochs), n))
+        if n >= len(epochs):
+            return TrainingRows(parts)
+        drawn = np.unique(epochs)
+        of_extra = sum(int(block.entries_before()[-1]) for block in extra)
+        return TrainingRows(parts, int(self.lengths()[drawn[drawn < self.n_rows]].sum()) + of_extra)
+
+    def traffic(self) -> str:
+        """How much has travelled so far, in words; nothing of rows that are here."""
+        return ""
+
 
 @dataclass(frozen=True)
 class NormalizedRows(Rows):
@@ -139,6 +170,26 @@ class NormalizedRows(Rows):
 
     def take(self, numbers: Integers) -> Block:
         return self.rows.take(numbers).normalized(self.how, self.n_threads)
+
+    # What is of the rows before normalisation, they may know without another pass.
+
+    def squared_norms(self, n_threads: int = 1) -> Doubles:
+        return self.rows.squared_norms(n_threads)
+
+    def largest_values(self, n_threads: int = 1) -> Doubles:
+        return self.rows.largest_values(n_threads)
+
+    def lengths(self) -> Integers:
+        return self.rows.lengths()
+
+    def folds(self, n: int) -> Integers:
+        return self.rows.folds(n)
+
+    def epochs_at_once(self, epochs: Integers) -> int:
+        return self.rows.epochs_at_once(epochs)
+
+    def traffic(self) -> str:
+        return self.rows.traffic()
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,6 @@ cost is the non-zeros of the row and of its nearest references; the number of fe
 from __future__ import annotations
 
 from collections.abc import Callable
-from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -18,11 +17,12 @@ from ..data.blocks import Block, Shown, SparseRows
 from ..in_order import in_order
 from ..model.parts import Part, View
 from ..model.terms import Model
-from .explanation import Explanation, Reason, RowExplanation, Seen, Strongest
+from .explanation import Explanation, Strongest
+from .passages import Passage, Passages, PassagesOf
+from .reasons import ENOUGH, USUAL, Lacks, Reason, RowExplanation, Seen
 
 Doubles = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int64]
-
 
 _AT_ONCE = 64
 """Rows that are explained together."""
@@ -31,6 +31,12 @@ _FEWEST_DRIVERS = 20
 
 _STRONGEST = 100
 """Contributions of a row by which similar rows are found."""
+
+_NAMED_LACKS = 5
+"""Of what a row lacks and is usual, so much is named."""
+
+_MOST = 40
+"""Reasons, at most, that are given to explain enough of a score."""
 
 
 def explain(
@@ -42,10 +48,16 @@ def explain(
     top: int,
     n_threads: int,
     shown: Shown | None = None,
+    *,
+    passages: PassagesOf | None = None,
+    frequencies: Any = None,
+    enough: bool = False,
 ) -> Explanation:
     """Reasons for the score of each row. `scores` are those of the rows, `known` those of the training rows.
 
     `shown` gives, for columns and values there, values that people know: the counts of tokens that are weighed.
+    `frequencies` are those of the tokens in the training documents. With `enough`, rows have more reasons than `top`
+    where some more explain 80 % of the score.
     """
     parts = model.parts()
     compared = [number for number, part in enumerate(parts) if part.as_given is not None]
@@ -60,21 +72,30 @@ def explain(
         given = rows.part(start, min(start + _AT_ONCE, rows.n_rows))
         views, block = [part.view(given) for part in parts], given.as_sparse()
         found = explainer.explain(block, views, max(top, _STRONGEST))
-        strongest = _cut(found)
-        reasons = typical.reasons([_first(row, top) for row in strongest], name_of)
         added = model.breakdown(given, 1)
-        explained = [
-            RowExplanation(
-                start + i,
-                float(scores[start + i]),
-                float(percentiles[start + i]),
-                reasons[i],
-                float(scores[start + i] - strongest[i].contributions[:top].sum()),
-                next(filter(None, (parts[number].nearest(views[number], i) for number in compared)), ()),
-                _seen({name: float(values[i]) for name, values in added.items()}),
+        explained, strongest = [], []
+        for i, row in enumerate(_rows(block, found)):
+            score = float(scores[start + i])
+            lacked = typical.reasons(row.lacked.first(top), name_of)
+            lacks = Lacks(row.lacking, row.n_lacking, lacked, typical.usual(row.lacked, name_of))
+            runs = None if passages is None else passages(start + i, row.has.columns, row.has.contributions)
+            facts = _Facts(row.has, runs)
+            chosen = facts.first(facts.enough(score - lacks.contribution, top) if enough else top)
+            reasons = typical.of_facts(row.has, facts, chosen, name_of, frequencies)
+            explained.append(
+                RowExplanation(
+                    start + i,
+                    score,
+                    float(percentiles[start + i]),
+                    reasons,
+                    score - lacks.contribution - sum(reason.contribution for reason in reasons),
+                    next(filter(None, (parts[number].nearest(views[number], i) for number in compared)), ()),
+                    _seen({name: float(values[i]) for name, values in added.items()}),
+                    lacks,
+                    len(facts),
+                )
             )
-            for i in range(block.n_rows)
-        ]
+            strongest.append(row.strongest())
         return _Block(explained, strongest, views, _columns(block), found.own)
 
     explained: list[RowExplanation] = []
@@ -91,17 +112,63 @@ def explain(
     sums.add(together.columns, together.sums)
     columns, totals = sums.top(max(top, _FEWEST_DRIVERS))
     most = list(zip(columns.tolist(), totals.tolist(), strict=True))
-    return Explanation(explained, most, strongest, name_of)
+    return Explanation(explained, most, strongest, name_of, passages)
 
 
-def _cut(found: kernels.Strongest) -> list[Strongest]:
-    """The contributions of each row."""
-    ends = found.ends.tolist()
-    return [Strongest(found.columns[a:b], found.sums[a:b], found.values[a:b]) for a, b in pairwise(ends)]
+class _Row(NamedTuple):
+    """All that a row has, and of what it lacks the strongest, the sum, and how many features."""
+
+    has: Strongest
+    lacked: Strongest
+    lacking: float
+    n_lacking: int
+
+    def strongest(self) -> Strongest:
+        """Of both."""
+        both = Strongest(*(np.concatenate(pair) for pair in zip(self.has.arrays(), self.lacked.arrays(), strict=True)))
+        order = np.lexsort((both.columns, -np.abs(both.contributions)))[:_STRONGEST]
+        return both.take(order[both.contributions[order] != 0])
 
 
-def _first(row: Strongest, n: int) -> Strongest:
-    return Strongest(row.columns[:n], row.contributions[:n], row.values[:n])
+def _rows(block: SparseRows, found: kernels.Explained) -> list[_Row]:
+    """The contributions of each row, apart."""
+    rows, begin = [], int(block.indptr[0])
+    for i in range(block.n_rows):
+        at, end = int(block.indptr[i]), int(block.indptr[i + 1])
+        there = np.flatnonzero(block.data[at:end])
+        has = Strongest(
+            block.indices[at:end][there].astype(np.int64),
+            found.totals[at - begin : end - begin][there],
+            block.data[at:end][there].astype(np.float64),
+        )
+        a, b = int(found.ends[i]), int(found.ends[i + 1])
+        lacked = Strongest(found.columns[a:b], found.sums[a:b], np.zeros(b - a))
+        rows.append(_Row(has, lacked, float(found.lacking[i]), int(found.n_lacking[i])))
+    return rows
+
+
+class _Facts:
+    """What can be said of a row, each once: runs of characters of its document, and features that are no tokens."""
+
+    def __init__(self, has: Strongest, runs: Passages | None) -> None:
+        self.passages = [] if runs is None else runs.found
+        self.plain = np.arange(len(has.columns)) if runs is None else np.flatnonzero(~runs.is_token)
+        self.plain = self.plain[has.contributions[self.plain] != 0]
+        self._amounts = np.concatenate(
+            [[passage.contribution for passage in self.passages], has.contributions[self.plain]]
+        )
+
+    def __len__(self) -> int:
+        return len(self._amounts)
+
+    def first(self, n: int) -> list[int]:
+        """Those that raise the score most, and after these those that lower it least."""
+        return np.argsort(-self._amounts, kind="stable")[:n].tolist()
+
+    def enough(self, wanted: float, fewest: int) -> int:
+        """How many make 80 % of what is to be explained; the fewest if too many would."""
+        reached = np.cumsum(np.sort(self._amounts)[::-1][:_MOST]) >= ENOUGH * wanted
+        return max(fewest, int(reached.argmax()) + 1) if reached.any() else fewest
 
 
 def _seen(added: dict[str, float]) -> tuple[Seen, ...]:
@@ -149,17 +216,57 @@ class _Typical:
         """The position among `columns` of each entry of a part's references; None if each has all columns."""
         return self._slots[part]
 
-    def reasons(self, rows: list[Strongest], name_of: Callable[[int], str]) -> list[tuple[Reason, ...]]:
-        """Contributions as named reasons, row by row."""
-        columns = np.concatenate([row.columns for row in rows])
+    def reasons(self, row: Strongest, name_of: Callable[[int], str]) -> tuple[Reason, ...]:
+        """Contributions as named reasons."""
+        shares, means = self._shares(row.columns)
+        values = self._shown(row.columns, row.values)
+        numbers = zip(values.tolist(), row.contributions.tolist(), shares.tolist(), means.tolist(), strict=True)
+        return tuple(
+            Reason(column, name_of(column), *of) for column, of in zip(row.columns.tolist(), numbers, strict=True)
+        )
+
+    def usual(self, lacked: Strongest, name_of: Callable[[int], str]) -> tuple[Reason, ...]:
+        """Of what a row lacks, that which most references have and whose absence raises the score."""
+        shares, _ = self._shares(lacked.columns)
+        return self.reasons(lacked.take((shares >= USUAL) & (lacked.contributions > 0)).first(_NAMED_LACKS), name_of)
+
+    def of_facts(
+        self, has: Strongest, facts: _Facts, chosen: list[int], name_of: Callable[[int], str], frequencies: Any
+    ) -> tuple[Reason, ...]:
+        """Some of the facts of a row, as named reasons."""
+        n = len(facts.passages)
+        plain = self.reasons(has.take(facts.plain[[place - n for place in chosen if place >= n]]), name_of)
+        others = iter(plain)
+        return tuple(
+            self._of_passage(has, facts.passages[place], frequencies) if place < n else next(others) for place in chosen
+        )
+
+    def _of_passage(self, has: Strongest, passage: Passage, frequencies: Any) -> Reason:
+        """A run of characters; what is usual is said of its rarest token, since the run is at least as rare."""
+        columns = has.columns[passage.members]
+        shares, means = self._shares(columns)
+        rarest = int(np.lexsort((-has.contributions[passage.members], shares))[0])
+        value = self._shown(columns[[rarest]], has.values[passage.members][[rarest]])
+        counted: dict[str, int] = {}
+        if frequencies is not None:
+            rows = _looked_up(frequencies.columns, frequencies.documents, columns)
+            counted = {"rows": int(rows.min()), "n_rows": frequencies.n_documents}
+        return Reason(
+            int(columns[rarest]),
+            f"'{passage.text}'",
+            float(value[0]),
+            passage.contribution,
+            float(shares[rarest]),
+            float(means[rarest]),
+            passage.spans,
+            len(columns),
+            **counted,
+        )
+
+    def _shares(self, columns: Integers) -> tuple[Doubles, Doubles]:
+        """The share of the references that have each feature, and its mean over those."""
         counts = _looked_up(self.columns, self._counts, columns)
-        means = _looked_up(self.columns, self._sums, columns) / np.maximum(counts, 1)
-        values = self._shown(columns, np.concatenate([row.values for row in rows]))
-        sums = np.concatenate([row.contributions for row in rows])
-        numbers = zip(values.tolist(), sums.tolist(), (counts / self._n).tolist(), means.tolist(), strict=True)
-        found = [Reason(column, name_of(column), *of) for column, of in zip(columns.tolist(), numbers, strict=True)]
-        ends = np.cumsum([0, *[len(row.columns) for row in rows]]).tolist()
-        return [tuple(found[a:b]) for a, b in pairwise(ends)]
+        return counts / self._n, _looked_up(self.columns, self._sums, columns) / np.maximum(counts, 1)
 
 
 def _as_they_are(_: npt.NDArray[Any], values: npt.NDArray[Any]) -> Doubles:

@@ -8,11 +8,12 @@ from typing import Any
 import numpy as np
 
 from ..data.opening import open_block
-from ..formats import Table, TextOptions
-from ..formats.text import token_names
+from ..formats import Table, TextOptions, blending
 from ..threads import n_threads
 from .contributions import explain
-from .explanation import Explanation, Reason
+from .explanation import Explanation
+from .passages import Passages, passages
+from .reasons import Reason
 
 _SEARCHED = 300_000
 """Characters of documents that are searched for names of features that the explained rows lack."""
@@ -22,14 +23,39 @@ _KEPT_TOKENS = 5000
 
 
 def explained(
-    detector: Any, table: Table, rows: Sequence[int], scores: Any, top: int, texts: TextOptions
+    detector: Any,
+    table: Table,
+    rows: Sequence[int],
+    scores: Any,
+    top: int,
+    texts: TextOptions,
+    *,
+    enough: bool = False,
 ) -> Explanation:
-    """Why rows of a table have their scores."""
+    """Why rows of a table have their scores: of documents, the runs of characters by which they stand out.
+
+    With `enough`, rows have more reasons than `top` where some more explain 80 % of the score.
+    """
     taken, _ = open_block(table.X[rows])
-    threads = n_threads(detector.n_jobs)
-    counts = None if table.frequencies is None else table.frequencies.counts
-    found = explain(detector.model_, taken, scores[rows], detector.outlier_scores_, str, top, threads, counts)
-    return found.named(_names(detector, table, rows, found, texts))
+
+    def runs(row: int, columns: Any, contributions: Any) -> Passages:
+        assert table.texts is not None
+        return passages(table.texts[rows[row]], columns, contributions, texts)
+
+    found = explain(
+        detector.model_,
+        taken,
+        scores[rows],
+        detector.outlier_scores_,
+        str,
+        top,
+        n_threads(detector.n_jobs),
+        blending.units_of(table),
+        passages=runs if table.is_text and not texts.vocabulary else None,
+        frequencies=table.frequencies,
+        enough=enough,
+    )
+    return found.named(names_of(detector, table, found.columns(), texts, rows))
 
 
 def reference_tokens(detector: Any, table: Table, options: TextOptions) -> dict[str, str] | None:
@@ -38,17 +64,19 @@ def reference_tokens(detector: Any, table: Table, options: TextOptions) -> dict[
         return None
     origins = detector.model_.origins()
     columns, counts = np.unique(np.concatenate([origin.rows.indices for origin in origins]), return_counts=True)
+    if table.fields is not None:
+        columns, counts = (values[columns < sum(table.widths)] for values in (columns, counts))
     common = columns[np.argsort(-counts, kind="stable")[:_KEPT_TOKENS]].tolist()
-    documents = _some(table.texts[row] for origin in origins for row in origin.numbers.tolist())
-    return {str(column): name for column, name in token_names(documents, common, options).items()}
+    searched = _some(table, (row for origin in origins for row in origin.numbers.tolist()))
+    return {str(column): name for column, name in blending.names_of(table, searched, common, options).items()}
 
 
-def _some(texts: Iterable[str]) -> list[str]:
-    """The first texts, up to a total length."""
-    found, length = list[str](), 0
-    for text in texts:
-        found.append(text[:_SEARCHED])
-        length += len(text)
+def _some(table: Table, rows: Iterable[int]) -> list[int]:
+    """The first rows, up to a total length of their documents."""
+    found, length = list[int](), 0
+    for row in rows:
+        found.append(row)
+        length += len((table.texts or ())[row])
         if length > _SEARCHED:
             break
     return found
@@ -61,20 +89,21 @@ def in_words(reasons: Sequence[Reason]) -> str:
     )
 
 
-def _names(
-    detector: Any, table: Table, rows: Sequence[int], found: Explanation, options: TextOptions
+def names_of(
+    detector: Any, table: Table, columns: Iterable[int], options: TextOptions, rows: Sequence[int] = ()
 ) -> Callable[[int], str]:
-    """Names of columns: those of the data, the tokens of text, or the index as written in the file."""
+    """Names of columns: those of the data, the tokens of text, of some rows first, or the index as in the file.
+
+    A token that no text at hand has, and that the model does not keep, has no name.
+    """
     known = getattr(detector, "feature_names_in_", None)
     if known is not None:
         return lambda column: str(known[column])
     first = 0 if table.zero_based is None or table.zero_based else 1
     if table.texts is None:
         return lambda column: f"feature {column + first}"
-    shown = found.columns()
-    wanted = shown | found.columns_of_groups()
-    kept = (detector.source_ or {}).get("tokens") or {}
+    wanted, kept = set(columns), (detector.source_ or {}).get("tokens") or {}
     tokens = {column: kept[str(column)] for column in wanted if str(column) in kept}
-    tokens |= token_names([table.texts[row] for row in rows], wanted, options)
-    tokens |= token_names(_some(table.texts), shown - tokens.keys(), options)
-    return lambda column: tokens.get(column, f"feature {column}")
+    tokens |= blending.names_of(table, rows, wanted - tokens.keys(), options)
+    tokens |= blending.names_of(table, _some(table, range(len(table.texts))), wanted - tokens.keys(), options)
+    return lambda column: tokens.get(column, "")

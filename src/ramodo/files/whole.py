@@ -44,6 +44,8 @@ def write_whole(path: Path, write: Callable[[str], None]) -> None:
                 write(str(temporary))
                 put_in_place(temporary, path)
         except OSError as error:
+            if error.errno is not None and temporary.name in str(error):  # a name that means nothing to users
+                raise type(error)(error.errno, os.strerror(error.errno), str(path)) from None
             if error.errno is not None and error.filename is None:
                 error.filename = str(path)
             raise

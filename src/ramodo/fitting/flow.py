@@ -18,6 +18,7 @@ import numpy.typing as npt
 
 from ..data.blocks import Block, DenseRows
 from ..data.rows import Show
+from ..data.spread import scaling_advice
 from ..in_order import in_order
 from ..model.combining import Mean, Normalized
 from ..model.learned import LearnedDistance
@@ -222,8 +223,9 @@ def learn(
             each = [checked_scores("scorer", stages.scorer, block.scores, block.n_rows) for block in found]
             scores = each[0] if len(each) == 1 else np.concatenate(each)
             places = np.arange(min(_SAMPLE, n_rows)) * n_rows // min(_SAMPLE, n_rows)
-            sample = representation.transform(data.rows.take(places), n_threads)
-        alive = _count_alive(found, warn=number == len(learned) - 1)
+            looked_at = data.rows.take(places)
+            sample = representation.transform(looked_at, n_threads)
+        alive = _count_alive(found, number == len(learned) - 1, partial(scaling_advice, looked_at))
         fits.append(LearnedFit(term, ranked.initial, ranked.extra, candidates, curve, scores, sample, alive))
     return fits
 
@@ -310,7 +312,6 @@ def _train(
     if not (stage.is_native and stages.loss.native):
         rng = np.random.default_rng(_child(seed, 0))
         head = stage.training_head(rng, stages.optimizer, None if start is None else start.representation)
-    rows, renumbered = data.rows.for_training(epochs, data.extra())
     begin = _start(data, stage.first_width, seed, start)
     loss, scale = stages.loss, scale_for(data.largest)
     if loss.is_relative:
@@ -318,8 +319,8 @@ def _train(
         unit = _typical_distance(data, untrained, np.random.default_rng(_child(seed, 1)), n_threads)
         loss, scale = loss.in_unit(unit), 1 / math.sqrt(unit)
     trained = train(
-        rows,
-        renumbered,
+        data.rows.training_rows(epochs, data.extra()),
+        len(epochs),
         plan.batch_size,
         width=stage.first_width,
         slope=stage.slope,
@@ -389,7 +390,7 @@ def warn_if_flat(scores: Scores) -> None:
         )
 
 
-def _count_alive(found: list[_Responses], warn: bool) -> int:
+def _count_alive(found: list[_Responses], warn: bool, advice: Callable[[], str]) -> int:
     """The number of live units; may warn if few are left and most rows are at zero, so that scores mean little."""
     n_rows = sum(block.n_rows for block in found)
     responds = np.any([block.alive for block in found], axis=0)
@@ -397,8 +398,8 @@ def _count_alive(found: list[_Responses], warn: bool) -> int:
     if warn and n_rows >= _ENOUGH_ROWS and 2 * alive <= len(responds) and empty > 0.9:
         warnings.warn(
             f"The representation has collapsed: only {alive} of {len(responds)} units respond to any row, and "
-            f"{empty:.0%} of the rows are mapped to zero. Features on very different scales cause this: take "
-            "logarithms or scale them, and compare with initial_scores_, the ranking without a representation.",
+            f"{empty:.0%} of the rows are mapped to zero. Features on very different scales cause this: {advice()}, "
+            "and compare with initial_scores_, the ranking without a representation.",
             stacklevel=6,
         )
     return alive

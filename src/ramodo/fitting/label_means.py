@@ -95,7 +95,8 @@ class Means:
         units = np.sqrt(self.scale)
         if not self.unit_rows:
             values = block.to_matrix()
-            return ((values.toarray() if sp.issparse(values) else values) - self.centre) * units
+            dense = values[:, self.columns].toarray() if sp.issparse(values) else values
+            return (dense - self.centre) * units
         rows = block.as_sparse()
         matrix = rows.to_csr()
         places = np.searchsorted(self.columns, matrix.indices)

@@ -2,6 +2,9 @@
 
 Both sides weigh alike (`class_weight="balanced"`), C = 1 for rows whose mean square length is 1. As C falls to 0, the
 weights turn into the difference of the means: the regression is what many labels make of that.
+
+Sparse rows are read by liblinear in the dual, whose passes cost the non-zeros and not the features: many times faster
+than L-BFGS where there are a million of these, for the same ranking.
 """
 
 from __future__ import annotations
@@ -20,6 +23,9 @@ Doubles = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int64]
 
 _FOLDS = 5
+
+_OF_SPARSE: dict[str, Any] = {"solver": "liblinear", "dual": True, "tol": 1e-2, "random_state": 0}
+"""A tolerance of 1e-4 takes twice as long and ranks the same; the seed orders the rows of each pass."""
 
 
 @dataclass(frozen=True)
@@ -77,12 +83,18 @@ class _Sides:
         sizes = [group.shape[0] for group in groups]
         n_background = self.background.shape[0] + hidden.shape[0]
         each = [1 / sizes[0], *[(1 - self.share) / n_background] * 2, *[self.share / size for size in sizes[3:]]]
-        stacked = sp.vstack(groups, format="csr") if sp.issparse(outliers) else np.vstack(groups)
-        model = LogisticRegression(C=1.0, max_iter=300)
+        stacked, solver = (_stacked(groups), _OF_SPARSE) if sp.issparse(outliers) else (np.vstack(groups), {})
+        model = LogisticRegression(C=1.0, max_iter=300, **solver)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ConvergenceWarning)  # its strength is measured, however far it came
             model.fit(stacked, np.arange(sum(sizes)) < sizes[0], np.repeat(each, sizes) * sum(sizes) / 2)
         return np.asarray(model.coef_[0], dtype=np.float64)
+
+
+def _stacked(groups: list[Any]) -> Any:
+    """With the narrow indices that liblinear needs; 20,000 rows do not have 2^31 non-zeros."""
+    rows = sp.vstack(groups, format="csr")
+    return sp.csr_array((rows.data, rows.indices.astype(np.int32), rows.indptr.astype(np.int32)), shape=rows.shape)
 
 
 def _squared(rows: Any) -> Any:

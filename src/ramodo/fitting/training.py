@@ -7,8 +7,9 @@ hinge runs natively from end to end; anything else runs batch by batch, with a n
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,7 @@ import numpy.typing as npt
 
 from .. import kernels
 from ..data.blocks import Block
+from ..data.rows import TrainingRows
 from ..stages.adadelta import Adadelta
 
 Integers = npt.NDArray[np.int64]
@@ -57,8 +59,8 @@ def scale_for(largest: float) -> float:
 
 
 def train(
-    rows: Block,
-    epochs: Integers,
+    rows: TrainingRows,
+    n_epochs: int,
     batch_size: int,
     *,
     width: int,
@@ -72,19 +74,19 @@ def train(
     show: Show,
     early: bool = False,
 ) -> Trained:
-    """Minimise the ranking loss over `epochs` (epochs x triplets x row numbers), on the rows times `scale`.
+    """Minimise the ranking loss over epochs of triplets, on their rows times `scale`.
 
     `head` is what follows the first layer's sums; None for an activation of the given slope alone. `loss_curve` is the
     mean loss of each epoch. With `early`, the weights after the first epoch are kept too.
     """
     hinge = loss.native if head is None else None
-    drawn = np.zeros(rows.n_rows, dtype=bool)
-    drawn[epochs] = True
+    first = next(rows.parts)
     trainer = kernels.Trainer(
-        rows,
-        np.flatnonzero(drawn),
+        first[0],
+        _selected(*first),
+        rows.n_entries,
         width=width,
-        n_queries=epochs.shape[2] - 2,
+        n_queries=first[1].shape[2] - 2,
         k=hinge.phi.k if hinge else 1,
         average=hinge.phi.average if hinge else False,
         margin=hinge.margin if hinge else 1.0,
@@ -100,18 +102,49 @@ def train(
     if start.columns is not None and start.weights is not None:
         trainer.start_from(start.columns, start.weights)
     run = trainer.run if hinge else _Batches(trainer, head, loss, scale).run
-    positions = np.cumsum(drawn) - 1
-    curve, after_one = [], None
-    for done, epoch in enumerate(epochs, start=1):
-        losses = run(positions[epoch], batch_size)
+    curve: list[float] = []
+    after_one, epochs = None, _renumbered(*first)
+    del first  # whose memory the next part needs
+    for epoch in chain(epochs, _of_further_parts(trainer, rows.parts, start)):
+        losses = run(epoch, batch_size)
         sizes = np.full(len(losses), batch_size)
         sizes[-1] = len(epoch) - batch_size * (len(losses) - 1)
         curve.append(float(losses @ sizes / len(epoch)))
-        if early and done == 1:
+        if early and len(curve) == 1:
             after_one = _with_start(*trainer.so_far(), start)
-        show(done, len(epochs))
+        show(len(curve), n_epochs)
     columns, weights = _with_start(*trainer.finish(), start)
     return Trained(columns, weights, np.array(curve), after_one)
+
+
+def _of_further_parts(
+    trainer: kernels.Trainer, parts: Iterator[tuple[Block, Integers]], start: Start
+) -> Iterator[Integers]:
+    """The epochs of parts that training goes on with, as positions among the rows that it has then."""
+    for rows, epochs in parts:
+        trainer.go_on(rows, _selected(rows, epochs))
+        if start.columns is not None and start.weights is not None:
+            trainer.start_from(start.columns, start.weights)  # of features that had not been met
+        positions = _renumbered(rows, epochs)
+        del rows, epochs
+        yield from positions
+
+
+def _drawn(rows: Block, epochs: Integers) -> npt.NDArray[np.bool_]:
+    drawn = np.zeros(rows.n_rows, dtype=bool)
+    drawn[epochs] = True
+    return drawn
+
+
+def _selected(rows: Block, epochs: Integers) -> Integers:
+    """The rows that triplets refer to."""
+    return np.flatnonzero(_drawn(rows, epochs))
+
+
+def _renumbered(rows: Block, epochs: Integers) -> Iterator[Integers]:
+    """Epochs with positions among those rows."""
+    positions = np.cumsum(_drawn(rows, epochs)) - 1
+    return (positions[epoch] for epoch in epochs)  # which holds no rows
 
 
 class _Batches:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from .opening import Show
 
 __all__ = ["FORMATS", "Format", "FormatError", "How", "Table", "TableOptions", "TextOptions"]
-__all__ += ["all_formats", "format_named", "format_of", "read"]
+__all__ += ["all_formats", "format_named", "format_of", "read", "read_as"]
 
 _HOMES = {
     "svmlight": "svmlight",
@@ -30,7 +30,10 @@ _HOMES = {
     "parquet": "tabular",
     "feather": "tabular",
     "h5ad": "h5ad",
+    "jsonl": "records",
+    "accesslog": "accesslog",
     "text": "text",
+    "documents": "documents",
     "rows": "folder",
 }
 """Formats and the modules that read them."""
@@ -56,8 +59,11 @@ def format_of(path: str, given: str | None = None) -> str:
     if given is not None:
         return format_named(given).name
     if Path(path).is_dir():
-        return "rows"
-    from .opening import COMPRESSED, OTHER_PACKINGS, suffixes_of
+        from .documents import is_rows_folder
+
+        return "rows" if is_rows_folder(path) else "documents"
+    from .opening import OTHER_PACKINGS, suffixes_of
+    from .recognising import COMPRESSED
 
     suffix = (suffixes_of(path) or [""])[-1]
     for format in all_formats():
@@ -101,4 +107,14 @@ def read(
         n_threads=n_threads,
         show=show,
     )
-    return format_named(format_of(path, format)).read(path, how)
+    return read_as(format_named(format_of(path, format)), path, how)
+
+
+def read_as(kind: Format, path: str, how: How) -> Table:
+    """A file of this format; the columns of a matrix are scaled here, those of a table by its reader."""
+    table = kind.read(path, how)
+    if kind.is_table or kind.has_documents or how.table.scale == "none":
+        return table
+    from .scales import scaled
+
+    return scaled(path, table, how.table)

@@ -147,6 +147,8 @@ def read(path: str) -> Table:
                 if is_the_systems(error) and not isinstance(error, FileNotFoundError):
                     raise
                 reason = str(error).rstrip(".") or type(error).__name__
+                if isinstance(error, FileNotFoundError) and error.filename == "meta.json":
+                    reason = "it has no meta.json; allowed: a folder that ramodo convert wrote, or a file in this one"
                 raise FormatError(f"{path} is not a rows folder: {reason}.") from None
     raise FormatError(f"{path} is replaced by others all the time; read it when they are done.")
 

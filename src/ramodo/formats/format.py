@@ -27,6 +27,7 @@ class How:
     n_features : number of columns, if a model knows it
     names : tokens of a vocabulary that a model kept
     frequencies : document frequencies by which a model weights tokens; None to learn them from these documents
+    weights : what a model multiplies the tokens of each column of documents by; none to learn them
     show : called with the megabytes read so far and in total, for formats read in pieces
     """
 
@@ -36,6 +37,7 @@ class How:
     n_features: int | None = None
     names: Sequence[str] | None = None
     frequencies: DocumentFrequencies | None = None
+    weights: Sequence[float] = ()
     n_threads: int = 1
     show: Show | None = None
 
@@ -58,13 +60,14 @@ class Format:
     suffixes : of its files; the first is the usual one
     meaning : a sentence for the docs
     read : the whole file at this path
-    columns : which of the flags id, label, text and ignore can name columns of it
+    columns : which of the flags id, label, text, ignore and with can name columns of it
     of_stream : rows of whole lines as they arrive on standard input: a name for messages, the lines, the number of
         lines before them; None if the whole file is needed
     pieces : the file in pieces, for files larger than memory; None if that is not possible
     takes_width : the file does not say how many columns there are beyond the last one used
     names_rows : rows have ids of their own, with or without a column for them
     has_documents : each row is a text
+    is_table : columns have kinds and names, and are scaled as they are read
     """
 
     name: str
@@ -77,3 +80,4 @@ class Format:
     takes_width: bool = False
     names_rows: bool = False
     has_documents: bool = False
+    is_table: bool = False

@@ -11,6 +11,7 @@ from ..data.opening import refuse_indices, refuse_structure
 from . import h5ad_check
 from .classes import classes_of
 from .format import Format
+from .gaps import filled
 from .opening import need_threads
 from .table import FormatError, Table, TableOptions, refuse_repeated
 
@@ -31,6 +32,7 @@ def read(path: str, options: TableOptions | None = None) -> Table:
     if wrong is not None:
         raise _refusal(path, wrong)
     try:
+        _refuse_parts(path)
         data = anndata.read_h5ad(path)
         if data.X is None:
             raise FormatError(f"{path} holds no matrix X.")
@@ -45,7 +47,23 @@ def read(path: str, options: TableOptions | None = None) -> Table:
     names = [str(name) for name in (data.obs_names if ids is None else ids)]
     if ids is not None:
         refuse_repeated(f"{path}, obs[{options.id!r}]", names)
-    return Table(data.X, names, [str(name) for name in data.var_names], None if labels is None else classes_of(labels))
+    found = {name: _observed(path, data.obs, name, options) for name in options.beside}
+    beside = {name: values for name, values in found.items() if values is not None}
+    X, genes, means = filled(path, data.X, names, [str(name) for name in data.var_names], options)
+    return Table(X, names, genes, None if labels is None else classes_of(labels), means=means, beside=beside)
+
+
+def _refuse_parts(path: str) -> None:
+    """Raise if the file has no names of cells or genes, for which anndata would make some up."""
+    import h5py
+
+    with h5py.File(path, "r") as file:
+        absent = [name for name in ("obs", "var") if name not in file]
+    if absent:
+        raise FormatError(
+            f"{path} has no {' and no '.join(absent)}; allowed: an AnnData file, in which obs names the cells and var "
+            "the genes. Write it again with anndata."
+        )
 
 
 def _refusal(path: str, reason: str) -> FormatError:
@@ -72,7 +90,7 @@ FORMATS = (
         (".h5ad",),
         "AnnData, cells by genes; needs `ramodo[h5ad]`.",
         lambda path, how: read(path, how.table),
-        columns=("id", "label"),
+        columns=("id", "label", "with"),
         names_rows=True,
     ),
 )

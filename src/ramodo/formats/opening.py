@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import bz2
-import gzip
 import io
 import lzma
 import os
@@ -12,7 +10,6 @@ import sys
 import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from functools import partial
 from pathlib import Path
 from typing import IO, Any
 
@@ -20,9 +17,8 @@ import numpy as np
 import numpy.typing as npt
 
 from ..threads import can_start
+from .recognising import COMPRESSED, as_text, is_plain
 from .table import FormatError
-
-COMPRESSED = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open, ".zst": None}
 
 OTHER_PACKINGS = (".zip", ".7z", ".rar", ".tar", ".tgz", ".lz4", ".lzma", ".lz", ".br", ".z", ".sz", ".snappy")
 """Compressions that are recognised but not supported."""
@@ -48,19 +44,26 @@ def is_compressed(path: str) -> bool:
 
 @contextmanager
 def open_binary(path: str, show: Show | None = None) -> Iterator[IO[bytes]]:
-    """The bytes of `path`, decompressed; `-` is standard input. `show` gets the megabytes read so far and in total."""
+    """The bytes of `path`, decompressed, as UTF-8; `-` is standard input.
+
+    `show` gets the megabytes read so far and in total.
+    """
     if path == "-":
-        yield sys.stdin.buffer
+        with damage_refused("standard input"):
+            yield as_text("standard input", sys.stdin.buffer)
         return
     with open(path, "rb") as file:
         watched = file if show is None else io.BufferedReader(_Watched(file, show), 1 << 20)
-        suffix = Path(path).suffix.lower()
-        if suffix not in COMPRESSED:
-            yield watched
-            return
-        opener: Any = COMPRESSED[suffix] or partial(_open_zstandard, path)
-        with opener(watched) as stream:
-            yield stream
+        with damage_refused(path):
+            yield as_text(path, watched, Path(path).suffix.lower())
+
+
+def is_plain_file(path: str) -> bool:
+    """Whether the bytes of a regular file are its text as it is; a pipe can be read only once, and is not looked at."""
+    if not os.path.isfile(path) or is_compressed(path):
+        return False
+    with open(path, "rb") as file:
+        return is_plain(file.read(16))
 
 
 class _Watched(io.RawIOBase):
@@ -81,49 +84,13 @@ class _Watched(io.RawIOBase):
         return n
 
 
-def _open_zstandard(path: str, file: IO[bytes]) -> Any:
-    try:
-        import zstandard
-    except ImportError:
-        raise FormatError(f"{path}: .zst files need the package zstandard: pip install 'ramodo[files]'.") from None
-    return io.BufferedReader(_Frames(file, zstandard.ZstdDecompressor()), 1 << 20)
-
-
-class _Frames(io.RawIOBase):
-    """The frames of a .zst file; a truncated one is an error, while zstandard's own reader would end silently."""
-
-    def __init__(self, file: IO[bytes], decompressor: Any) -> None:
-        self._file, self._decompressor = file, decompressor
-        self._frame: Any = None
-        self._packed, self._ready = b"", memoryview(b"")
-
-    def readable(self) -> bool:
-        return True
-
-    def readinto(self, buffer: Any) -> int:
-        while not self._ready:
-            packed = self._packed or self._file.read(1 << 16)
-            if not packed:
-                if self._frame is not None:
-                    raise EOFError("Compressed file ended before the end of a frame was reached")
-                return 0
-            self._frame = self._frame or self._decompressor.decompressobj()
-            self._ready, self._packed = memoryview(self._frame.decompress(packed)), b""
-            if self._frame.eof:
-                self._packed, self._frame = self._frame.unused_data, None
-        n = min(len(buffer), len(self._ready))
-        buffer[:n], self._ready = self._ready[:n], self._ready[n:]
-        return n
-
-
 def whole(path: str, show: Show | None = None) -> npt.NDArray[np.uint8]:
     """All bytes, read into memory: truncating a mapped file would end the process."""
-    if path != "-" and not is_compressed(path) and show is None:
+    if path != "-" and show is None and is_plain_file(path):
         with open(path, "rb") as file:
             found = os.fstat(file.fileno())
-            if stat.S_ISREG(found.st_mode) and found.st_size:  # a pipe has no size
+            if stat.S_ISREG(found.st_mode) and found.st_size:
                 return _read_sized(path, file, found.st_size)
-            return np.frombuffer(file.read(), dtype=np.uint8)
     with open_binary(path, show) as stream:
         return np.frombuffer(read_safely(path, stream, -1), dtype=np.uint8)
 

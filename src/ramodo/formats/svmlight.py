@@ -126,7 +126,10 @@ def _joined(parts: list[Block]) -> Block:
 def _matrix(path: str, block: Block, shift: int, n_features: int | None) -> sp.csr_array:
     width = max(block.largest + 1 - shift, 1)
     if n_features is not None and width > n_features:
-        raise FormatError(f"{path} has the feature {width - 1}; allowed: 0 to {n_features - 1}, as in the model.")
+        raise FormatError(
+            f"{path} has the index {width - 1 + shift:,}; allowed: {shift} to {n_features - 1 + shift:,}, the features "
+            "of the model. Were indices of the model's data counted otherwise, from 0 or 1? Else fit it again."
+        )
     if shift:
         np.subtract(block.indices, shift, out=block.indices)
     matrix = sp.csr_array((len(block.labels), n_features or width), dtype=block.data.dtype)

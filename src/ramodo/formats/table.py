@@ -12,6 +12,9 @@ if TYPE_CHECKING:
 
 MISSING = ("error", "zero", "mean", "indicator")
 
+SCALES = ("auto", "none", "standard", "robust", "log")
+"""What can be done to numbers: see scales.py."""
+
 
 class FormatError(ValueError):
     """A file that cannot be read; the message names it, with line and column if there are any."""
@@ -27,24 +30,45 @@ class MissingValueError(FormatError):
 
 @dataclass(frozen=True)
 class TableOptions:
-    """Columns with a special meaning, and what missing values become.
+    """Columns with a special meaning, what missing values become, and how numbers are scaled.
 
+    text : columns of documents
     missing : "error"; "zero"; "mean" of the column; "indicator", zero and a column `name is missing`
     categories : columns of text, even where all of their values look like numbers or dates
     means : what `missing="mean"` puts into columns, if known in advance
     optional : those of the above that may be absent
     numbers : columns that must not hold text, since they are numbers for the model
+    text_only : columns that are not documents are left out
+    scale : one of `SCALES`; with "none", dates are seconds since 1970, else cycles and days
+    scales : center, width and unit of each scaled column, if known in advance: see scales.py
+    dates : columns of dates, and the day from which each is counted, in days since 1970, if known in advance
+    given : columns that the model's data had; records need not name those that they lack
+    delimiter : between the values of a CSV file; None to find out
+    header : whether a CSV file begins with a line of names; None to find out
+    beside : columns to hand out as they are, for people to see beside the scores, whatever else becomes of them
     """
 
     id: str | None = None
     label: str | None = None
-    text: str | None = None
+    text: Sequence[str] = ()
     ignore: Sequence[str] = ()
     missing: str = "error"
     categories: Sequence[str] = ()
     means: Mapping[str, float] = field(default_factory=dict)
     optional: Sequence[str] = ()
     numbers: Collection[str] = ()
+    text_only: bool = False
+    scale: str = "none"
+    scales: Mapping[str, Sequence[float]] | None = None
+    dates: Mapping[str, int] | None = None
+    given: Sequence[str] = ()
+    delimiter: str | None = None
+    header: bool | None = None
+    beside: Sequence[str] = ()
+
+    def __post_init__(self) -> None:
+        if isinstance(self.text, str):
+            object.__setattr__(self, "text", (self.text,))
 
 
 @dataclass(frozen=True)
@@ -76,6 +100,16 @@ class Table:
     zero_based : whether the indices of an svmlight file began at 0
     frequencies : document frequencies by which tokens are weighted; None if values are counts, or without documents
     notes : what was done that the user may not have intended
+    texts : documents as they are shown
+    fields : documents of each column of documents, where there are several, or other columns beside: see blending.py
+    widths : columns that are tokens of each of the `fields`; all other columns come after them
+    weights : what the values of the tokens of each field are multiplied by
+    scales : center, width and unit of each column that was scaled: see scales.py
+    dates : columns of dates, and the day from which each is counted, in days since 1970
+    given : columns that the matrix was made of
+    header : whether a CSV file began with a line of names
+    skipped : lines that could not be read
+    beside : columns that were asked for as they are: a pyarrow array, or a list of values
     """
 
     X: Any
@@ -88,6 +122,25 @@ class Table:
     zero_based: bool | None = None
     frequencies: DocumentFrequencies | None = None
     notes: Sequence[str] = ()
+    fields: Mapping[str, Sequence[str]] | None = None
+    widths: Sequence[int] = ()
+    weights: Sequence[float] = ()
+    scales: Mapping[str, Sequence[float]] = field(default_factory=dict)
+    dates: Mapping[str, int] = field(default_factory=dict)
+    given: Sequence[str] = ()
+    header: bool | None = None
+    skipped: int = 0
+    beside: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def is_text(self) -> bool:
+        """Whether rows are documents and nothing else."""
+        return self.texts is not None and self.fields is None
+
+    @property
+    def first_named(self) -> int:
+        """The first column of which `names` holds the name: hashed tokens have none."""
+        return 0 if self.names is None else self.X.shape[1] - len(self.names)
 
     def id_of(self, row: int) -> str:
         """The row's id, or its number if the file has no ids."""

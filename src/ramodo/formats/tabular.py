@@ -1,8 +1,4 @@
-"""Tables: CSV, TSV, Parquet and Feather, through pyarrow.
-
-Numbers stay numbers, booleans become 0 and 1, dates seconds since 1970. Text becomes one column per value, named
-`country=NZ`, and sparse. What is missing is an error unless the caller says what to do.
-"""
+"""Tables: CSV, TSV, Parquet and Feather, through pyarrow; assembling.py says what becomes of their columns."""
 
 from __future__ import annotations
 
@@ -14,61 +10,59 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 
-from .classes import classes_of, is_text, shown
-from .columns import Column
+from .assembling import assembled, ids_of, refuse_unknown
+from .classes import Classes, classes_of, is_text, shown
+from .dialect import HEAD, Dialect, dialect_of
 from .format import Format, How
-from .opening import Show, is_compressed, need_threads, refuse_cut, suffixes_of, whole
-from .table import MISSING, FormatError, Table, TableOptions, refuse_repeated
-from .text import as_table
+from .opening import Show, is_plain_file, need_threads, refuse_cut, suffixes_of, whole
+from .table import FormatError, Table, TableOptions
 
 
 def read(
     path: str, options: TableOptions | None = None, *, suffix: str | None = None, show: Show | None = None
 ) -> Table:
-    """A table as a matrix with named columns; `Table.texts` holds the text column, if one is named."""
-    options = options or TableOptions()
-    if options.missing not in MISSING:
-        raise FormatError(f"missing={options.missing!r} was given; allowed: {', '.join(MISSING)}.")
-    texts_given = (options.id, options.text, *options.categories)
-    table = _load(path, suffix or (suffixes_of(path) or [".csv"])[-1], texts_given, show)
-    if table.num_rows == 0:
-        raise FormatError(f"{path} has no rows.")
-    _refuse_unknown(path, table, options)
-    special = {options.id, options.label, options.text, *options.ignore}
-    ids = None if options.id is None else _ids(path, options.id, table)
-    has_labels = options.label is not None and options.label in table.column_names
-    classes = classes_of(table.column(str(options.label)).to_pylist()) if has_labels else None
-    if options.text is not None:
-        texts = ["" if text is None else str(text) for text in table.column(options.text).to_pylist()]
-        return Table(None, ids, None, classes, texts)
-    columns = [
-        Column(path, name, table.column(name), options, ids) for name in table.column_names if name not in special
-    ]
-    parts = [part for column in columns for part in column.parts()]
-    if not parts:
-        raise FormatError(f"{path} has no columns besides {', '.join(sorted(filter(None, special)))}.")
-    means = {column.name: column.mean for column in columns if column.mean is not None}
-    categories = [column.name for column in columns if column.is_category]
-    names = [name for _, names in parts for name in names]
-    notes = [text for column in columns for text in column.notes]
-    return Table(_matrix(parts), ids, names, classes, means=means, categories=categories, notes=notes)
+    """A table as a matrix with named columns, and tokens of its columns of documents, if some are named."""
+    how = How(options or TableOptions(), show=show)
+    return _read(path, how, suffix or (suffixes_of(path) or [".csv"])[-1])
 
 
 def read_pairs(path: str, id: str, label: str) -> list[tuple[str, float]]:
     """Two columns of a table: ids, each once, and numbers."""
-    table = _load(path, (suffixes_of(path) or [".csv"])[-1], (id,))
-    _refuse_unknown(path, table, TableOptions(id=id, label=label))
+    options = TableOptions(id=id, label=label)
+    table, _ = _load(path, (suffixes_of(path) or [".csv"])[-1], options)
+    refuse_unknown(path, table, options)
     labels = classes_of(table.column(label).to_pylist())
     if is_text(labels):
         found = ", ".join(map(shown, np.unique(labels)[:10]))
-        raise FormatError(f"{path}, column {label!r} holds {found}; allowed as labels: numbers.")
-    return list(zip(_ids(path, id, table), labels.tolist(), strict=True))
+        raise FormatError(
+            f"{path}, column {label!r} holds {found}; allowed as labels: numbers, 1 for a known outlier, -1 for a "
+            "known inlier, 0 for unknown."
+        )
+    return list(zip(ids_of(path, id, table), labels.tolist(), strict=True))
 
 
-def _load(path: str, suffix: str, texts: Sequence[str | None], show: Show | None = None) -> Any:
-    """The file as a pyarrow table; `texts` are columns to leave as text if the file has no types of its own."""
+def read_labels(path: str, ids: Sequence[str], label: str | None) -> tuple[list[str] | None, Classes]:
+    """Labels of a table, numbers or words, and the rows they are of, by the first of the columns `ids` that there is.
+
+    A table of one column has the labels of all rows, in their order: its ids are None.
+    """
+    table, _ = _load(path, (suffixes_of(path) or [".csv"])[-1], TableOptions(categories=ids))
+    names = table.column_names
+    asked = label or ("label" if len(names) > 1 else names[0])
+    refuse_unknown(path, table, TableOptions(label=asked))
+    id = next((name for name in ids if name in names and name != asked), None)
+    if id is None and len(names) > 1:
+        known = " or ".join(map(repr, dict.fromkeys(ids)))
+        raise FormatError(
+            f"{path} has no column {known} to say which row a label is of; it has {', '.join(names[:10])}. Rename one."
+        )
+    found = None if id is None else ids_of(path, id, table)
+    return found, classes_of(table.column(asked).to_pylist())
+
+
+def _load(path: str, suffix: str, options: TableOptions, show: Show | None = None) -> tuple[Any, Dialect | None]:
+    """The file as a pyarrow table, and how its values are written if it is text."""
     try:
         import pyarrow
         import pyarrow.csv
@@ -78,26 +72,47 @@ def _load(path: str, suffix: str, texts: Sequence[str | None], show: Show | None
         raise FormatError(f"{path}: {suffix} files need the package pyarrow: pip install 'ramodo[files]'.") from None
     need_threads(path, pyarrow.cpu_count() + pyarrow.io_thread_count())
     try:
+        dialect = None
         if suffix in (".csv", ".tsv"):
-            parse = pyarrow.csv.ParseOptions(delimiter="\t" if suffix == ".tsv" else ",", newlines_in_values=True)
-            read_options = pyarrow.csv.ReadOptions(block_size=1 << 24)
-            types = pyarrow.csv.ConvertOptions(column_types={name: pyarrow.string() for name in texts if name})
             with _stream(path, show) as stream:
-                table = pyarrow.csv.read_csv(stream, read_options, parse, types)
+                dialect = dialect_of(
+                    bytes(stream.read(HEAD)), "\t" if suffix == ".tsv" else ",", options.delimiter, options.header
+                )
+                stream.seek(0)
+                table = _parse(stream, dialect, options)
         elif suffix == ".parquet":
             table = pyarrow.parquet.read_table(path, memory_map=False)
         else:
             table = pyarrow.feather.read_table(path, memory_map=False)  # a mapping that is cut ends the process
         table.validate(full=True)  # pyarrow trusts what it reads: what is damaged would lead it beyond its arrays
         assert table.column_names is not None  # which are decoded here
-        return table
+        return table, dialect
     except FormatError:
         raise
     except (pyarrow.ArrowException, UnicodeDecodeError, OSError) as error:
         if isinstance(error, FileNotFoundError | PermissionError | IsADirectoryError):
             raise
         reason = (str(error) or type(error).__name__).splitlines()[0].rstrip(".")
-        raise FormatError(f"{path} is not a {suffix[1:]} file{_what_to_do(reason)}: {reason}.") from None
+        if "Empty CSV file" in reason:
+            raise FormatError(f"{path} is empty; allowed: a line of names, and lines of values.") from None
+        of = "standard input" if path == "-" else path
+        other = "; if it is of another format, give that with --format"
+        raise FormatError(f"{of} is not a {suffix[1:]} file{_what_to_do(reason)}: {reason}{other}.") from None
+
+
+def _parse(stream: Any, dialect: Dialect, options: TableOptions) -> Any:
+    import pyarrow.csv
+
+    shown_only = set(options.ignore).intersection(options.beside)  # which is text: 007 stays 007
+    texts = filter(None, (options.id, *options.text, *options.categories, *shown_only))
+    types = {name: pyarrow.string() for name in texts}  # which the file cannot say
+    names = None if dialect.names is None else list(dialect.names)
+    return pyarrow.csv.read_csv(
+        stream,
+        pyarrow.csv.ReadOptions(block_size=1 << 24, column_names=names),
+        pyarrow.csv.ParseOptions(delimiter=dialect.delimiter, newlines_in_values=True),
+        pyarrow.csv.ConvertOptions(column_types=types, decimal_point=dialect.decimal),
+    )
 
 
 def _what_to_do(reason: str) -> str:
@@ -117,7 +132,7 @@ def _stream(path: str, show: Show | None) -> Iterator[Any]:
     """
     import pyarrow
 
-    if show is None and os.path.isfile(path) and not is_compressed(path):
+    if show is None and is_plain_file(path):
         # By reads: a mapping that is cut would end the process. pyarrow 16 does not tell the descriptor of its file.
         with open(path, "rb") as same, pyarrow.OSFile(path) as file:
             before = os.fstat(same.fileno()).st_size
@@ -130,46 +145,30 @@ def _stream(path: str, show: Show | None) -> Iterator[Any]:
     yield pyarrow.BufferReader(kept)
 
 
-def _refuse_unknown(path: str, table: Any, options: TableOptions) -> None:
-    names = table.column_names
-    repeated = sorted({name for name in names if names.count(name) > 1}) if len(set(names)) < len(names) else []
-    if repeated:
-        raise FormatError(f"{path} has several columns named {repeated[0]!r}; allowed: one of each name.")
-    for name in filter(None, (options.id, options.label, options.text, *options.ignore)):
-        if name not in names and name not in options.optional:
-            shown = ", ".join(names[:10]) + (", ..." if len(names) > 10 else "")
-            raise FormatError(f"{path} has no column {name!r}; it has {shown}.")
-
-
-def _matrix(parts: list[tuple[Any, list[str]]]) -> Any:
-    if not any(sp.issparse(part) for part, _ in parts):
-        return np.hstack([part for part, _ in parts])
-    return sp.hstack([sp.csr_array(part) for part, _ in parts], format="csr")
-
-
-def _ids(path: str, name: str, table: Any) -> list[str]:
-    ids = [str(value) for value in table.column(name).to_pylist()]
-    refuse_repeated(f"{path}, column {name!r}", ids)
-    return ids
-
-
 def _read(path: str, how: How, suffix: str) -> Table:
-    """The columns as a matrix; for a column of documents, their tokens."""
-    found = read(path, how.table, suffix=suffix, show=how.show)
-    if found.texts is None:
+    table, dialect = _load(path, suffix, how.table, how.show)
+    if dialect is None:
+        return assembled(path, table, how)
+    found = replace(assembled(path, table, how), header=dialect.names is None)
+    if not dialect.noticed:
         return found
-    return replace(as_table(found.texts, how), ids=found.ids, classes=found.classes)
+    note = (
+        f"{path} begins with numbers and not with names, so its first line is read as values and its columns are named "
+        "column 1, column 2, ...; if it holds names give --header, else --no-header says the same."
+    )
+    return replace(found, notes=[note, *found.notes])
 
 
 def _format(name: str, suffixes: tuple[str, ...], meaning: str) -> Format:
     meaning = f"{meaning}; needs `ramodo[files]`."
     reader = partial(_read, suffix=suffixes[0])
-    return Format(name, suffixes, meaning, reader, columns=("id", "label", "text", "ignore"))
+    columns = ("id", "label", "text", "ignore", "with")
+    return Format(name, suffixes, meaning, reader, columns=columns, is_table=True)
 
 
 FORMATS = (
-    _format("csv", (".csv",), "A table with a line of names, commas between values"),
-    _format("tsv", (".tsv",), "The same with tabs"),
+    _format("csv", (".csv",), "A table: a line of names, commas, semicolons, tabs or bars between values"),
+    _format("tsv", (".tsv",), "The same, usually with tabs"),
     _format("parquet", (".parquet",), "A table of Apache Parquet"),
     _format("feather", (".feather", ".arrow"), "A table of Apache Arrow"),
 )

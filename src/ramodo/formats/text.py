@@ -34,16 +34,19 @@ def read(path: str, how: How | None = None) -> Table:
 
 def as_table(texts: Sequence[str], how: How) -> Table:
     """Documents as a matrix; with the tokens and weights of a model, where it has some."""
-    names = None
-    if how.texts.vocabulary:
-        matrix, names = _over_vocabulary(texts, how.texts, how.names)
-    else:
-        matrix = vectorize(texts, how.texts, n_threads=how.n_threads)
+    matrix, names = counted(texts, how, how.names)
     frequencies = None
     if how.texts.idf:
         frequencies = how.frequencies or DocumentFrequencies.of(matrix)
         frequencies.weigh(matrix, how.n_threads)
     return Table(matrix, names=names, texts=texts, frequencies=frequencies)
+
+
+def counted(texts: Sequence[str], how: How, names: Sequence[str] | None) -> tuple[sp.csr_array, list[str] | None]:
+    """Counts of tokens, and their names where they are a vocabulary; `names` are those that a model has."""
+    if how.texts.vocabulary:
+        return _over_vocabulary(texts, how.texts, names)
+    return vectorize(texts, how.texts, n_threads=how.n_threads), None
 
 
 def _over_vocabulary(
@@ -76,11 +79,12 @@ def _is_quoted(name: str) -> bool:
 def lines(path: str, show: Show | None = None) -> Iterator[str]:
     """The lines of a file; bytes that are not UTF-8 become the replacement character."""
     for block in line_blocks(path, show=show):
-        yield from _split(block)
+        yield from split(block.tobytes())
 
 
-def _split(block: npt.NDArray[np.uint8]) -> list[str]:
-    text = block.tobytes().decode("utf-8", "replace")
+def split(block: bytes) -> list[str]:
+    """The lines of a block of whole lines."""
+    text = block.decode("utf-8", "replace")
     return [line.rstrip("\r") for line in text.removesuffix("\n").split("\n")]
 
 
@@ -100,20 +104,26 @@ def vectorize(texts: Iterable[str], options: TextOptions, *, n_threads: int = 1)
 
 def token_names(texts: Sequence[str], columns: Iterable[int], options: TextOptions) -> dict[int, str]:
     """The token of these texts that each column stands for; character n-grams in quotes."""
-    wanted, names = set(columns), dict[int, str]()
+    wanted, names = np.unique(np.fromiter(columns, dtype=np.int64)), dict[int, str]()
     for text in texts:
         if len(names) == len(wanted):
             break
-        encoded = np.frombuffer(text.encode("utf-8", "replace") or b" ", dtype=np.uint8)
-        for column, token, is_word in kernels.text_tokens(encoded, options.words, options.characters, options.bits):
-            if column in wanted and column not in names:
-                shown = token.decode("utf-8", "replace")
-                names[column] = shown if is_word else f"'{shown}'"
+        spans = spans_of(text, options)
+        places = np.minimum(np.searchsorted(wanted, spans.columns), len(wanted) - 1)
+        for i in np.flatnonzero(wanted[places] == spans.columns).tolist():
+            token = spans.normalised[spans.begins[i] : spans.ends[i]].decode("utf-8", "replace")
+            names.setdefault(int(spans.columns[i]), token if i < spans.n_words else f"'{token}'")
     return names
 
 
+def spans_of(text: str, options: TextOptions) -> kernels.TextSpans:
+    """Every token of a text, with its place."""
+    encoded = np.frombuffer(text.encode("utf-8", "replace") or b" ", dtype=np.uint8)
+    return kernels.text_spans(encoded, options.words, options.characters, options.bits)
+
+
 def _of_stream(name: str, block: bytes, line: int, how: How) -> Table:
-    return as_table(block.decode("utf-8", "replace").removesuffix("\n").split("\n"), how)
+    return as_table(split(block), how)
 
 
 FORMATS = (

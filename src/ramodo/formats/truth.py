@@ -12,13 +12,19 @@ from .table import FormatError, Table
 def outliers_named(path: str, table: Table, outlier: float | str) -> npt.NDArray[np.bool_]:
     """Which rows have the label that means outlier, a number or a word; raises unless some but not all have it."""
     if table.classes is None:
-        raise FormatError(f"{path} holds no labels; name their column with --label.")
+        raise FormatError(
+            f"{path} holds no labels; name their column with --label, or give ramodo evaluate a table of them with "
+            "--labels."
+        )
     truth = _are(table.classes, outlier)
     if truth.all() or not truth.any():
-        found = ", ".join(map(shown, np.unique(table.classes)[:10]))
+        values, counts = np.unique(table.classes, return_counts=True)
+        found = ", ".join(f"{shown(v)} ({n:,} rows)" for v, n in zip(values[:10], counts[:10], strict=True))
+        rows = "every row" if truth.all() else "no row"
+        advice = "add rows that are none" if truth.all() else "say which of them means outlier with --outlier"
         raise FormatError(
-            f"{path}: {int(truth.sum())} of {len(truth)} rows have the label {shown(outlier)}; allowed: some of them. "
-            f"Labels found: {found}; say which means outlier with --outlier."
+            f"{path}: {rows} has the label {shown(outlier)}, which is to mean outlier; allowed: outliers and other "
+            f"rows. Its labels are {found}: {advice}."
         )
     return truth
 

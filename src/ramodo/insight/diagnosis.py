@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -12,6 +13,8 @@ from sklearn.base import clone
 
 from ..data.labels import read_labels
 from ..data.opening import open_rows
+from ..data.spread import scaling_advice
+from ..explain.contributions import explain
 from ..model.references import References
 from ..options import OptionError
 
@@ -28,6 +31,10 @@ _DISAGREES = 0.3
 
 _FEW_FEATURES = 50
 """With fewer, most of them not zero, there is little for a representation to leave out."""
+
+_HALF, _SEVERAL, _FEWEST = 0.5, 3, 10
+_MANY_COLUMNS = 1000
+"""A column that makes more of the scores is told, where there are several; and of how many rows it is looked at."""
 
 _TIED = 0.25
 """A share of rows with the same score from which to warn."""
@@ -107,6 +114,7 @@ def diagnose(detector: Any) -> Diagnosis:
             *_of_length(detector, scores),
             *_of_candidates(detector, len(scores)),
             _of_units(detector),
+            *_of_columns(detector),
             *_of_points(detector, scores),
             *_of_training(detector),
             *_of_subsamples(detector),
@@ -143,8 +151,9 @@ def _of_candidates(detector: Any, n_rows: int) -> list[Finding]:
     warning = ""
     if detector.fallback_used_:
         warning = (
-            "too few initial scores reached Cantelli's threshold, so the highest were taken as candidates. The scores "
-            "have an upper bound or no tail; a smaller alpha, or known outliers, give more reliable candidates."
+            "hardly any row stood out before training, so the rows with the highest scores were taken as examples of "
+            "outliers, and some of them may be ordinary. Known outliers, as labels, are better examples; a smaller "
+            "alpha takes more rows."
         )
     return [
         Finding("candidates", n, "rows that training treated as outliers"),
@@ -159,10 +168,53 @@ def _of_units(detector: Any) -> Finding:
     if 2 * dead > units:
         warning = (
             f"{dead} of {units} units of the representation respond to no row. Features on very different scales "
-            "cause this: take logarithms or scale them; or let units respond to all rows, with "
+            f"cause this: {_advice(detector)}; or let units respond to all rows, with "
             "RAMODO(representation=Layers((20,), 'leaky_relu'))."
         )
     return Finding("dead_units", dead, f"of {units} units, those that respond to no row", warning)
+
+
+def _advice(detector: Any) -> str:
+    origins = detector.model_.origins()
+    return scaling_advice(origins[0].rows) if origins else "scale them (--scale standard)"
+
+
+def _of_columns(detector: Any) -> list[Finding]:
+    """Does one column make the ranking?"""
+    origins = detector.model_.origins()
+    if not origins or not _SEVERAL <= detector.n_features_in_ <= _MANY_COLUMNS:
+        return []
+    numbers, first = np.unique(origins[0].numbers, return_index=True)
+    scores = detector.outlier_scores_[numbers]
+    highest = first[np.argsort(-scores, kind="stable")[: max(_FEWEST, len(first) // 10)]]
+    rows = origins[0].rows.take(highest)
+    scores = detector.model_.score(rows, 1)
+    if scores.mean() <= 0:
+        return []
+    try:
+        drivers = explain(detector.model_, rows, scores, detector.outlier_scores_, _name(detector), 1, 1).drivers
+    except OptionError:  # scorers and heads of the user's
+        return []
+    strongest = max(drivers, key=lambda driver: driver.contribution, default=None)
+    if strongest is None:
+        return []
+    share, warning = float(strongest.contribution / scores.mean()), ""
+    if share > _HALF:
+        warning = (
+            f"one column, {strongest.feature}, makes {min(share, 1):.0%} of the scores of the rows on top. If others "
+            "should count too, scale them (--scale auto), or leave it out (--ignore)."
+        )
+    meaning = f"share of one column, {strongest.feature}, in the scores of the rows on top"
+    return [Finding("largest_column", share, meaning, warning)]
+
+
+def _name(detector: Any) -> Callable[[int], str]:
+    """Names of columns, as far as the model knows them."""
+    known = getattr(detector, "feature_names_in_", None)
+    source = getattr(detector, "source_", None) or {}
+    first = 0 if known is not None else detector.n_features_in_ - len(source.get("columns", ()))
+    names = source.get("columns", ()) if known is None else known
+    return lambda column: repr(str(names[column - first])) if column >= first else f"feature {column}"
 
 
 def _of_points(detector: Any, scores: Scores) -> list[Finding]:

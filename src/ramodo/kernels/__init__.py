@@ -112,13 +112,23 @@ def count_text(
     return found[0], found[1], found[2]
 
 
-def text_tokens(
+class TextSpans(NamedTuple):
+    """The tokens of one document, as bytes of the text as it is read; the first `n_words` are words."""
+
+    normalised: bytes
+    n_words: int
+    columns: Integers
+    begins: Integers
+    ends: Integers
+
+
+def text_spans(
     text: npt.NDArray[np.uint8], words: tuple[int, int], characters: tuple[int, int], bits: int
-) -> list[tuple[int, bytes, bool]]:
-    """Column, bytes and whether it is a word, of each token of one document."""
+) -> TextSpans:
+    """Every token of one document, words first, with its place."""
     with Room(f"the tokens in {len(text):,} bytes of text", _FEWER_AT_A_TIME):
-        found: Any = _native.text_tokens(text, words, characters, bits)
-    return list(found)
+        found: Any = _native.text_spans(text, words, characters, bits)
+    return TextSpans(*found)
 
 
 def document_frequencies(columns: npt.NDArray[Any], n_features: int) -> tuple[Integers, npt.NDArray[np.int32]]:
@@ -253,14 +263,16 @@ class FeatureSums:
         return found[0], found[1]
 
 
-class Strongest(NamedTuple):
-    """The largest contributions to each row, row after row, and what each non-zero of the rows adds by itself."""
+class Explained(NamedTuple):
+    """What features add to each row: of each non-zero, by itself and in all; and the strongest of what rows lack."""
 
+    own: Doubles
+    totals: Doubles
     ends: Integers
     columns: Integers
     sums: Doubles
-    values: Doubles
-    own: Doubles
+    lacking: Doubles
+    n_lacking: Integers
 
 
 class Explainer:
@@ -287,13 +299,13 @@ class Explainer:
             else:
                 self._native.add_part(projection.native, *given)
 
-    def explain(self, rows: SparseRows, views: Any, top: int) -> Strongest:
-        """The largest contributions to each sparse row, given one view for each part."""
+    def explain(self, rows: SparseRows, views: Any, top: int) -> Explained:
+        """The contributions to each sparse row, given one view for each part; `top` of what it lacks."""
         p, factors = [view.p for view in views], [view.factors for view in views]
         near, q = [view.near for view in views], [view.q for view in views]
         with Room(self._what, _FEWER_AT_A_TIME):
             found: Any = self._native.explain(rows.indptr, rows.indices, rows.data, p, factors, near, q, top)
-        return Strongest(*found)
+        return Explained(*found)
 
 
 class Projection:
@@ -323,9 +335,12 @@ class Projection:
 
 
 class Trainer:
-    """Weights in training, over a fixed set of rows that triplets refer to by position in `selected`."""
+    """Weights in training, over a set of rows that triplets refer to by position in `selected`.
 
-    def __init__(self, rows: Block, selected: Integers, **options: Any) -> None:
+    `n_entries` are the stored values of all rows where these are only the first of them.
+    """
+
+    def __init__(self, rows: Block, selected: Integers, n_entries: int = -1, **options: Any) -> None:
         native_options = _native.TrainingOptions(**options)
         self._width, self._n_features = options["width"], rows.n_features
         self._rows = rows
@@ -333,7 +348,7 @@ class Trainer:
         with self._room():
             if _is_sparse(rows):
                 arrays = rows.indptr, rows.indices, rows.data, rows.n_features, rows.factors
-                self._trainer = _native.SparseTrainer(*arrays, selected, native_options, rows.may_change)
+                self._trainer = _native.SparseTrainer(*arrays, selected, native_options, rows.may_change, n_entries)
             else:
                 self._trainer = _native.DenseTrainer(_as_dense(rows).values, rows.factors, selected, native_options)
 
@@ -341,8 +356,18 @@ class Trainer:
         what = f"training: {self._width:,} weights, with two running means each, of the features that occur"
         return Room(f"{what}, of {self._n_features:,}", _SMALLER_MODEL)
 
+    def go_on(self, rows: Block, selected: Integers) -> None:
+        """Train on other rows from now on, of the same kind; what was learned stays, bit for bit."""
+        with self._room():
+            if _is_sparse(rows):
+                arrays = rows.indptr, rows.indices, rows.data, rows.factors
+                self._trainer.go_on(*arrays, selected, rows.may_change)
+            else:
+                self._trainer.go_on(_as_dense(rows).values, rows.factors, selected)
+        self._rows = rows
+
     def start_from(self, columns: Integers, weights: Floats) -> None:
-        """Set the weights of some features, in order, in place of those that the seed gave."""
+        """Set the weights of some features, in order, that have not been trained, in place of what the seed gave."""
         self._trainer.start_from(columns, weights)
 
     def run(self, triplets: Integers, batch_size: int) -> Doubles:

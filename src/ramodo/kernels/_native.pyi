@@ -232,6 +232,7 @@ class SparseTrainer(Trainer):
         rows: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
         options: TrainingOptions,
         may_change: bool = True,
+        n_entries: int = -1,
     ) -> None: ...
     @overload
     def __init__(
@@ -244,6 +245,7 @@ class SparseTrainer(Trainer):
         rows: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
         options: TrainingOptions,
         may_change: bool = True,
+        n_entries: int = -1,
     ) -> None: ...
     @overload
     def __init__(
@@ -256,6 +258,7 @@ class SparseTrainer(Trainer):
         rows: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
         options: TrainingOptions,
         may_change: bool = True,
+        n_entries: int = -1,
     ) -> None: ...
     @overload
     def __init__(
@@ -268,6 +271,7 @@ class SparseTrainer(Trainer):
         rows: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
         options: TrainingOptions,
         may_change: bool = True,
+        n_entries: int = -1,
     ) -> None: ...
     def so_far(
         self,
@@ -281,6 +285,46 @@ class SparseTrainer(Trainer):
         Annotated[NDArray[numpy.int64], dict(shape=(None,))],
         Annotated[NDArray[numpy.float32], dict(shape=(None, None))],
     ]: ...
+    @overload
+    def go_on(
+        self,
+        indptr: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+        indices: Annotated[NDArray[numpy.int32], dict(shape=(None,), order="C", device="cpu", writable=False)],
+        data: Annotated[NDArray[numpy.float32], dict(shape=(None,), order="C", device="cpu", writable=False)],
+        factors: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)] | None,
+        rows: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+        may_change: bool = True,
+    ) -> None: ...
+    @overload
+    def go_on(
+        self,
+        indptr: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+        indices: Annotated[NDArray[numpy.int32], dict(shape=(None,), order="C", device="cpu", writable=False)],
+        data: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+        factors: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)] | None,
+        rows: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+        may_change: bool = True,
+    ) -> None: ...
+    @overload
+    def go_on(
+        self,
+        indptr: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+        indices: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+        data: Annotated[NDArray[numpy.float32], dict(shape=(None,), order="C", device="cpu", writable=False)],
+        factors: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)] | None,
+        rows: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+        may_change: bool = True,
+    ) -> None: ...
+    @overload
+    def go_on(
+        self,
+        indptr: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+        indices: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+        data: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+        factors: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)] | None,
+        rows: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+        may_change: bool = True,
+    ) -> None: ...
 
 class DenseTrainer(Trainer):
     @overload
@@ -301,6 +345,20 @@ class DenseTrainer(Trainer):
     ) -> None: ...
     def weights(
         self, out: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order="C", device="cpu")]
+    ) -> None: ...
+    @overload
+    def go_on(
+        self,
+        x: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order="C", device="cpu", writable=False)],
+        factors: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)] | None,
+        rows: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+    ) -> None: ...
+    @overload
+    def go_on(
+        self,
+        x: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)],
+        factors: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)] | None,
+        rows: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
     ) -> None: ...
 
 class SparseReferences:
@@ -631,13 +689,15 @@ def count_text(
 ) -> object:
     """(lengths of rows, columns, counts)"""
 
-def text_tokens(
+def text_spans(
     text: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order="C", device="cpu", writable=False)],
     words: tuple[int, int],
     characters: tuple[int, int],
     bits: int,
 ) -> object:
-    """(column, bytes, is a word) of each token of one document"""
+    """
+    (text as it is read; how many of its tokens, the first, are words; column, first byte and end of each token)
+    """
 
 def read_svmlight(
     text: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order="C", device="cpu", writable=False)], n_threads: int

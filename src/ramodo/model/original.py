@@ -79,6 +79,7 @@ class OriginalPart(Part):
         self.as_given, self.numbers = term.references.rows, term.references.numbers
         self.references = self.as_given.normalized(normalize).in_doubles().multiplied()
         self._matrix = self.references.as_sparse().to_csr()
+        self._transposed = self._matrix.T.tocsr()
         self._squares = self.references.squared_norms()
 
     def view(self, block: Block) -> View:
@@ -93,7 +94,7 @@ class OriginalPart(Part):
     def _squared(self, rows: Block) -> Doubles:
         """Squared distances of rows to all references."""
         matrix, sizes = rows.as_sparse().to_csr(), rows.squared_norms()[:, None] + self._squares[None]
-        squared: Doubles = np.maximum(sizes - 2 * (matrix @ self._matrix.T).toarray(), 0.0)
+        squared: Doubles = np.maximum(sizes - 2 * (matrix @ self._transposed).toarray(), 0.0)
         lost = squared < _CANCELLED * sizes
         for i in np.flatnonzero(lost.any(axis=1)):
             near = np.flatnonzero(lost[i])

@@ -7,7 +7,8 @@ All data are in one block of JSON, and the scripts insert them only as text.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ from ..explain.explanation import Explanation
 from ..files.whole import write_whole
 from ..options import OptionError
 from .content import gather
+from .labelled import Labelled
 from .page import plotly_script, render
 
 __all__ = ["write_report"]
@@ -34,6 +36,8 @@ def write_report(
     title: str | None = None,
     scores: Any = None,
     explain: Callable[[list[int]], Explanation] | None = None,
+    labelled: Sequence[Labelled] = (),
+    name: Callable[[list[int]], Callable[[int], str]] | None = None,
 ) -> Path:
     """Write the report of a fitted detector on the rows of `X`, those it was fitted to or others.
 
@@ -46,11 +50,16 @@ def write_report(
     title : title of the report
     scores : scores of the rows, if they are known already
     explain : explains rows given by number, if naming features takes more than their index
+    labelled : what people said about rows, to be listed
+    name : gives the names of features, likewise
     """
     target, script = Path(path), plotly_script()
     if target.suffix.lower() not in SUFFIXES:
         raise OptionError(f"{target}: cannot write {target.suffix or 'a file without suffix'}; allowed: .html, .htm.")
-    content = gather(detector, X, y=y, ids=ids, names=names, texts=texts, title=title, scores=scores, explain=explain)
+    content = gather(
+        detector, X, y=y, ids=ids, names=names, texts=texts, title=title, scores=scores, explain=explain, name=name
+    )
+    content = replace(content, labelled=tuple(labelled))
     page = render(content, script)
     write_whole(target, lambda temporary: _write(temporary, page))
     return target

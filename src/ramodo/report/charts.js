@@ -80,6 +80,13 @@ function brief(text, most) {
   return text.length > most ? text.slice(0, most - 1) + "…" : text;
 }
 
+// A direction, and the features of rows at its ends.
+function axisTitle(name, [low, high]) {
+  const [left, right] = [low, high].map((text) => plain(brief(text, 24)));
+  if (!left && !right) return name;
+  return `${left ? `← ${left}   ` : ""}${name}${right ? `   ${right} →` : ""}`;
+}
+
 function points(c) {
   const all = data.map.x.map((_, i) => i);
   const trace = (name, chosen, marker) => ({
@@ -98,7 +105,7 @@ function points(c) {
     layout: layout(c, {
       showlegend: true, dragmode: touch ? false : "zoom", margin: { l: 8, r: 8, t: 36, b: 8 },
       legend: { orientation: "h", itemsizing: "constant", x: 0, y: 1.01, yanchor: "bottom", font: { size: 12 } },
-      xaxis: axis(c, "first direction", free), yaxis: axis(c, "second direction", free),
+      xaxis: axis(c, axisTitle("first direction", data.map.axes[0]), free), yaxis: axis(c, axisTitle("second direction", data.map.axes[1]), free),
     }),
   };
 }

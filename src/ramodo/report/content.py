@@ -5,13 +5,16 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from ..data.rows import Rows
-from ..explain.explanation import Explanation, RowExplanation
+from ..explain.explanation import Explanation, Group
+from ..explain.reasons import RowExplanation
+from ..insight.directions import ends_of
 from ..insight.figures import (
     Curves,
     Doubles,
@@ -25,17 +28,21 @@ from ..insight.figures import (
     truth_of,
 )
 from ..options import OptionError
+from .labelled import Labelled
 from .reproduction import Reproduction, reproduction
 
-SHOWN, EXPLAINED, FEWEST = 500, 200, 20
-"""Rows of the table: at most; with reasons; and at least, even if fewer are flagged."""
+SHOWN, EXPLAINED, FEWEST = 500, 5000, 20
+"""Rows of the table at most; rows that are put into kinds by their reasons; and at least, even if fewer are flagged."""
+
+LISTED = 30
+"""Kinds of rows whose highest is in the table, however low."""
 
 REASONS = 10
 
 
 @dataclass(frozen=True)
 class Content:
-    """What was found. `table` and `map_rows` are row numbers; the first rows of `table` are those explained."""
+    """What was found. `table`, `explained` and `map_rows` are row numbers, of the highest first."""
 
     title: str
     detector: Any
@@ -49,12 +56,19 @@ class Content:
     histogram: Histogram
     map: FlatMap
     map_rows: Integers
+    axes: list[tuple[str, str]]
+    """Of the map: a feature of rows at the low end of each, and at the high end; or nothing."""
     table: Integers
+    explained: Integers
+    groups: tuple[Group, ...]
+    """Of the explained rows, by their places among those."""
     explanation: Explanation | None
     unexplained: str
     """Why there are no explanations, or empty."""
     curves: Curves | None
     reproduction: Reproduction
+    labelled: tuple[Labelled, ...] = ()
+    """What people said about rows."""
 
     @property
     def threshold(self) -> float:
@@ -75,7 +89,34 @@ class Content:
         if not self.is_training:
             known = (self.detector.source_ or {}).get("reference_ids") or {}
             return [known.get(str(number), f"training row {number}") for number in row.nearest]
-        return [self.id_of(number) for number in row.nearest if number != self.table[row.row]]
+        return [self.id_of(number) for number in row.nearest if number != self.explained[row.row]]
+
+    def reasons_of(self, row: int) -> RowExplanation | None:
+        """The explanation of a row, by its number."""
+        place = self._places.get(row)
+        return None if place is None or self.explanation is None else self.explanation[place]
+
+    @cached_property
+    def kinds(self) -> list[tuple[int, list[int]]]:
+        """Rows of the table that are high for the same reason, or alone: how many there are, and those in the table.
+
+        Of the highest rows first, by their places in the table.
+        """
+        places = {row: place for place, row in enumerate(self.table.tolist())}
+        grouped = [[places.get(int(self.explained[i]), -1) for i in group.rows] for group in self.groups]
+        found = [(len(group), sorted(place for place in group if place >= 0)) for group in grouped]
+        taken = {place for _, group in found for place in group}
+        found += [(1, [place]) for place in range(len(self.table)) if place not in taken]
+        return sorted(((n, group) for n, group in found if group), key=lambda kind: kind[1][0])
+
+    @property
+    def n_kinds(self) -> int:
+        """Kinds of the explained rows; a row that is like no other is one."""
+        return len(self.groups) + len(self.explained) - sum(len(group.rows) for group in self.groups)
+
+    @cached_property
+    def _places(self) -> dict[int, int]:
+        return {row: place for place, row in enumerate(self.explained.tolist())}
 
 
 def gather(
@@ -89,19 +130,27 @@ def gather(
     title: str | None,
     scores: Any,
     explain: Callable[[list[int]], Explanation] | None,
+    name: Callable[[list[int]], Callable[[int], str]] | None,
 ) -> Content:
     """Score, sample, map, explain."""
     rows = detector._open(X)
     n_rows, n_threads = rows.n_rows, detector._n_threads()
     ids, texts = _index_of(X) if ids is None else _by_place(ids), _by_place(texts)
-    for name, given in (("ids", ids), ("texts", texts)):
+    for what, given in (("ids", ids), ("texts", texts)):
         if given is not None and len(given) != n_rows:
-            raise OptionError(f"{len(given)} {name} were given; allowed: one for each of the {n_rows} rows.")
-    detector._name_of(names)  # refuses unusable names before the work begins
+            raise OptionError(f"{len(given)} {what} were given; allowed: one for each of the {n_rows} rows.")
+    name_of = detector._name_of(names)  # refuses unusable names before the work begins
     truth = None if y is None else truth_of(y, n_rows)
     scores = detector.model_.score(rows, n_threads) if scores is None else np.asarray(scores, dtype=np.float64)
-    table, map_rows = rows_of_table(scores, detector.threshold_), rows_of_map(scores, detector.threshold_)
-    explanation, unexplained = _explained(explain or _explainer(detector, rows, names), table[:EXPLAINED].tolist())
+    map_rows, explained = rows_of_map(scores, detector.threshold_), highest(scores, detector.threshold_, EXPLAINED)
+    explanation, unexplained = _explained(explain or _explainer(detector, rows, names), explained.tolist())
+    groups = () if explanation is None else explanation.groups()
+    table = highest(scores, detector.threshold_, SHOWN)
+    first = explained[[group.rows[0] for group in groups[:LISTED]]]
+    table = np.concatenate([table, np.sort(np.setdiff1d(first, table))])
+    table = table[np.argsort(-scores[table], kind="stable")]
+    shown = rows.take(map_rows)
+    flat = flat_map(detector.model_.transform(shown, n_threads))
     print_ = rows.fingerprint()
     is_training = print_ == detector.fingerprint_ and len(scores) == len(detector.outlier_scores_)
     return Content(
@@ -114,9 +163,12 @@ def gather(
         texts,
         truth,
         score_histogram(scores, float(detector.threshold_)),
-        flat_map(detector.model_.transform(rows.take(map_rows), n_threads)),
+        flat,
         map_rows,
+        _axes(shown, flat, name or (lambda _: name_of)),
         table,
+        explained,
+        groups,
         explanation,
         unexplained,
         None if truth is None else curves(truth, scores),
@@ -137,9 +189,16 @@ def _index_of(X: Any) -> Any:
     return None if counts else X.index
 
 
-def rows_of_table(scores: Doubles, threshold: float) -> Integers:
+def _axes(rows: Any, flat: FlatMap, name: Callable[[list[int]], Callable[[int], str]]) -> list[tuple[str, str]]:
+    """What the axes of a map are about."""
+    ends = [ends_of(rows, flat.points[:, axis]) for axis in range(2)]
+    name_of = name([column for pair in ends for column in pair if column is not None])
+    return [("" if a is None else name_of(a), "" if b is None else name_of(b)) for a, b in ends]
+
+
+def highest(scores: Doubles, threshold: float, most: int) -> Integers:
     """Rows to list, highest first: the flagged ones, and some more where those are few."""
-    n = min(SHOWN, max(FEWEST, int((scores >= threshold).sum())))
+    n = min(most, max(FEWEST, int((scores >= threshold).sum())))
     return np.argsort(-scores, kind="stable")[:n]
 
 

@@ -59,7 +59,7 @@ function bar(name, value, contribution, largest) {
   const width = Math.max(2, Math.round((100 * Math.abs(contribution)) / (largest || 1)));
   const fill = element("span", { class: lowers ? "fill lowers" : "fill" });
   fill.style.width = `${width}%`;
-  const line = element("span", { class: "reason" });
+  const line = element("span", { class: value === null ? "reason plain-reason" : "reason" });
   if (name !== null) line.append(element("span", { class: "reason-name data", text: name, title: name }));
   if (value !== null) line.append(element("span", { class: "reason-value", text: value === 0 ? "" : `= ${shown(value)}` }));
   line.append(
@@ -67,6 +67,31 @@ function bar(name, value, contribution, largest) {
     element("span", { class: "amount", text: signed(contribution) }),
   );
   return line;
+}
+
+// A document in which the places of its reasons are marked: the strongest most visibly, and never by colour alone.
+// `marks` are [first character, end, reason] in order, `amounts` what each reason adds to the score.
+function markedText(text, marks, amounts) {
+  const characters = Array.from(text);
+  const largest = Math.max(...amounts, 0) || 1;
+  const made = element("span", { class: "marked data" });
+  let last = 0;
+  for (const [begin, end, reason] of marks) {
+    if (begin < last) continue;
+    made.append(characters.slice(last, begin).join(""));
+    const strength = amounts[reason] >= largest / 2 ? "strong" : "weak";
+    made.append(element("mark", { class: strength, title: `adds ${signed(amounts[reason])} to the score`, text: characters.slice(begin, end).join("") }));
+    last = end;
+  }
+  made.append(characters.slice(last).join(""));
+  return made;
+}
+
+// What is usual of a reason: [name, value, contribution, share, mean, compared with others, rows, of how many].
+function typical([, , , share, mean, compared, rows, of]) {
+  if (rows !== undefined && share < 0.5) return `in at most ${shown(rows)} of ${shown(of)} rows`;
+  if (!share) return "in no reference row";
+  return `${compared ? `${compared}: ` : ""}in ${percent(share)} of reference rows, mean ${shown(mean, 3)}`;
 }
 
 function simpleTable(head, rows, caption) {

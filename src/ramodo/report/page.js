@@ -7,10 +7,21 @@ function fillSummary() {
     byId("cards").append(element("div", {}, element("dt", { text: name }), element("dd", { text: value })));
   }
   for (const sentence of data.summary) byId("sentences").append(element("p", { class: "data", text: sentence }));
+  byId("headline").textContent = data.headline;
+  byId("first").hidden = !withReasons;
+  for (const [place, text] of withReasons ? data.first : []) {
+    const row = lines[place];
+    const link = element("a", { href: "#outliers", text: row.id, onclick: (event) => { event.preventDefault(); showGroup(row.kind.rows.map((one) => one.place)); } });
+    const item = element("li", {}, link, element("span", { class: "data", text }));
+    if (row.text) item.append(element("p", { class: "first-text" }, documentOf(row)));
+    byId("first").querySelector("ol").append(item);
+  }
   if (data.warnings.length) {
-    const list = element("ul", {}, ...data.warnings.map((text) => element("li", { text: text[0].toUpperCase() + text.slice(1) })));
+    const list = element("ul", {}, ...[...data.warnings, ...(data.noise ? [data.noise] : [])].map((text) => element("li", { text: text[0].toUpperCase() + text.slice(1) })));
     byId("warnings").append(element("div", { class: "warning", role: "note", "aria-label": "Warnings" },
       element("h3", { text: "Before you trust this ranking" }), list));
+  } else if (data.noise) {
+    byId("warnings").append(element("p", { class: "warning", role: "note", text: data.noise }));
   } else {
     byId("warnings").append(element("p", { class: "good", text: "The checks of this fit found nothing to warn of." }));
   }
@@ -24,6 +35,11 @@ function fillCaptions() {
     byId(place).setAttribute("aria-label", caption);
   }
   byId("labels").hidden = !data.curves;
+  byId("labelled").hidden = !data.labelled;
+  if (data.labelled) {
+    byId("labelled").querySelector("p").textContent = data.labelled.said;
+    byId("labelled").querySelector("div").append(simpleTable(["Row", "Label", "By"], data.labelled.rows, "Labelled rows, highest score first"));
+  }
   const { edges, counts } = data.histogram;
   const bars = counts.map((n, i) => [`${shown(edges[i])} to ${shown(edges[i + 1])}`, n.toLocaleString("en-US")]).filter((_, i) => counts[i]);
   byId("bars").append(simpleTable(["Score", "Rows"], bars, "Rows by score"));
@@ -37,11 +53,11 @@ function driverList(drivers, of) {
 
 function groupCard(group, i) {
   const button = element("button", { type: "button", class: "plain small", onclick: () => showGroup(group.rows), text: "Show these rows" });
-  button.append(element("span", { class: "hidden", text: ` of group ${i + 1}` }));
+  button.append(element("span", { class: "hidden", text: ` of kind ${i + 1}` }));
   const ids = group.rows.slice(0, 5).map((place) => data.table.rows[place].id).join(", ");
-  const more = group.rows.length > 5 ? `, and ${group.rows.length - 5} more` : "";
-  return element("li", {}, element("h3", { text: `Group ${i + 1}: ${group.rows.length} rows` }),
-    driverList(group.drivers, group.rows.length), element("p", { class: "data quiet", text: ids + more }), button);
+  const more = group.n > Math.min(5, group.rows.length) ? `, and ${(group.n - Math.min(5, group.rows.length)).toLocaleString("en-US")} more` : "";
+  return element("li", {}, element("h3", { text: `Kind ${i + 1}: ${group.n.toLocaleString("en-US")} rows` }),
+    driverList(group.drivers, group.n), element("p", { class: "data quiet", text: ids + more }), button);
 }
 
 function fillGroups() {
@@ -50,19 +66,21 @@ function fillGroups() {
     byId("groups").hidden = true;
     return;
   }
-  byId("drivers").append(
-    element("p", { class: "prose", text: `What adds most to the scores of the ${explained} highest rows: the mean over all of them. Beside it, how many have it among their own strongest reasons; what adds a little to every score can be among those of none.` }),
-    driverList(data.drivers, explained));
+  if (data.drivers.length) {
+    byId("drivers").append(
+      element("p", { class: "prose", text: "What adds most to the scores of the highest rows: the mean over all of them. Beside it, how many have it among their own strongest reasons; what adds a little to every score can be among those of none." }),
+      driverList(data.drivers, data.explained));
+  }
   if (!data.groups.length) {
     byId("grouped").append(element("p", { text: "No two of these rows share their reasons." }));
     return;
   }
-  byId("grouped").append(element("p", { class: "prose", text: "Rows that are high for the same reasons:" }));
+  byId("grouped").append(element("p", { class: "prose", text: "Rows that are high for the same reason, and what they have in common, the largest kind first:" }));
   const few = data.groups.slice(0, 6).map(groupCard);
   byId("grouped").append(element("ul", { class: "group-cards" }, ...few));
   if (data.groups.length > 6) {
     const rest = data.groups.slice(6).map((group, i) => groupCard(group, i + 6));
-    byId("grouped").append(element("details", {}, element("summary", { text: `${rest.length} smaller groups` }), element("ul", { class: "group-cards" }, ...rest)));
+    byId("grouped").append(element("details", {}, element("summary", { text: `${rest.length} smaller kinds` }), element("ul", { class: "group-cards" }, ...rest)));
   }
 }
 

@@ -2,22 +2,32 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
-from ..explain.explanation import Driver, RowExplanation
+from ..explain.explanation import Driver
+from ..explain.reasons import Reason, RowExplanation
 from ..insight.figures import percentiles
 from ..terminal.escaping import escape_controls
 from . import words
-from .content import Content
+from .content import LISTED, Content
+from .labelled import NAMES
+from .marking import marked
 
 _LOGARITHMIC = 100
 """The axis of counts is logarithmic if the highest bar is above this."""
 
-_GROUPS, _DRIVERS, _IN_GROUP = 30, 15, 5
+_DRIVERS, _IN_GROUP, _LABELLED = 15, 5, 500
+
+_IN_FULL, _IN_SHORT = 200, 3
+"""Rows of the table with all of their reasons, and how many the others have."""
+
+_FIRST = 3
+"""Kinds to look at first."""
 
 
 @dataclass(frozen=True)
@@ -30,7 +40,7 @@ class Lengths:
     @classmethod
     def ever_shorter(cls) -> Iterator[Lengths]:
         """For a page that has become too large; the last one fits with any data."""
-        return (cls(text, name) for text, name in ((300, 100), (150, 50), (80, 24), (40, 12)))
+        return (cls(text, name) for text, name in ((600, 100), (300, 100), (150, 50), (80, 24), (40, 12)))
 
     def of_text(self, text: str) -> str:
         """A document, in one line."""
@@ -72,12 +82,17 @@ def payload(content: Content, lengths: Lengths) -> dict[str, Any]:
         "title": shortened(content.title, 200),
         "written": content.reproduction.written,
         "cards": _cards(content),
+        "headline": words.headline(content),
+        "first": [_first(content, kind, lengths) for kind in content.kinds[:_FIRST]],
         "summary": words.summary(content, lengths.of_name),
         "warnings": list(diagnosis.warnings),
+        "noise": words.of_noise(content, diagnosis),
         "findings": [[f.name.replace("_", " "), _rounded(f.value), f.meaning] for f in diagnosis.findings],
         "histogram": _histogram(content),
         "map": _map(content, lengths),
         "table": _table(content, lengths, names, views),
+        "explained": len(content.explained),
+        "kinds": [[n, places] for n, places in content.kinds],
         "groups": _groups(content, names),
         "drivers": _drivers(content, names),
         "names": names.all(),
@@ -85,6 +100,7 @@ def payload(content: Content, lengths: Lengths) -> dict[str, Any]:
         "notation": words.of_notation(content, names.all()),
         "training": {"loss": _numbers(content.detector.loss_curve_), "caption": words.of_training(content)},
         "curves": _curves(content),
+        "labelled": _labelled(content, lengths),
         "reproduction": _reproduction(content, lengths),
     }
 
@@ -125,14 +141,21 @@ def _map(content: Content, lengths: Lengths) -> dict[str, Any]:
         "flagged": (content.scores[numbers] >= content.threshold).astype(int).tolist(),
         "places": [place.get(int(row), -1) for row in numbers],
         "known": None if content.truth is None else np.flatnonzero(content.truth[numbers]).tolist(),
+        "axes": [[lengths.of_name(end) for end in axis] for axis in content.axes],
         "caption": words.of_map(content),
     }
+
+
+def _first(content: Content, kind: tuple[int, list[int]], lengths: Lengths) -> list[Any]:
+    """The place of the highest row of a kind, and what is said of it."""
+    n, places = kind
+    return [places[0], words.of_kind(content, places[0], n, lengths.of_name)]
 
 
 def _table(content: Content, lengths: Lengths, names: _Names, views: _Names) -> dict[str, Any]:
     numbers = content.table
     shares = percentiles(content.scores[numbers], content.detector.outlier_scores_)
-    explained = [] if content.explanation is None else list(content.explanation)
+    explained = [content.reasons_of(int(row)) for row in numbers]
     rows = [
         {
             "id": lengths.of_name(content.id_of(int(row))),
@@ -140,37 +163,71 @@ def _table(content: Content, lengths: Lengths, names: _Names, views: _Names) -> 
             "percentile": _below_all(float(share)),
             "flagged": bool(content.scores[row] >= content.threshold),
             "known": None if content.truth is None else bool(content.truth[row]),
-            "text": None if content.texts is None else lengths.of_text(content.texts[row]),
-            **(_explained(content, explained[i], lengths, names, views) if i < len(explained) else {}),
+            **_document(content, int(row), why, lengths),
+            **({} if why is None else _explained(content, _cut(why, i), lengths, names, views)),
         }
-        for i, (row, share) in enumerate(zip(numbers, shares, strict=True))
+        for i, (row, share, why) in enumerate(zip(numbers, shares, explained, strict=True))
     ]
     return {"rows": rows, "caption": words.of_table(content)}
+
+
+def _cut(row: RowExplanation, place: int) -> RowExplanation:
+    """With few reasons where the row is far down: a page has room for so many."""
+    if place < _IN_FULL:
+        return row
+    reasons = row.reasons[:_IN_SHORT]
+    return replace(row, reasons=reasons, rest=row.rest + sum(r.contribution for r in row.reasons[_IN_SHORT:]))
+
+
+def _document(content: Content, number: int, why: RowExplanation | None, lengths: Lengths) -> dict[str, Any]:
+    """The document of a row, with the places that are its reasons."""
+    if content.texts is None:
+        return {"text": None}
+    text = str(content.texts[number])
+    if why is None or not any(reason.spans for reason in why.reasons):
+        return {"text": lengths.of_text(text)}
+    shown, marks = marked(text, why.reasons, lengths.text)
+    return {"text": shown, "marks": marks}
 
 
 def _explained(content: Content, row: RowExplanation, lengths: Lengths, names: _Names, views: _Names) -> dict[str, Any]:
     return {
         "reasons": [
-            [names.place(r.feature), *(_rounded(v) for v in (r.value, r.contribution, r.share, r.mean))]
+            [names.place(r.feature), *(_rounded(v) for v in (r.value, r.contribution, r.share, r.mean)), *_counted(r)]
             for r in row.reasons
         ],
+        "lacks": [shortened(row.lacks.in_words(), 4 * lengths.name), _rounded(row.lacks.contribution)],
+        "spread": row.spread(),
         "rest": _rounded(row.rest),
         "views": [[views.place(seen.view), _rounded(seen.contribution, 3)] for seen in row.views],
         "nearest": [lengths.of_name(name) for name in content.nearest_to(row)],
     }
 
 
+def _counted(reason: Reason) -> list[Any]:
+    """How the value compares with others, and of how many rows it is known; nothing where nothing is said."""
+    if reason.rows is None:
+        return [reason.compared()] if reason.compared() else []
+    return [reason.compared(), reason.rows, reason.n_rows]
+
+
 def _groups(content: Content, names: _Names) -> list[dict[str, Any]]:
-    """Groups of rows, as positions in the table, which begins with the explained rows."""
-    groups = () if content.explanation is None else content.explanation.groups()
+    """Groups of rows, largest first: how many, their positions in the table, and what they have in common."""
+    places = {row: place for place, row in enumerate(content.table.tolist())}
     return [
-        {"rows": list(group.rows), "drivers": [_driver(driver, names) for driver in group.drivers[:_IN_GROUP]]}
-        for group in groups[:_GROUPS]
+        {
+            "n": len(group.rows),
+            "rows": [places[row] for row in content.explained[list(group.rows)].tolist() if row in places],
+            "drivers": [_driver(driver, names) for driver in group.drivers[:_IN_GROUP]],
+        }
+        for group in content.groups[:LISTED]
     ]
 
 
 def _drivers(content: Content, names: _Names) -> list[list[Any]]:
-    drivers = () if content.explanation is None else content.explanation.drivers
+    if content.explanation is None or any(reason.spans for row in content.explanation for reason in row.reasons):
+        return []  # single tokens of documents say little: their runs are in the groups
+    drivers = content.explanation.drivers
     return [_driver(driver, names) for driver in drivers[:_DRIVERS]]
 
 
@@ -187,6 +244,17 @@ def _curves(content: Content) -> dict[str, Any] | None:
     share = _rounded(float(content.truth.mean()))
     numbers = {"auc": _rounded(found.auc), "average_precision": _rounded(found.average_precision), "share": share}
     return {**points, **numbers, "caption": words.of_curves(content)}
+
+
+def _labelled(content: Content, lengths: Lengths) -> dict[str, Any] | None:
+    """What people said about rows, highest first, as far as a page can list it."""
+    if not content.labelled:
+        return None
+    counts = Counter(NAMES[one.label] for one in content.labelled)
+    said = ", ".join(f"{counts[name]:,} {name}" for name in NAMES.values() if counts[name])
+    rows = [[lengths.of_name(one.id), NAMES[one.label], lengths.of_name(one.who)] for one in content.labelled]
+    more = f" The first {_LABELLED} are listed." if len(rows) > _LABELLED else ""
+    return {"said": f"{len(rows):,} rows were labelled: {said}.{more}", "rows": rows[:_LABELLED]}
 
 
 def _reproduction(content: Content, lengths: Lengths) -> dict[str, Any]:

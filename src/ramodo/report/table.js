@@ -3,9 +3,8 @@
 const AT_FIRST = 25;
 const IN_ROW = 3;
 const IN_LINE = 2; // views that a row names before it is unfolded
-const LONG = 90; // characters of a document that four lines of the narrowest column hold
 
-const state = { column: "rank", descending: false, query: "", group: null, all: false };
+const state = { column: "rank", descending: false, query: "", group: null, all: false, every: false };
 const withTexts = data.table.rows.some((row) => row.text !== null);
 const withLabels = data.table.rows.some((row) => row.known !== null);
 const withReasons = data.table.rows.some((row) => row.reasons);
@@ -17,7 +16,6 @@ const COLUMNS = [
   ["percentile", "Percentile", (row) => row.percentile],
   ["flagged", "Flag", (row) => Number(row.flagged)],
   ...(withLabels ? [["known", "Label", (row) => Number(row.known)]] : []),
-  ...(withTexts ? [["text", "Document", (row) => row.text]] : []),
   ...(withReasons ? [["reasons", "Strongest reasons", (row) => (row.reasons ? data.names[row.reasons[0]?.[0]] ?? "" : "\uffff")]] : []),
 ];
 
@@ -31,37 +29,51 @@ function cell(key, label, ...content) {
   return element("td", { role: "cell", class: `${key} data`, "data-label": label }, ...content);
 }
 
+// Kinds of rows, each by its highest; a row that is like no other is one.
+const kinds = data.kinds.map(([n, places]) => ({ n, rows: places.map((place) => lines[place]) }));
+for (const kind of kinds) for (const row of kind.rows) row.kind = kind;
+
 function largestOf(row) {
   return Math.max(...row.reasons.map(([, , contribution]) => Math.abs(contribution)), 0);
 }
 
-// Unfolds what else there is to say of a row: its reasons, and a document that takes more than a few lines.
+// Unfolds what else there is to say of a row: all of its reasons.
 function unfolding(row) {
-  const button = element("button", { type: "button", class: "plain small", "aria-expanded": "false", onclick: () => toggle(row) });
-  button.append(row.reasons ? "All reasons" : "Whole document", element("span", { class: "hidden", text: ` of ${row.id}` }));
+  const button = element("button", { type: "button", class: "plain small why-button", "aria-expanded": "false", onclick: () => toggle(row) });
+  button.append("All reasons", element("span", { class: "hidden", text: ` of ${row.id}` }));
   row.button = button;
   return button;
 }
 
-function isLong(row) {
-  return (row.text ?? "").length > LONG;
+// Unfolds the other rows of a kind.
+function likeThis(row) {
+  const { n } = row.kind;
+  if (n < 2 || row !== row.kind.rows[0]) return [];
+  const button = element("button", { type: "button", class: "plain small like-button", "aria-expanded": "false", onclick: () => toggleKind(row.kind, button) });
+  button.append(`${n.toLocaleString("en-US")} rows like this`, element("span", { class: "hidden", text: `, of ${row.id}` }));
+  return [button];
 }
 
-function textCell(row) {
-  const text = row.text ? element("span", { class: "clamp", text: row.text }) : element("span", { class: "quiet", text: "(empty)" });
-  return cell("text", "Document", text, ...(isLong(row) && !withReasons ? [unfolding(row)] : []));
+function toggleKind(kind, button) {
+  kind.open = !kind.open;
+  button.setAttribute("aria-expanded", String(kind.open));
+  refresh();
+}
+
+function documentOf(row) {
+  if (!row.text) return element("span", { class: "quiet", text: "(empty)" });
+  return markedText(row.text, row.marks ?? [], (row.reasons ?? []).map(([, , contribution]) => contribution));
 }
 
 function reasonsCell(row) {
-  if (!row.reasons) {
-    const none = element("p", { class: "quiet", text: "not explained here" });
-    return cell("reasons", "Reasons", none, ...(isLong(row) ? [unfolding(row)] : []));
-  }
+  if (!row.reasons) return cell("reasons", "Reasons", element("p", { class: "quiet", text: "not explained here" }));
   const list = element("ul", { class: "reasons-list" });
   for (const [name, value, contribution] of row.reasons.slice(0, IN_ROW)) {
-    list.append(element("li", {}, bar(said(name, value === 0), value, contribution, largestOf(row))));
+    list.append(element("li", {}, bar(said(name, value === 0), row.marks ? null : value, contribution, largestOf(row))));
   }
-  return cell("reasons", "Reasons", list, ...byViews(row, IN_LINE), unfolding(row));
+  const [lacks, amount] = row.lacks;
+  if (lacks && amount > 0) list.append(element("li", {}, bar(lacks, null, amount, largestOf(row))));
+  return cell("reasons", "Reasons", list, element("div", { class: "buttons" }, ...likeThis(row), unfolding(row)));
 }
 
 // What views add to the score, the strongest first; nothing where there is one only.
@@ -74,41 +86,47 @@ function byViews(row, most = row.views.length) {
 function build(row) {
   const made = element("tr", { role: "row" },
     cell("rank", "Rank", String(row.rank)),
-    element("th", { role: "rowheader", scope: "row", class: "id data", "data-label": "Id", text: row.id }),
+    element("th", { role: "rowheader", scope: "row", class: "id data", "data-label": "Id", title: row.id, text: row.id }),
     cell("score", "Score", even(row.score, 5)),
     cell("percentile", "Percentile", percentile(row.percentile)),
     cell("flagged", "Flag", element("span", { class: row.flagged ? "flag" : "quiet", text: row.flagged ? "outlier" : "no" })),
   );
   if (withLabels) made.append(cell("known", "Label", row.known ? "outlier" : "other"));
-  if (withTexts) made.append(textCell(row));
   if (withReasons) made.append(reasonsCell(row));
   row.element = made;
+  row.parts = [made];
+  if (withTexts) {
+    made.classList.add("above");
+    row.parts.push(element("tr", { role: "row", class: "document" }, element("td", { role: "cell", class: "text", colspan: COLUMNS.length }, documentOf(row))));
+  }
 }
 
 function details(row) {
-  const inner = element("div", { class: "why" });
-  if (isLong(row)) inner.append(element("p", { class: "data", text: row.text }));
-  if (row.reasons) inner.append(...sum(row));
   return element("tr", { role: "row", class: "details", id: `why-${row.place}` },
-    element("td", { role: "cell", colspan: COLUMNS.length }, inner));
+    element("td", { role: "cell", colspan: COLUMNS.length }, element("div", { class: "why" }, ...sum(row))));
 }
 
 // A score as the sum of what each feature adds to it, and the rows that it was compared with.
 function sum(row) {
   const table = simpleTable(["Feature", "Value", "Adds to the score", "Typical"], [],
     `${row.id}: what its score of ${shown(row.score, 5)} is made of`);
-  for (const [name, value, contribution, share, mean] of row.reasons) {
-    const typical = share ? `in ${percent(share)} of reference rows, mean ${shown(mean, 3)}` : "in no reference row";
+  for (const reason of row.reasons) {
+    const [name, value, contribution] = reason;
     table.tBodies[0].append(element("tr", {},
       element("th", { scope: "row", class: "data", text: said(name, value === 0) }),
-      element("td", { text: shown(value) }),
+      element("td", { text: row.marks && !reason[5] ? "" : shown(value) }),
       element("td", {}, bar(null, null, contribution, largestOf(row))),
-      element("td", { text: typical })));
+      element("td", { text: typical(reason) })));
   }
-  table.tBodies[0].append(element("tr", {}, element("th", { scope: "row", text: "all other features" }), element("td"),
-    element("td", {}, element("span", { class: "reason" }, element("span"), element("span", { class: "amount", text: Math.abs(row.rest) < 1e-5 * Math.abs(row.score) ? "0" : signed(row.rest) }))), element("td")));
+  const others = [...(row.lacks[0] ? [row.lacks] : []), ["all other features", row.rest]];
+  for (const [text, amount] of others) {
+    const written = Math.abs(amount) < 1e-5 * Math.abs(row.score) ? "0" : signed(amount);
+    table.tBodies[0].append(element("tr", {}, element("th", { scope: "row", class: "data", text }), element("td"),
+      element("td", {}, element("span", { class: "reason" }, element("span"), element("span", { class: "amount", text: written }))), element("td")));
+  }
+  const spread = row.spread ? [element("p", { class: "spread", text: `${row.spread[0].toUpperCase()}${row.spread.slice(1)}.` })] : [];
   const nearest = row.nearest.length ? [element("p", { class: "data", text: `Nearest reference rows: ${row.nearest.join(", ")}` })] : [];
-  return [table, ...byViews(row), ...nearest];
+  return [table, ...spread, ...byViews(row), ...nearest];
 }
 
 function toggle(row) {
@@ -117,7 +135,7 @@ function toggle(row) {
     row.details = null;
   } else {
     row.details = details(row);
-    row.element.after(row.details);
+    row.parts.at(-1).after(row.details);
     row.button.setAttribute("aria-controls", row.details.id);
   }
   row.button.setAttribute("aria-expanded", String(Boolean(row.details)));
@@ -131,18 +149,26 @@ function refresh() {
   const valueOf = COLUMNS.find(([key]) => key === state.column)[2];
   const sign = state.descending ? -1 : 1;
   const asked = state.query.trim().toLowerCase();
-  const found = lines.filter((row) => row.found.includes(asked) && (!state.group || state.group.has(row.place)));
+  const folded = !state.every && !asked && !state.group;
+  const found = (folded ? kinds.map((kind) => kind.rows[0]) : lines).filter((row) => row.found.includes(asked) && (!state.group || state.group.has(row.place)));
   found.sort((a, b) => sign * compare(valueOf(a), valueOf(b)) || a.rank - b.rank);
   const kept = state.all ? found : found.slice(0, AT_FIRST);
   const body = byId("rows").tBodies[0];
   body.replaceChildren(...kept.flatMap((row) => {
-    if (!row.element) build(row);
-    return row.details ? [row.element, row.details] : [row.element];
+    const together = folded && row.kind.open ? row.kind.rows : [row];
+    return together.flatMap((one) => {
+      if (!one.element) build(one);
+      one.parts.forEach((part) => part.classList.toggle("like", one !== row));
+      return one.details ? [...one.parts, one.details] : one.parts;
+    });
   }));
-  const narrowed = asked || state.group ? `${found.length} of ${lines.length} rows match` : `${lines.length} rows`;
+  const what = folded ? "kinds of rows" : "rows";
+  const narrowed = asked || state.group ? `${found.length} of ${lines.length} rows match` : `${found.length} ${found.length === 1 ? what.replace("s", "") : what}`;
   byId("matches").textContent = kept.length < found.length ? `${narrowed}; the first ${kept.length} are shown` : narrowed;
+  byId("every").hidden = kinds.length === lines.length || Boolean(asked) || Boolean(state.group);
+  byId("every").textContent = state.every ? "One entry for each kind" : "Every row";
   byId("more").hidden = kept.length === found.length;
-  byId("more").textContent = `Show all ${found.length} rows`;
+  byId("more").textContent = `Show all ${found.length}`;
   byId("ungroup").hidden = !state.group;
   for (const header of byId("rows").tHead.rows[0].cells) {
     if (header.dataset.key !== state.column) header.removeAttribute("aria-sort");
@@ -181,6 +207,10 @@ function startTable() {
     state.group = null;
     refresh();
     byId("search").focus();
+  });
+  byId("every").addEventListener("click", () => {
+    state.every = !state.every;
+    refresh();
   });
   byId("more").addEventListener("click", () => {
     state.all = true;

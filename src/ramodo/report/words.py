@@ -7,11 +7,19 @@ from collections.abc import Callable, Iterable, Sequence
 import numpy as np
 
 from ..explain.explanation import Driver
+from ..insight.diagnosis import Diagnosis
 from ..insight.figures import FLAGGED, SAMPLED
 from ..insight.guarantees import guarantee_of
-from .content import EXPLAINED, SHOWN, Content
+from ..insight.noise import flags_of_noise
+from .content import SHOWN, Content
 
 Shorten = Callable[[str], str]
+
+_MANY = 100
+"""So many flags are more than most people look at one by one."""
+
+_AGREE = 0.5
+"""Rank correlation of a view with all of them from which it agrees."""
 
 
 def percent(share: float) -> str:
@@ -58,14 +66,6 @@ def summary(content: Content, name: Shorten) -> list[str]:
     ]
     if content.explanation is not None and len(content.explanation):
         found.append(_of_highest(content, name))
-        groups = content.explanation.groups()
-        if groups:
-            shared = [(name(driver.feature), lacked(driver)) for driver in groups[0].drivers[:3]]
-            found.append(
-                f"Among the {rows(len(content.explanation))} that are explained, "
-                f"{'1 group has' if len(groups) == 1 else f'{len(groups)} groups have'} reasons in common; the largest "
-                f"is of {rows(len(groups[0].rows))}{_by(shared, 'they lack')}."
-            )
     if content.curves is not None and content.truth is not None:
         caught = int((content.truth & (content.scores >= content.threshold)).sum())
         found.append(
@@ -78,6 +78,55 @@ def summary(content: Content, name: Shorten) -> list[str]:
             "the cut-off was computed on those."
         )
     return found
+
+
+def headline(content: Content) -> str:
+    """How many, and of how many kinds."""
+    n, flagged = len(content.scores), content.n_flagged
+    if not flagged:
+        return f"None of {rows(n)} is flagged."
+    start = f"{flagged:,} of {rows(n)} {'is' if flagged == 1 else 'are'} flagged"
+    if content.explanation is None or flagged < 2:
+        return f"{start}."
+    kinds = [group for group in content.groups if content.scores[content.explained[group.rows[0]]] >= content.threshold]
+    of = "them" if flagged <= len(content.explained) else f"the {len(content.explained):,} highest"
+    if not kinds:
+        return f"{start}; no two of {of} for the same reason."
+    alike, n_kinds = sum(len(group.rows) for group in kinds), len(kinds)
+    largest = f", the largest of {rows(len(kinds[0].rows))}" if n_kinds > 1 else ""
+    return (
+        f"{start}. {alike:,} of {of} are of {'one kind' if n_kinds == 1 else f'{n_kinds:,} kinds'}, high for the same "
+        f"reason{largest}; each of the others is like no other."
+    )
+
+
+def of_kind(content: Content, place: int, n: int, name: Shorten) -> str:
+    """A row to look at first: how many are like it, and why."""
+    why = content.reasons_of(int(content.table[place]))
+    raising = [] if why is None else [r for r in why.reasons if r.contribution > 0][:2]
+    like = "" if n == 1 else f" and {rows(n - 1)} like it"
+    if why is not None and why.lacks.contribution > sum(r.contribution for r in raising):
+        return f"{like}: {name(why.lacks.in_words())}"
+    return f"{like}: {listed([quoted(name(r.feature)) for r in raising])}" if raising else like
+
+
+def of_noise(content: Content, diagnosis: Diagnosis) -> str:
+    """How many flags say little; nothing where flags are few and views agree."""
+    expected = flags_of_noise(content.detector, len(content.scores))
+    agree = min(diagnosis.views.values(), default=1.0) >= _AGREE
+    if content.n_flagged < _MANY and agree:
+        return ""
+    said = (
+        [] if agree else ["The views do not all see the same rows as outliers: each row says which views put it there."]
+    )
+    if content.n_flagged >= _MANY and expected is not None:
+        said.append(
+            f"Rows without any outlier among them would give about {expected:,} flags with this cut-off, and here are "
+            f"{content.n_flagged:,}."
+        )
+    if content.n_flagged >= _MANY:
+        said.append("Look at the kinds from the top, and stop where they become ordinary.")
+    return " ".join(said)
 
 
 def _of_evidence(content: Content) -> list[str]:
@@ -151,7 +200,7 @@ def of_map(content: Content) -> str:
     return (
         f"{which}; {flagged:,} of them are flagged. Rows close to each other are alike in the learned representation. "
         f"The axes are the two directions in which rows spread most: {percent(content.map.shares[0])} and "
-        f"{percent(content.map.shares[1])} of the spread.{squeezed}"
+        f"{percent(content.map.shares[1])} of the spread; beside each, the feature that goes with it most.{squeezed}"
     )
 
 
@@ -166,8 +215,8 @@ def of_table(content: Content) -> str:
         text = f"All {content.n_flagged} flagged rows."
     if content.explanation is None:
         return f"{text} No reasons are given: {content.unexplained}"
-    if listed_rows > EXPLAINED:
-        text += f" Reasons are given for the first {EXPLAINED}."
+    if content.groups:
+        text += " Rows that are high for the same reason are one entry."
     return text
 
 
@@ -176,8 +225,8 @@ def of_notation(content: Content, names: Iterable[str]) -> str:
     if content.texts is None or not any(map(is_run, names)):
         return ""
     return (
-        "Reasons are words, shown without quotes, and runs of characters, shown in single quotes with the spaces that "
-        "belong to them."
+        "Reasons in single quotes are runs of characters of the document, where they are marked; each adds up what the "
+        "words and n-grams in it add to the score."
     )
 
 

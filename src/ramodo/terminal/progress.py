@@ -28,6 +28,11 @@ class Progress:
         if self._verbose and sys.stderr is not None:
             print(f"{name:<12}{self.seconds[name]:8.2f} s", file=sys.stderr)
 
+    def say(self, name: str, text: str) -> None:
+        """A line of its own, where stages are reported and there is something to say."""
+        if self._verbose and text and sys.stderr is not None:
+            print(f"{name:<12}{text}", file=sys.stderr)
+
 
 class Bar:
     """One line on a terminal, drawn again at most ten times a second."""

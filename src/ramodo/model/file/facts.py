@@ -107,11 +107,33 @@ def _is_way_with_gaps(value: Any) -> bool:
     return isinstance(value, str) and value in MISSING
 
 
+def _is_way_with_numbers(value: Any) -> bool:
+    from ...formats.table import SCALES
+
+    return isinstance(value, str) and value in SCALES
+
+
+def _is_scale(value: Any) -> bool:
+    """Center, width and unit of a column."""
+    fine = isinstance(value, list) and len(value) == 3 and all(map(_is_number, value))
+    return bool(fine and value[1] > 0 and value[2] >= 0)
+
+
 _SOURCE: dict[str, Callable[[Any], bool]] = {
     "format": _optional(_is_format),
     "id": _optional(_is_text),
     "label": _optional(_is_text),
-    "text": _optional(_is_text),
+    "text": lambda value: value is None or _is_text(value) or _are_texts(value),
+    "suffix": _is_text,
+    "delimiter": _optional(_is_text),
+    "header": _optional(_is_flag),
+    "scale": _is_way_with_numbers,
+    "scales": _table_of(_is_scale),
+    "dates": _table_of(lambda value: type(value) is int),
+    "widths": lambda value: isinstance(value, list) and all(type(n) is int and 0 <= n < 2**48 for n in value),
+    "weights": lambda value: isinstance(value, list) and all(_is_number(x) and x > 0 for x in value),
+    "columns": _are_texts,
+    "given": _are_texts,
     "ignore": _are_texts,
     "missing": _is_way_with_gaps,
     "zero_based": _optional(_is_flag),
@@ -124,5 +146,6 @@ _SOURCE: dict[str, Callable[[Any], bool]] = {
     "reference_ids": _optional(_table_of(_is_text)),
     "tokens": _optional(_table_of(_is_text)),
     "command": _is_text,
+    "fitted": _is_text,
 }
 """What commands store about how they read data, and the type of each; nothing else in the table is used."""

@@ -1,0 +1,61 @@
+"""Rows in shards: made by workers where they are to stay, or written as rows folders."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from ramodo.formats import Table, folder
+
+
+def shard(seed: int, n_rows: int, n_features: int, length: int) -> sp.csr_matrix:
+    """Rows with so many non-zeros each, spread over all features; every fiftieth row has its own kind of them."""
+    rng = np.random.default_rng(seed)
+    width = n_features // length
+    indices = rng.integers(0, width, (n_rows, length)) + np.arange(0, width * length, width)
+    indices[::50] = rng.integers(0, width // 10 + 1, (len(indices[::50]), length)) + np.arange(0, width * length, width)
+    data = rng.random(indices.size, dtype=np.float32)
+    indptr = np.arange(0, indices.size + 1, length)
+    return sp.csr_matrix((data, indices.ravel().astype(np.int32), indptr), shape=(n_rows, n_features))
+
+
+def on_workers(client: Any, n_shards: int, n_rows: int, n_features: int, length: int) -> Any:
+    """A Dask array of CSR blocks, each in the memory of the worker that made it."""
+    import dask.array as da
+    from dask import delayed
+    from distributed import wait
+
+    meta = sp.csr_matrix((0, 0), dtype=np.float32)
+    blocks = [
+        da.from_delayed(
+            delayed(shard)(seed, n_rows // n_shards, n_features, length),
+            (n_rows // n_shards, n_features),
+            dtype=np.float32,
+            meta=meta,
+        )
+        for seed in range(n_shards)
+    ]
+    with client.as_current():
+        kept = client.persist(da.concatenate(blocks, axis=0))
+        wait(kept)
+    return kept
+
+
+def together(n_shards: int, n_rows: int, n_features: int, length: int) -> sp.csr_matrix:
+    """The same rows in this process."""
+    parts = [shard(seed, n_rows // n_shards, n_features, length) for seed in range(n_shards)]
+    return sp.vstack(parts, format="csr")
+
+
+def write(place: Path, seeds: Sequence[int], n_rows: int, n_features: int, length: int) -> int:
+    """Shards as rows folders; the bytes of their arrays."""
+    total = 0
+    for seed in seeds:
+        rows = shard(seed, n_rows, n_features, length)
+        folder.write(place / f"{seed:04}.rows", Table(rows))
+        total += rows.data.nbytes + rows.indices.nbytes + 8 * (n_rows + 1)
+    return total

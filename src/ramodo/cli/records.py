@@ -1,0 +1,187 @@
+"""What is written of each row: id, score, percentile and flag, and what was asked for beside them."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ..data.blocks import Block
+from ..data.opening import open_block
+from ..explain.explanation import RowExplanation
+from ..explain.naming import explained
+from ..formats import FormatError, Table, all_formats
+from ..insight.figures import percentiles
+from ..options import OptionError
+from ..threads import n_threads
+from .flags import Writing
+from .reading import Source
+
+Rows = npt.NDArray[np.int64]
+Scores = npt.NDArray[np.float64]
+
+TEXT, REAL, INTEGER, REASONS, AS_GIVEN = "text", "real", "integer", "reasons", "as given"
+"""Kinds of columns, which file formats have types for."""
+
+DOCUMENT = "text"
+"""The name by which `--with` asks for the document of a row."""
+
+_AT_ONCE = 4096
+"""Rows whose reasons and views are computed together."""
+
+_FOR_NAMES = 64
+"""Training rows that are asked for the names of views."""
+
+_OWN = ("id", "score", "percentile", "flag", "reasons")
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column of what is written; `type` is that of the input's own column, where a kind of ours does not say it."""
+
+    name: str
+    kind: str
+    values: Sequence[Any]
+    type: Any = None
+
+
+@dataclass(frozen=True)
+class Records:
+    """Columns of equal length, of which the first is the id."""
+
+    columns: tuple[Column, ...]
+
+    @property
+    def names(self) -> list[str]:
+        """Of the columns, in order."""
+        return [column.name for column in self.columns]
+
+    def rows(self) -> Iterator[tuple[Any, ...]]:
+        """One after the other."""
+        return zip(*[column.values for column in self.columns], strict=True)
+
+
+class Recorder:
+    """Makes records of rows and their scores, as a command was asked to."""
+
+    def __init__(self, detector: Any, source: Source, writing: Writing) -> None:
+        self._detector, self._source, self._writing = detector, source, writing
+        self._known = np.sort(detector.outlier_scores_)
+
+    def of_file(self, path: str, table: Table, scores: Scores) -> Records:
+        """All rows in their order; flagged rows alone come highest first, since people work from the top."""
+        rows: Rows = np.arange(len(scores))
+        if self._writing.flagged:
+            rows = self._flagged(scores)
+            rows = rows[np.argsort(-scores[rows], kind="stable")]
+        return self._records(path, table, scores, rows, 0)
+
+    def of_block(self, table: Table, scores: Scores, first: int) -> Records:
+        """Rows of a stream, as they arrive; `first` is the number of the first of them."""
+        rows = self._flagged(scores) if self._writing.flagged else np.arange(len(scores))
+        return self._records("standard input", table, scores, rows, first)
+
+    def nothing(self) -> Records:
+        """The columns, before there are any rows."""
+        beside = [_free(name) for name in beside_of(self._writing)]
+        views = [f"view: {name}" for name in self._view_names()] if self._writing.views else []
+        names = [*_OWN[:4], *beside, *["reasons"] * bool(self._writing.reasons), *views]
+        return Records(tuple(Column(name, TEXT, []) for name in names))
+
+    def _flagged(self, scores: Scores) -> Rows:
+        return np.flatnonzero(scores >= self._detector.threshold_)
+
+    def _records(self, path: str, table: Table, scores: Scores, rows: Rows, first: int) -> Records:
+        taken = scores[rows]
+        ids = [str(first + row) if table.ids is None else table.ids[row] for row in rows.tolist()]
+        shares = [round(share, 3) for share in percentiles(taken, self._known).tolist()]
+        flags = (taken >= self._detector.threshold_).astype(np.int64).tolist()
+        columns = [Column("id", TEXT, ids), Column("score", REAL, taken.tolist())]
+        columns += [Column("percentile", REAL, shares), Column("flag", INTEGER, flags)]
+        columns += [column_of(path, table, name, rows) for name in beside_of(self._writing)]
+        if self._writing.reasons:
+            columns.append(Column("reasons", REASONS, self._reasons(table, scores, rows)))
+        return Records((*columns, *(self._views(table, rows) if self._writing.views else ())))
+
+    def _reasons(self, table: Table, scores: Scores, rows: Rows) -> list[RowExplanation]:
+        options, n = self._source.text_options(), self._writing.reasons
+        return [
+            row for some in _parts(rows) for row in explained(self._detector, table, some.tolist(), scores, n, options)
+        ]
+
+    def _views(self, table: Table, rows: Rows) -> list[Column]:
+        """What each view adds to the scores; the columns of a row sum to its score."""
+        found: dict[str, list[float]] = {name: [] for name in self._view_names()}
+        for some in _parts(rows):
+            added = self._breakdown(open_block(table.X[some])[0])
+            for name, values in found.items():
+                values += added.get(name, np.zeros(len(some))).tolist()
+        return [Column(f"view: {name}", REAL, values) for name, values in found.items()]
+
+    def _view_names(self) -> list[str]:
+        """Views or terms of the score: those of some training rows, as rows of other folds may have others."""
+        return list(self._breakdown(self._detector.model_.origins()[0].rows.part(0, _FOR_NAMES)))
+
+    def _breakdown(self, block: Block) -> dict[str, Scores]:
+        found: dict[str, Scores] = self._detector.model_.breakdown(block, n_threads(self._detector.n_jobs))
+        return found
+
+
+def _parts(rows: Rows) -> Iterator[Rows]:
+    return (rows[start : start + _AT_ONCE] for start in range(0, len(rows), _AT_ONCE))
+
+
+# ---- columns of the input --------------------------------------------------------------------------------------------
+
+
+def beside_of(writing: Writing) -> list[str]:
+    """The columns that `--with` names, each once; a name that has a comma is given in quotes."""
+    given = [name.strip() for value in writing.beside or () for name in next(csv.reader([value]), [])]
+    return list(dict.fromkeys(filter(None, given)))
+
+
+def to_read(path: str, source: Source, writing: Writing) -> Source:
+    """How to read data so that what is asked for can be written; raises where it cannot, before any work."""
+    names = beside_of(writing)
+    kind = source.format_at(path)
+    if "with" in kind.columns:
+        is_document = DOCUMENT in names and source.text is not None  # of a table that need not have such a column
+        return replace(source, beside=names, optional=[*source.optional, *[DOCUMENT] * is_document])
+    for name in names:
+        if kind.has_documents and name != DOCUMENT:
+            raise OptionError(
+                f"--with {name} was given, and {path} is read as {kind.name}, which has no columns; allowed with it: "
+                f"--with {DOCUMENT}. {_have_columns()}"
+            )
+    return source
+
+
+def _have_columns() -> str:
+    return f"Columns can be named of {', '.join(kind.name for kind in all_formats() if 'with' in kind.columns)}."
+
+
+def column_of(path: str, table: Table, name: str, rows: Rows) -> Column:
+    """Values of a column of the input, as they are in it; of a matrix with names, its numbers."""
+    if name in table.beside:
+        values = table.beside[name]
+        if hasattr(values, "to_pylist"):
+            return Column(_free(name), AS_GIVEN, values.take(rows).to_pylist(), values.type)
+        return Column(_free(name), AS_GIVEN, [values[row] for row in rows.tolist()])
+    if name == DOCUMENT and table.texts is not None:
+        return Column(_free(name), TEXT, [table.texts[row] for row in rows.tolist()])
+    known = list(table.names or ())
+    if name not in known:
+        has = f"it has {', '.join(known[:10])}{', ...' * (len(known) > 10)}" if known else "its columns have no names"
+        raise FormatError(f"{path} has no column {name!r}, which --with names; {has}. {_have_columns()}")
+    found = table.X[rows][:, [known.index(name)]]
+    dense = found.toarray() if hasattr(found, "toarray") else np.asarray(found)
+    return Column(_free(name), REAL, dense.ravel().tolist())
+
+
+def _free(name: str) -> str:
+    """A name that no column of ours has."""
+    return f"input {name}" if name in _OWN or name.startswith("view: ") else name

@@ -1,0 +1,44 @@
+"""`ramodo serve`: a model behind HTTP."""
+
+from __future__ import annotations
+
+from ..formats import FormatError
+from ..serving import SavedModel
+from .console import note
+from .reading import threads_of
+
+
+def run_serve(
+    model: str,
+    *,
+    host: str,
+    port: int,
+    allow_remote: bool,
+    names: list[str],
+    token_file: str | None,
+    max_body: int,
+    threads: int | None,
+    quiet: bool,
+) -> None:
+    """Serve until Ctrl-C or SIGTERM."""
+    try:
+        from ..serving.routes import OPEN_PATHS, Counted, Service
+        from ..web import Access, Place, application, run, token_of_file
+    except ImportError as error:
+        if error.name not in ("starlette", "uvicorn", "anyio", "prometheus_client", "pyarrow"):
+            raise
+        raise FormatError("a server needs more packages: pip install 'ramodo[serve]'.") from None
+    n_threads = threads_of(threads)
+    asked = Place.asked(host, port, allow_remote=allow_remote, names=tuple(names))
+    service = Service(SavedModel(model), SavedModel(model, n_jobs=n_threads), n_threads)
+    place, listening = asked.opened()
+    access = Access(None if token_file is None else token_of_file(token_file))
+    app = application(service.routes(), place, access, open_paths=OPEN_PATHS, max_body=max_body * 1_000_000)
+
+    def started() -> None:
+        note(f"serving {model} at {place.address}, Ctrl-C ends it", quiet)
+        note(place.meaning, quiet or not place.is_remote)
+        known = f"that in {token_file}" if token_file is not None else access.token
+        note(f"token: {known}", quiet and token_file is not None)
+
+    run(Counted(app, service.metrics), listening, started)

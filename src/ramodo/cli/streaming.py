@@ -1,0 +1,108 @@
+"""Rows of standard input, scored as they arrive. A row that cannot be read is told and skipped: the stream goes on."""
+
+from __future__ import annotations
+
+import sys
+import warnings
+from typing import Any
+
+import numpy as np
+
+from ..data.opening import DataError
+from ..formats import Format, FormatError, How, Table
+from ..formats.aligning import aligned
+from ..formats.opening import LONGEST_LINE, damage_refused, open_binary
+from . import output as files
+from .console import note
+from .records import Recorder
+
+_NAME = "standard input"
+
+_MOST_TOLD = 20
+"""Rows that are told one by one; the number of all of them comes at the end."""
+
+
+def scores_of(detector: Any, X: Any, show: Any = None) -> Any:
+    """Scores of a matrix whose columns have been compared with the model's."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)
+        return detector.outlier_score(X, show)
+
+
+class Stream:
+    """Standard input, from the first line to the last; memory does not grow with it."""
+
+    def __init__(
+        self, detector: Any, kind: Format, how: How, recorder: Recorder, lines: str, *, strict: bool, quiet: bool
+    ) -> None:
+        self._detector, self._kind, self._how, self._strict, self._quiet = detector, kind, how, strict, quiet
+        self._recorder, self._written_as = recorder, lines
+        self._rows = self._lines = self._skipped = 0
+
+    def run(self) -> None:
+        """Write scores; raises `FormatError` at the end if rows were skipped, or at once where that is asked for."""
+        sys.stdout.writelines(files.for_output(self._recorder.nothing(), self._written_as))
+        sys.stdout.flush()
+        rest = b""
+        with open_binary("-") as stream:
+            while arrived := self._read(stream):
+                cut = arrived.rfind(b"\n") + 1
+                block, rest = (rest + arrived[:cut], arrived[cut:]) if cut else (b"", rest + arrived)
+                if len(rest) > LONGEST_LINE:
+                    raise FormatError(f"{_NAME}: a line is longer than {LONGEST_LINE:,} bytes.")
+                self._take(block)
+        self._take(rest)
+        if self._skipped:
+            raise FormatError(
+                f"{_NAME}: {self._skipped:,} of {self._rows:,} rows could not be read and were skipped; the scores of "
+                "all others were written."
+            )
+
+    @staticmethod
+    def _read(stream: Any) -> bytes:
+        with damage_refused(_NAME):
+            found: bytes = stream.read1(1 << 20)
+            return found
+
+    def _take(self, block: bytes) -> None:
+        """Whole lines: together, or one by one if one of them is wrong."""
+        if not block:
+            return
+        try:
+            self._write(*self._scored(block, self._lines))
+            self._lines += block.count(b"\n")
+        except (FormatError, DataError):
+            for line in block.removesuffix(b"\n").split(b"\n"):
+                self._take_line(line)
+                self._lines += 1
+
+    def _take_line(self, line: bytes) -> None:
+        try:
+            self._write(*self._scored(line, self._lines))
+        except (FormatError, DataError) as error:
+            said, place = str(error), f"{_NAME}, line "
+            if place not in said:
+                said = f"{place}{self._lines + 1}: {said.removeprefix(f'{_NAME}, ')}"
+            if self._strict:
+                raise FormatError(said) from None
+            self._skipped += 1
+            self._rows += 1  # so that ids are the numbers of rows as they came
+            if self._skipped <= _MOST_TOLD:
+                note(f"{said} Skipped.", self._quiet)
+
+    def _scored(self, block: bytes, line: int) -> tuple[Table, Any]:
+        assert self._kind.of_stream is not None
+        table = self._kind.of_stream(_NAME, block, line, self._how)
+        if table.X.shape[0] == 0:
+            return table, np.empty(0)
+        if self._kind.is_table:
+            table = aligned(_NAME, self._kind.name, table, self._detector)
+        return table, scores_of(self._detector, table.X)
+
+    def _write(self, table: Table, scores: Any) -> None:
+        if len(scores) == 0:
+            return
+        records = self._recorder.of_block(table, scores, self._rows)
+        sys.stdout.writelines(files.for_output(records, self._written_as, header=False))
+        sys.stdout.flush()
+        self._rows += len(scores)

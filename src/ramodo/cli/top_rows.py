@@ -1,0 +1,67 @@
+"""The rows that `ramodo detect` lists: the highest of each kind, or every row."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..explain.explanation import Explanation
+from ..explain.naming import in_words
+from ..explain.reasons import RowExplanation
+from ..formats import Table
+from ..insight.figures import percentiles
+from .console import print_rows
+
+COMPARED = 200
+"""Of the highest rows, so many are put into kinds."""
+
+_LONGEST = 80
+
+
+class TopRow(NamedTuple):
+    """A row by its number, why it is high, and how many of the highest are high for the same reason."""
+
+    number: int
+    why: RowExplanation
+    n_like: int
+
+
+def top_rows(scores: Any, top: int, explain: Callable[[list[int]], Explanation], *, every: bool) -> list[TopRow]:
+    """The highest rows; unless `every` is asked for, the highest of each kind."""
+    n = top if every or not top else max(top, COMPARED)
+    highest = np.argsort(-scores, kind="stable")[:n].tolist()
+    if not highest:
+        return []
+    found = explain(highest)
+    groups = () if every else found.groups()
+    n_like = {group.rows[0]: len(group.rows) for group in groups}
+    others = {row for group in groups for row in group.rows[1:]}
+    listed = [place for place in range(len(highest)) if place not in others][:top]
+    return [TopRow(highest[place], found[place], n_like.get(place, 1)) for place in listed]
+
+
+def print_top(rows: list[TopRow], table: Table, scores: Any, *, to_error: bool) -> None:
+    """A line for each, with its reasons, and its document where there are some."""
+    shares = percentiles(scores[[row.number for row in rows]], scores).tolist()
+    alike = any(row.n_like > 1 for row in rows)
+    print_rows(
+        ["id", "score", "percentile", *(["like it"] if alike else []), "reasons", *(["text"] if table.texts else [])],
+        [
+            [
+                table.id_of(row.number),
+                f"{scores[row.number]:.6g}",
+                f"{share:.2f}",
+                *([f"{row.n_like - 1:,}" if row.n_like > 1 else ""] if alike else []),
+                _short(in_words(row.why.reasons) or row.why.lacks.in_words()),
+                *([_short(table.texts[row.number])] if table.texts else []),
+            ]
+            for row, share in zip(rows, shares, strict=True)
+        ],
+        to_error=to_error,
+    )
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= _LONGEST else text[: _LONGEST - 1] + "…"

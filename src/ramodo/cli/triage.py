@@ -1,0 +1,187 @@
+"""`ramodo triage`: the labelling page, and the same loop without one."""
+
+from __future__ import annotations
+
+import getpass
+import sys
+import threading
+import warnings
+import webbrowser
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ..explain.naming import reference_tokens
+from ..formats import FormatError, Table
+from ..options import OptionError
+from . import output as files
+from .console import bar, err, note, print_facts
+from .flags import Fitting
+from .methods import refuse_options
+from .reading import Source, read_for, source_of, threads_of
+from .training import fit, read_labels
+
+if TYPE_CHECKING:
+    from ..triage import TriageSession
+
+_LOOKED = (10, 30, 100, 300)
+"""Numbers of rows for which the summary says how many outliers were among them."""
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What the command was told, beyond reading and fitting."""
+
+    model: str | None
+    store: str | None
+    known: str | None
+    every: int
+    who: str | None
+    queue: str
+    rows: int | None
+    output: str | None
+    save: str | None
+
+
+def run_triage(
+    path: str,
+    source: Source,
+    fitting: Fitting,
+    asked: Asked,
+    place: tuple[str, int, bool],
+    *,
+    browser: bool,
+    quiet: bool,
+) -> None:
+    """Serve the page until Ctrl-C."""
+    _need_packages()
+    from ..triage.pages import app_of
+    from ..web import Access, Place, run
+
+    for name, value in (("--rows", asked.rows), ("--output", asked.output), ("--save", asked.save)):
+        if value is not None:
+            raise OptionError(f"{name} {value} was given without --headless; allowed: the exports of the page.")
+    host, port, allow_remote = place
+    wanted = Place.asked(host, port, allow_remote=allow_remote)
+    with _session(path, source, fitting, asked, quiet) as session:
+        _group_in_background(session)
+        opened, listening = wanted.opened()
+
+        def renewed(_: str) -> None:
+            err.print(f"for another browser: {access.link(opened)}")
+
+        access = Access(once=True, renewed=renewed)
+
+        def started() -> None:
+            if opened.meaning:
+                err.print(opened.meaning)
+            print(f"Open {access.link(opened)}", flush=True)
+            note("Labels are stored as they are given; Ctrl-C stops the page.", quiet)
+            if browser:
+                webbrowser.open(access.link(opened))
+
+        run(app_of(session, opened, access), listening, started)
+
+
+def run_headless(
+    path: str, source: Source, fitting: Fitting, asked: Asked, answers: str, *, quiet: bool, as_json: bool
+) -> None:
+    """Label rows by known answers, and say what was found when."""
+    _need_packages()
+    from ..triage.headless import walk
+
+    if asked.output is not None:
+        files.refuse_target(asked.output, (".csv",))
+    if asked.save is not None:
+        files.refuse_target(asked.save, None)
+    with _session(path, source, fitting, asked, quiet) as session:
+        labels = read_labels(answers, session.table)
+        known = {int(row): int(labels[row]) for row in labels.nonzero()[0]}
+        if asked.queue == "variety":
+            session.group()
+        progress = bar("labelling", "rows", quiet)
+        walked = walk(session, known, queue=asked.queue, most=asked.rows, show=progress.show)
+        progress.clear()
+        session.refit(wait=True)
+        if asked.output is not None:
+            session.export_ranking(asked.output)
+        if asked.save is not None:
+            session.export_model(asked.save)
+        n = len(walked.rows)
+        facts: dict[str, Any] = {"data": path, "looked at": n, "outliers": walked.found(n), "models": session.version}
+        facts |= {f"outliers in the first {k}": walked.found(k) for k in _LOOKED if k < n}
+        facts |= {"advice": session.summary().advice, "store": session.place}
+        written = {"ranking": asked.output, "model": asked.save}
+        print_facts(facts | {name: at for name, at in written.items() if at is not None}, as_json)
+
+
+@contextmanager
+def _session(path: str, source: Source, fitting: Fitting, asked: Asked, quiet: bool) -> Iterator[TriageSession]:
+    """The rows, the detector, and a session over them."""
+    from ..triage import TriageSession
+
+    if path == "-" and asked.store is None:
+        raise OptionError("DATA - was given without --store; allowed with standard input: --store FILE.")
+    detector, table, source = _fitted(path, source, fitting, asked.model, quiet)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)  # of column names, which were compared when the file was read
+        session = TriageSession(
+            detector,
+            table,
+            store=asked.store or f"{path.rstrip('/')}.triage",
+            text_options=source.text_options(),
+            refit_every=asked.every,
+            who=asked.who or _login(),
+            title=Path(path).name if path != "-" else "standard input",
+            path=None if path == "-" else path,
+        )
+    with session:
+        if asked.known is not None:
+            note(f"{session.import_labels(asked.known):,} labels from {asked.known}", quiet)
+        yield session
+
+
+def _fitted(path: str, source: Source, fitting: Fitting, model: str | None, quiet: bool) -> tuple[Any, Table, Source]:
+    if fitting.method == "sp":
+        raise OptionError("--method sp was given, which learns from no labels; allowed: consensus or repen.")
+    if model is not None:
+        from ..model.file.saving import load
+
+        if fitting.labels is not None:
+            raise OptionError(f"--model {model} and --labels were given; allowed: --import for labels of a session.")
+        detector = load(model)
+        detector.n_jobs = threads_of(fitting.options.get("n_jobs"))
+        source = source_of(detector, source.format, source.id)
+        return detector, read_for(detector, path, source, detector.n_jobs), source
+    refuse_options(fitting.method, fitting.options)
+    table = source.read(path, threads_of(fitting.options.get("n_jobs")), quiet)
+    detector, warned = fit(fitting, table, table.is_text, not quiet and sys.stderr.isatty())
+    detector.source_ = source.remembered(path, table) | {
+        "tokens": reference_tokens(detector, table, source.text_options())
+    }
+    for text in warned:
+        note(f"warning: {text}", quiet)
+    return detector, table, source
+
+
+def _group_in_background(session: TriageSession) -> None:
+    threading.Thread(target=session.group, daemon=True).start()
+
+
+def _login() -> str:
+    try:
+        return getpass.getuser()
+    except (KeyError, OSError):  # a user without a name, as in some containers
+        return "analyst"
+
+
+def _need_packages() -> None:
+    try:
+        import jinja2  # noqa: F401
+        import sqlalchemy  # noqa: F401
+        import starlette  # noqa: F401
+        import uvicorn  # noqa: F401
+    except ImportError as error:
+        raise FormatError(f"the labelling page needs the package {error.name}: pip install 'ramodo[triage]'.") from None

@@ -1,0 +1,361 @@
+"""Rows in the partitions of a Dask collection: the two verbs, where the blocks are.
+
+Nothing of the algorithm is here. `map` sends a function to the workers once and brings back what it returns, `take`
+brings back the rows that are asked for; both count what travels. What a fit wants to know of all rows (how many
+features occur, the largest value, lengths) comes from one look at each partition, merged exactly.
+
+Blocks stay on their workers from one pass to the next where the memory of the cluster has room for all of them, and
+are otherwise computed, or read, again in each pass.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any, TypeVar
+
+import dask
+import numpy as np
+from dask.delayed import Delayed, delayed
+
+from .. import kernels
+from ..data.blocks import Block, SparseRows
+from ..data.opening import LARGEST, DataError
+from ..data.rows import Doubles, Facts, Integers, Rows, Show
+from . import tables, wire
+from .partitions import Form, Partition, Seen, block_of, look
+from .running import Runner, current_runner
+
+T = TypeVar("T")
+
+TRAINING_MEMORY = "ramodo.training-memory"
+"""Dask's setting for the memory that rows may take which training has at a time."""
+
+_TRAINING_MEMORY = "1 GiB"
+
+
+@dataclass
+class Moved:
+    """Bytes sent to workers, and bytes that came back."""
+
+    sent: int = 0
+    received: int = 0
+
+    @property
+    def total(self) -> int:
+        """Both."""
+        return self.sent + self.received
+
+
+@dataclass(frozen=True)
+class _Survey:
+    """What all partitions together are."""
+
+    form: Form
+    facts: Facts
+    starts: Integers
+    """The first row of each partition, and the number of all rows."""
+    n_bytes: int
+    n_entries: int
+    lengths: Integers
+    squared_norms: Doubles
+    ids: tuple[str, ...] | None
+    classes: Any
+    categories: tuple[str, ...]
+
+
+class DaskRows(Rows):
+    """Consecutive partitions, each of which becomes a block where it is.
+
+    `form` is what is known of all partitions in advance.
+    """
+
+    def __init__(self, partitions: Sequence[Partition], form: Form | None = None) -> None:
+        if not partitions:
+            raise DataError("X has no partitions; allowed: at least one.")
+        self.partitions, self._given = tuple(partitions), form
+        self.moved, self._lock = Moved(), threading.Lock()
+        self._show_look: Show | None = None
+
+    @cached_property
+    def _runner(self) -> Runner:
+        return current_runner()
+
+    # ---- the interface -------------------------------------------------------------------------------------------
+
+    @property
+    def n_rows(self) -> int:
+        return int(self._starts[-1])
+
+    @property
+    def n_features(self) -> int:
+        return self._form.n_features
+
+    def map(self, function: Callable[[Block], T], show: Show | None = None) -> list[T]:
+        payload = wire.packed(function)
+        self._count(sent=len(payload) * self._runner.n_copies)
+        held = self._runner.hold(payload)
+        return self._answers(range(len(self.partitions)), [held] * len(self.partitions), show)
+
+    def take(self, numbers: Integers) -> Block:
+        wanted, places = np.unique(np.asarray(numbers, dtype=np.int64), return_inverse=True)
+        if len(wanted) == 0:
+            return self._form.empty()
+        starts = self._starts
+        owner = np.searchsorted(starts, wanted, "right") - 1
+        owners = np.unique(owner).tolist()
+        calls = [_Take(wanted[owner == part] - starts[part]) for part in owners]
+        self._count(sent=sum(call.numbers.nbytes for call in calls))
+        first, *others = self._answers(owners, calls, None)
+        taken = first.stacked(others) if others else first
+        return taken if np.array_equal(places, np.arange(taken.n_rows)) else taken.take(places)
+
+    # ---- derived, without another pass ---------------------------------------------------------------------------
+
+    def facts(self) -> Facts:
+        return self._survey.facts
+
+    def lengths(self) -> Integers:
+        return self._survey.lengths
+
+    def squared_norms(self, n_threads: int = 1) -> Doubles:
+        return self._survey.squared_norms
+
+    def epochs_at_once(self, epochs: Integers) -> int:
+        """As many as the rows of which fit into the memory that training may take for rows."""
+        limit = dask.utils.parse_bytes(dask.config.get(TRAINING_MEMORY, _TRAINING_MEMORY))
+        of_row = self.n_bytes / max(1, self.n_rows)
+        if len(np.unique(epochs)) * of_row <= limit:
+            return len(epochs)
+        of_epoch = max(len(np.unique(epoch)) for epoch in epochs) * of_row
+        return max(1, int(limit / of_epoch))
+
+    def traffic(self) -> str:
+        moved, whole = self.moved, max(1, self.n_bytes)
+        return (
+            f"{_megabytes(moved.sent)} sent to workers, {_megabytes(moved.received)} received: "
+            f"{moved.total / whole:.1%} of the {_megabytes(whole)} of the data"
+        )
+
+    # ---- more than the interface asks for ------------------------------------------------------------------------
+
+    @property
+    def n_bytes(self) -> int:
+        """Bytes of all blocks in memory."""
+        return self._survey.n_bytes
+
+    @property
+    def nnz(self) -> int:
+        """Non-zeros."""
+        return self._survey.n_entries
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Rows and columns."""
+        return self.n_rows, self.n_features
+
+    @property
+    def names(self) -> tuple[str, ...] | None:
+        """Names of the columns, where partitions are tables."""
+        return self._form.names
+
+    @property
+    def categories(self) -> tuple[str, ...]:
+        """Columns of a table that became one column for each of their values."""
+        return self._survey.categories
+
+    @property
+    def zero_based(self) -> bool | None:
+        """Whether the indices of svmlight files began at 0."""
+        return self._form.zero_based
+
+    @property
+    def ids(self) -> tuple[str, ...] | None:
+        """Names of the rows, where the files have some."""
+        return self._survey.ids
+
+    @property
+    def classes(self) -> Any:
+        """Labels as they are in the files."""
+        return self._survey.classes
+
+    @property
+    def sizes(self) -> list[int]:
+        """Rows of each partition."""
+        return np.diff(self._starts).tolist()
+
+    def __getitem__(self, numbers: Any) -> Any:
+        """Some rows as a matrix, fetched here."""
+        return self.take(np.asarray(numbers, dtype=np.int64)).to_matrix()
+
+    def sized_partitions(self) -> list[Partition]:
+        """The partitions, with their numbers of rows where those are known by now."""
+        if "_survey" not in self.__dict__:
+            return list(self.partitions)
+        return [replace(part, n_rows=n) for part, n in zip(self.partitions, self.sizes, strict=True)]
+
+    def look_at_all(self, show: Show | None = None) -> None:
+        """Read every partition once, if that has not been done; `show` gets those done so far and in total."""
+        self._show_look = show
+        self._survey  # noqa: B018 - which is kept
+
+    def form_for(self, form: Form) -> Form:
+        """What a model expects, and how the same files are read."""
+        return replace(form, zero_based=None if self._given is None else self._given.zero_based)
+
+    # ---- how -----------------------------------------------------------------------------------------------------
+
+    def _answers(self, parts: Sequence[int], calls: Sequence[Any], show: Show | None) -> list[Any]:
+        """What each call returns of its partition, in order."""
+        sources = self._sources
+        tasks = [delayed(_answer, pure=False)(call, *sources[part]) for part, call in zip(parts, calls, strict=True)]
+        return self._unpacked(tasks, [self.sizes[part] for part in parts], show)
+
+    def _unpacked(self, tasks: Sequence[Delayed], sizes: Sequence[int], show: Show | None) -> list[Any]:
+        """What tasks packed, in order; `show` gets the sizes of those that are done, and of all."""
+        found, done = [None] * len(tasks), 0
+
+        def arrived(place: int, data: bytes) -> None:
+            nonlocal done
+            self._count(received=len(data))
+            found[place] = wire.unpacked(data)
+            done += sizes[place]
+            if show is not None:
+                show(done, sum(sizes))
+
+        self._runner.run(tasks, arrived)
+        return found
+
+    def _count(self, sent: int = 0, received: int = 0) -> None:
+        if self._runner.leaves_process:
+            with self._lock:
+                self.moved.sent += sent
+                self.moved.received += received
+
+    @cached_property
+    def _starts(self) -> Integers:
+        sizes = [part.n_rows for part in self.partitions]
+        if self._is_known and None not in sizes:
+            return np.cumsum([0, *sizes])  # no look is needed to find a row
+        return self._survey.starts
+
+    @property
+    def _is_known(self) -> bool:
+        """Whether a model says what the rows must be."""
+        return self._given is not None and self._given.n_features > 0
+
+    @property
+    def _form(self) -> Form:
+        return self._given if self._given is not None and self._is_known else self._survey.form
+
+    @cached_property
+    def _survey(self) -> _Survey:
+        found = self._look(self._given)
+        guesses = {one.zero_based for one in found}
+        if guesses == {True, False}:  # an index 0 in any of them says that all begin at 0
+            found = self._look(replace(self._given or Form(), zero_based=True))
+        return _together(found, self.partitions, self._given)
+
+    def _look(self, form: Form | None) -> list[Seen]:
+        tasks = [delayed(_look, pure=False)(part.source, part.place, form) for part in self.partitions]
+        return self._unpacked(tasks, [1] * len(tasks), self._show_look)
+
+    @cached_property
+    def _sources(self) -> list[tuple[Any, ...]]:
+        """What a task needs to have each block: the block, where there is room to keep all, or else what makes it."""
+        sources = [(part.source, part.place, self._form) for part in self.partitions]
+        if self._is_known or self.n_bytes > self._runner.room():
+            return sources
+        kept = self._runner.keep([delayed(block_of, pure=False)(*source) for source in sources])
+        return [(block,) for block in kept]
+
+
+@dataclass(frozen=True)
+class _Take:
+    """Takes rows of a block."""
+
+    numbers: Integers
+
+    def __call__(self, block: Block) -> Block:
+        return block.take(self.numbers)
+
+
+def _look(source: Any, place: str, form: Form | None) -> bytes:
+    return wire.packed(look(source, place, form))
+
+
+def _answer(call: Callable[[Block], Any], source: Any, *how: Any) -> bytes:
+    """What a call returns of a block that is kept, or of one that is made now."""
+    return wire.packed(call(block_of(source, *how) if how else source))
+
+
+def _together(found: Sequence[Seen], partitions: Sequence[Partition], given: Form | None) -> _Survey:
+    """What the partitions have in common, and what they are together."""
+    form = _form(found, partitions, given)
+    scan = kernels.Scan(form.n_features, sum(len(one.features) for one in found))
+    for one in found:
+        columns = one.features if one.names is None else _places(one, form)
+        values = np.ones(len(columns), dtype=np.float32)
+        scan.add(SparseRows(np.array([0, len(columns)]), columns, values, form.n_features), LARGEST, 1)
+    has_ids, has_classes = (all(getattr(one, name) is not None for one in found) for name in ("ids", "classes"))
+    return _Survey(
+        form,
+        Facts(scan.n_seen(), max(one.largest for one in found)),
+        np.cumsum([0, *[one.n_rows for one in found]]),
+        sum(one.n_bytes for one in found),
+        sum(one.n_entries for one in found),
+        np.concatenate([one.lengths for one in found]),
+        np.concatenate([one.squared_norms for one in found]),
+        tuple(id for one in found for id in one.ids or ()) if has_ids else None,
+        np.concatenate([one.classes for one in found if one.classes is not None]) if has_classes else None,
+        tuple(dict.fromkeys(name for one in found for name in one.categories)),
+    )
+
+
+def _form(found: Sequence[Seen], partitions: Sequence[Partition], given: Form | None) -> Form:
+    names = given.names if given is not None else None
+    if names is None and all(one.names is not None for one in found):
+        names = tables.all_names([(one.names or (), one.categories) for one in found])
+        categories = [name for one in found for name in one.categories]
+        for one, part in zip(found, partitions, strict=True):
+            tables.refuse_other_columns(one.names or (), found[0].names or (), categories, part.place)
+    n_features = given.n_features if given is not None and given.n_features else _width(found, partitions, names)
+    sparse = {one.is_sparse for one in found if one.n_rows} or {found[0].is_sparse}
+    if len(sparse) > 1:
+        odd = next(i for i, one in enumerate(found) if one.n_rows and one.is_sparse != found[0].is_sparse)
+        raise DataError(
+            f"{partitions[odd].place} is {'sparse' if found[odd].is_sparse else 'dense'}; allowed: all partitions "
+            f"sparse, or all dense, as {partitions[0].place} is."
+        )
+    zero_based = None if found[0].zero_based is None else any(one.zero_based for one in found)
+    return Form(n_features, names, sparse.pop(), any(one.is_double for one in found), zero_based)
+
+
+def _width(found: Sequence[Seen], partitions: Sequence[Partition], names: tuple[str, ...] | None) -> int:
+    if names is not None:
+        return len(names)
+    widest = max(one.n_features for one in found)
+    if all(one.takes_width for one in found):
+        return widest
+    usual = found[0].n_features
+    odd = next((i for i, one in enumerate(found) if one.n_features != usual), None)
+    if odd is not None:
+        raise DataError(
+            f"{partitions[odd].place} has {found[odd].n_features:,} columns; allowed: the {usual:,} that "
+            f"{partitions[0].place} has."
+        )
+    return usual
+
+
+def _places(one: Seen, form: Form) -> Integers:
+    """The features of a table's partition as columns of all of them."""
+    places = {name: i for i, name in enumerate(form.names or ())}
+    own = [places.get(name, -1) for name in one.names or ()]
+    columns = np.array(own, dtype=np.int64)[one.features]
+    return np.sort(columns[columns >= 0])
+
+
+def _megabytes(n: float) -> str:
+    return f"{n / 1e6:,.1f} MB"

@@ -1,0 +1,98 @@
+"""What a model says of a Dask collection, as a collection of the same kind and with the same partitions.
+
+Nothing is computed before it is asked for. The function, with the model in it, is one task that all others share: each
+worker has it once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from dask.delayed import Delayed, delayed
+
+from ..data.elsewhere import OfBlock
+from . import wire
+from .dask import DaskRows
+from .opening import is_array, is_frame, partitions_of
+from .partitions import Form, Partition, block_of
+from .running import current_runner
+
+
+def mapped(X: Any, of_block: OfBlock, like: npt.NDArray[Any], n_features: int, names: Sequence[str] | None) -> Any:
+    """`of_block` of the rows of each partition: values, or rows of them."""
+    form = Form(n_features, None if names is None else tuple(map(str, names)))
+    if isinstance(X, DaskRows):
+        form = X.form_for(form)
+    held = current_runner().hold(wire.packed(of_block))
+    if is_frame(X):
+        return _as_frame(X, [_of_frame(held, part, form) for part in partitions_of(X)], like)
+    parts = partitions_of(X)
+    found = [delayed(_of_partition, pure=False)(held, part.source, part.place, form) for part in parts]
+    return found if isinstance(X, list | tuple) else _as_array(found, parts, like)
+
+
+def again(values: Any, function: Callable[[Any], Any]) -> Any:
+    """A function of the values of each partition."""
+    if isinstance(values, list | tuple):
+        return [delayed(function, pure=False)(one) for one in values]
+    if is_array(values):
+        return values.map_blocks(function, dtype=function(np.empty(0)).dtype)
+    return values.map_partitions(partial(_of_series, function=function), meta=_of_series(values._meta, function))
+
+
+def computed(values: Any) -> npt.NDArray[Any]:
+    """The values of all partitions, here."""
+    import dask
+
+    return np.concatenate(dask.compute(*values)) if isinstance(values, list | tuple) else np.asarray(values)
+
+
+def _of_partition(of_block: OfBlock, source: Any, place: str, form: Form) -> npt.NDArray[Any]:
+    return of_block(block_of(source, place, form))
+
+
+def _as_array(found: Sequence[Delayed], parts: Sequence[Partition], like: npt.NDArray[Any]) -> Any:
+    import dask.array as da
+
+    arrays = []
+    for one, part in zip(found, parts, strict=True):
+        n = np.nan if part.n_rows is None else part.n_rows
+        arrays.append(da.from_delayed(one, (n, *like.shape[1:]), like.dtype))
+    return da.concatenate(arrays, axis=0, allow_unknown_chunksizes=True)
+
+
+def _of_frame(held: Delayed, part: Partition, form: Form) -> Delayed:
+    found = delayed(_of_partition, pure=False)(held, part.source, part.place, form)
+    return delayed(_indexed, pure=False)(found, part.source)
+
+
+def _indexed(values: npt.NDArray[Any], frame: Any) -> Any:
+    """Values as a series, or as a frame, with the index of the rows that they are of."""
+    import pandas
+
+    if values.ndim == 1:
+        return pandas.Series(values, index=frame.index, name=_SERIES)
+    return pandas.DataFrame(values, index=frame.index, columns=_columns(values.shape[1]))
+
+
+_SERIES = "outlier_score"
+
+
+def _columns(n: int) -> list[str]:
+    return [f"c{i}" for i in range(n)]
+
+
+def _as_frame(X: Any, found: Sequence[Delayed], like: npt.NDArray[Any]) -> Any:
+    import dask.dataframe as dd
+
+    return dd.from_delayed(list(found), meta=_indexed(like, X._meta), divisions=X.divisions, verify_meta=False)
+
+
+def _of_series(values: Any, function: Callable[[Any], Any]) -> Any:
+    import pandas
+
+    return pandas.Series(function(values.to_numpy()), index=values.index, name=values.name)

@@ -1,0 +1,176 @@
+"""Tasks where the blocks are: on the cluster of the current Dask client, or else on Dask's scheduler in this process.
+
+Only as many tasks as keep the workers busy are under way at a time, so that results wait for nobody, and what is lost
+with a worker is little. A worker that dies takes nothing with it: Dask computes again what it held.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import math
+import sys
+import time
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import CancelledError
+from contextlib import contextmanager
+from itertools import islice
+from typing import Any, ClassVar, Protocol
+
+import dask
+from dask.delayed import Delayed, delayed
+
+from . import wire
+
+Done = Callable[[int, Any], None]
+"""Called with the place of a task and its result, in whatever order they finish."""
+
+_AHEAD = 2
+"""Tasks under way for each thread of a worker."""
+
+_KEPT = 0.4
+"""Share of the workers' memory that blocks may take which stay there from one pass to the next."""
+
+_KEPT_HERE = "1 GiB"
+
+_FRESH = 5.0
+"""Seconds for which the list of workers is taken to be right."""
+
+
+class ClusterError(RuntimeError, OSError):
+    """A cluster, or too many of its workers, was lost; nothing was written."""
+
+
+class Runner(Protocol):
+    """Runs tasks."""
+
+    leaves_process: ClassVar[bool]
+    """Whether tasks run in other processes, to which what they need has to travel."""
+
+    @property
+    def n_copies(self) -> int:
+        """How often what all tasks need is sent."""
+
+    def run(self, tasks: Sequence[Delayed], done: Done) -> None:
+        """Run tasks; `done` gets each result as it comes."""
+
+    def hold(self, payload: bytes) -> Delayed:
+        """What `wire.packed` packed, sent to each worker once and unpacked there."""
+
+    def keep(self, tasks: Sequence[Delayed]) -> list[Delayed]:
+        """The results of tasks, kept where they were computed."""
+
+    def room(self) -> int:
+        """Bytes that may be kept."""
+
+
+def current_runner() -> Runner:
+    """The current client's cluster; without one, whatever scheduler Dask uses in this process."""
+    if "distributed" in sys.modules:
+        from distributed import default_client
+
+        try:
+            return ClusterRunner(default_client())
+        except ValueError:  # there is no client
+            pass
+    return LocalRunner()
+
+
+class LocalRunner:
+    """Dask without a cluster: by default the threads of this process."""
+
+    leaves_process: ClassVar[bool] = False
+    n_copies = 1
+
+    def run(self, tasks: Sequence[Delayed], done: Done) -> None:
+        step = 4 * dask.system.CPU_COUNT
+        for first in range(0, len(tasks), step):
+            for i, result in enumerate(dask.compute(*tasks[first : first + step])):
+                done(first + i, result)
+
+    def hold(self, payload: bytes) -> Delayed:
+        return delayed(wire.unpacked, pure=False)(payload)
+
+    def keep(self, tasks: Sequence[Delayed]) -> list[Delayed]:
+        return list(dask.persist(*tasks))
+
+    def room(self) -> int:
+        return dask.utils.parse_bytes(dask.config.get("ramodo.kept-here", _KEPT_HERE))
+
+
+class ClusterRunner:
+    """The workers of a dask.distributed cluster."""
+
+    leaves_process: ClassVar[bool] = True
+
+    def __init__(self, client: Any) -> None:
+        self._client = client
+        self._workers: list[dict[str, Any]] = []
+        self._asked = -math.inf
+
+    def _look_for_workers(self) -> list[dict[str, Any]]:
+        """The workers that there are, or were a moment ago."""
+        if time.monotonic() - self._asked > _FRESH:
+            self._workers = list(self._client.scheduler_info(n_workers=-1)["workers"].values())
+            self._asked = time.monotonic()
+        return self._workers
+
+    @property
+    def n_copies(self) -> int:
+        return max(1, len(self._look_for_workers()))
+
+    def run(self, tasks: Sequence[Delayed], done: Done) -> None:
+        from distributed import as_completed
+
+        with self._losses_explained():
+            ahead = max(8, _AHEAD * sum(worker["nthreads"] for worker in self._look_for_workers()))
+            waiting = iter(enumerate(tasks))
+            under_way: dict[Any, int] = {}
+
+            def submit(n: int) -> list[Any]:
+                some = list(islice(waiting, n))
+                futures = self._client.compute([task for _, task in some]) if some else []
+                under_way.update({future: place for future, (place, _) in zip(futures, some, strict=True)})
+                return list(futures)
+
+            finished = as_completed(submit(ahead), with_results=True)
+            for future, result in finished:
+                if isinstance(result, BaseException):  # of a task that nobody will finish
+                    raise result
+                done(under_way.pop(future), result)
+                finished.update(submit(1))
+
+    def hold(self, payload: bytes) -> Delayed:
+        """As a task, whose payload the scheduler has: a worker that dies does not take the only copy with it."""
+        return self.keep([delayed(wire.unpacked, pure=False)(payload)])[0]
+
+    def keep(self, tasks: Sequence[Delayed]) -> list[Delayed]:
+        with self._losses_explained(), dask.config.set({"distributed.admin.large-graph-warning-threshold": "1 TB"}):
+            return list(self._client.persist(list(tasks)))
+
+    def room(self) -> int:
+        limits = [worker["memory_limit"] for worker in self._look_for_workers()]
+        return int(_KEPT * sum(limits)) if all(limits) else sys.maxsize
+
+    @contextmanager
+    def _losses_explained(self) -> Iterator[None]:
+        """Turn the loss of the scheduler, or of worker after worker, into an error that says so."""
+        from distributed import KilledWorker
+        from distributed.comm import CommClosedError
+
+        scheduler = self._client.scheduler.address if self._client.scheduler is not None else "its address"
+        try:
+            yield
+        except KilledWorker as error:
+            raise ClusterError(
+                f"workers died again and again with the same partition ({error.task}): a partition and what is "
+                "computed from it must fit into a worker's memory. Use smaller partitions, or larger workers."
+            ) from None
+        except (CancelledError, asyncio.CancelledError, CommClosedError, TimeoutError) as error:
+            raise ClusterError(
+                f"the Dask scheduler at {scheduler} was lost ({type(error).__name__}), and with it what its workers "
+                "were computing; nothing was written. Start it again, and run this again."
+            ) from None
+        except (RuntimeError, OSError):
+            if self._client.status in ("running", "newly-created"):
+                raise
+            raise ClusterError(f"the Dask scheduler at {scheduler} was lost; nothing was written.") from None

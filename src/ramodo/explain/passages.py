@@ -1,0 +1,132 @@
+"""The runs of characters by which a document stands out: overlapping tokens added up, each run once.
+
+A token adds to the score of a document; where it is in it, that is spread over its characters, in equal parts. A
+character is then worth what all n-grams and words over it add, and the sum over the characters is that of the tokens,
+exactly. A run is a piece of the text whose characters are worth more than the quadratic mean of all: the more of the
+score lies in a few places, the higher that is above the plain mean, and the fewer characters reach it. Words belong to
+a run if half of their characters do, so that no run begins within one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from ..formats import TextOptions
+from ..formats.text import spans_of
+from .reasons import Span
+
+Doubles = npt.NDArray[np.float64]
+Integers = npt.NDArray[np.int64]
+
+_OF_WORD = 0.5
+"""Share of the characters of a word that takes the word into a run."""
+
+_BLANK = 32
+
+
+class Passage(NamedTuple):
+    """A run of characters of a document: how it is written, where, what it adds, and the tokens inside of it."""
+
+    text: str
+    spans: tuple[Span, ...]
+    contribution: float
+    members: Integers
+    """Positions among the features of the row."""
+
+
+class Passages(NamedTuple):
+    """The runs of a document; `is_token` says of each feature of the row whether it is a token of the document."""
+
+    found: list[Passage]
+    is_token: npt.NDArray[np.bool_]
+
+
+PassagesOf = Callable[[int, Integers, Doubles], Passages]
+"""The runs of the document of a row, given its number, its features in increasing order, and what each adds."""
+
+
+def passages(text: str, columns: npt.NDArray[np.integer], contributions: Doubles, options: TextOptions) -> Passages:
+    """The runs of a text, given its features, in increasing order, and what each adds to the score."""
+    tokens = spans_of(text, options)
+    places = np.minimum(np.searchsorted(columns, tokens.columns), max(len(columns) - 1, 0))
+    known = columns[places] == tokens.columns if len(columns) else np.zeros(len(places), dtype=bool)
+    places, begins, ends = places[known], tokens.begins[known], tokens.ends[known]
+    is_token = np.zeros(len(columns), dtype=bool)
+    is_token[places] = True
+    if not len(places):
+        return Passages([], is_token)
+    each = (contributions / np.maximum(np.bincount(places, minlength=len(columns)), 1))[places]
+    normalised = np.frombuffer(tokens.normalised, dtype=np.uint8)
+    worth = _worth(begins, ends, each, len(normalised))
+    runs = _runs(normalised, worth)
+    where = _in_characters(text, normalised)
+    found = _once(runs, tokens.normalised, worth)
+    return Passages([_passage(text, spans, worth, where, places, begins, ends) for spans in found], is_token)
+
+
+def _worth(begins: Integers, ends: Integers, each: Doubles, n: int) -> Doubles:
+    """What each byte adds to the score: its part of every token over it."""
+    per_byte = each / (ends - begins)
+    steps = np.bincount(begins, per_byte, n + 1) - np.bincount(ends, per_byte, n + 1)
+    return np.cumsum(steps)[:n]
+
+
+def _runs(normalised: npt.NDArray[np.uint8], worth: Doubles) -> list[tuple[int, int]]:
+    """Where bytes are worth more than the quadratic mean: whole words, no blanks at the ends."""
+    high = worth > np.sqrt(np.mean(worth**2))
+    lower = normalised | 32
+    letters = (normalised >= 128) | (normalised == ord("_")) | ((lower >= ord("a")) & (lower <= ord("z")))
+    letters |= (normalised >= ord("0")) & (normalised <= ord("9"))
+    starts = np.ones(len(normalised), dtype=bool)
+    starts[1:] = ~(letters[1:] & letters[:-1])
+    word = np.cumsum(starts) - 1
+    inside = (np.bincount(word, high) / np.bincount(word) >= _OF_WORD)[word]
+    edges = np.flatnonzero(np.diff(inside, prepend=False, append=False)).tolist()
+    runs = []
+    for begin, end in zip(edges[::2], edges[1::2], strict=True):
+        while begin < end and normalised[begin] == _BLANK:
+            begin += 1
+        while begin < end and normalised[end - 1] == _BLANK:
+            end -= 1
+        if begin < end:
+            runs.append((begin, end))
+    return runs
+
+
+def _once(runs: list[tuple[int, int]], normalised: bytes, worth: Doubles) -> list[list[tuple[int, int]]]:
+    """Runs that read the same are one; those that raise the score, strongest first."""
+    same: dict[bytes, list[tuple[int, int]]] = {}
+    for begin, end in runs:
+        same.setdefault(normalised[begin:end], []).append((begin, end))
+    sums = {read: sum(float(worth[a:b].sum()) for a, b in places) for read, places in same.items()}
+    return [same[read] for read in sorted(same, key=lambda read: -sums[read]) if sums[read] > 0]
+
+
+def _in_characters(text: str, normalised: npt.NDArray[np.uint8]) -> Integers:
+    """The character of the text that each byte of it, as it is read, belongs to; and the end after the last."""
+    given = np.frombuffer(text.encode("utf-8", "replace"), dtype=np.uint8)
+    blank = given <= _BLANK
+    kept = np.flatnonzero(~(blank & np.concatenate([[True], blank[:-1]])))[: len(normalised)]  # first of its run
+    characters = np.cumsum((given & 0xC0) != 0x80) - 1
+    return characters[kept]
+
+
+def _passage(
+    text: str, runs: list[tuple[int, int]], worth: Doubles, where: Integers, places: Integers, begins: Integers,
+    ends: Integers,
+) -> Passage:  # fmt: skip
+    spans = tuple(Span(int(where[a]), int(where[b - 1]) + 1, float(worth[a:b].sum())) for a, b in runs)
+    inside = np.zeros(len(places), dtype=bool)
+    for begin, end in runs:
+        inside |= (begins >= begin) & (ends <= end)
+    if not inside.any():  # a run that is shorter than any token
+        for begin, end in runs:
+            inside |= (begins < end) & (ends > begin)
+    first = spans[0]
+    return Passage(
+        text[first.begin : first.end], spans, sum(span.contribution for span in spans), np.unique(places[inside])
+    )

@@ -1,0 +1,226 @@
+"""What is said of one row: its score as a sum of reasons, of what it lacks, and of all else together."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from html import escape
+from typing import Any, NamedTuple
+
+ENOUGH = 0.8
+"""Reasons that make this share of a score explain it."""
+
+_NO_SINGLE = 0.25
+"""A strongest reason below this share of the score is not the reason."""
+
+USUAL = 0.5
+"""What at least this share of the reference rows have is usual."""
+
+_VIEWS = 4
+"""Views that a line names; the others are one number."""
+
+
+class Span(NamedTuple):
+    """Characters of a document, from the first to before the end, and what they add to its score."""
+
+    begin: int
+    end: int
+    contribution: float
+
+
+@dataclass(frozen=True)
+class Reason:
+    """What one feature adds to a row's score, its value there, and what is typical of the reference rows.
+
+    Of documents, a reason is a run of characters: the tokens inside of it, added up. What is typical is then said of
+    the rarest of them: tokens that share a feature by chance can make a run look more usual, and never rarer.
+    """
+
+    column: int
+    feature: str
+    value: float
+    contribution: float
+    share: float
+    """Share of the reference rows that have the feature."""
+    mean: float
+    """Mean of the feature over those."""
+    spans: tuple[Span, ...] = ()
+    """Where the document has it."""
+    merged: int = 1
+    """Features that are added up in it."""
+    rows: int | None = None
+    """At most so many of the training documents have it; None if nobody counted."""
+    n_rows: int = 0
+    """Of how many."""
+
+    def compared(self) -> str:
+        """How the value differs from what is usual, where most reference rows have some."""
+        if self.share < USUAL or not self.value or self.mean == 0:
+            return ""
+        size = self.value / self.mean
+        more, less = ("more", "fewer") if self.spans else ("higher", "lower")
+        return "" if 0.99 < size < 1.01 else f"{more if size > 1 else less} than usual"
+
+    def typical(self) -> str:
+        """What is usual, in words."""
+        if self.rows is not None and self.share < USUAL:
+            return f"in at most {self.rows:,} of {self.n_rows:,} rows"
+        if not self.share:
+            return "in no reference"
+        compared = self.compared()
+        return f"{compared}{': ' * bool(compared)}in {_percent(self.share)} of references, mean {self.mean:.3g}"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Ready for JSON."""
+        return {**vars(self), "spans": [list(span) for span in self.spans]}
+
+
+@dataclass(frozen=True)
+class Lacks:
+    """All that a row has not and its references have, together: the contribution of `n` features."""
+
+    contribution: float
+    n: int
+    strongest: tuple[Reason, ...]
+    """Of all these, by what they add to the score or take from it."""
+    usual: tuple[Reason, ...] = ()
+    """Of those whose absence raises the score, the strongest that most references have."""
+
+    def in_words(self, most: int = 3) -> str:
+        """In one line; nothing where nothing is lacked."""
+        if not self.n:
+            return ""
+        named = [reason.feature for reason in self.usual[:most]]
+        more = self.n - len(named)
+        if not named:
+            return f"lacks what similar rows have: {_features(self.n)}"
+        return f"lacks what most rows have: {', '.join(named)}{f' and {more:,} more' * bool(more)}"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Ready for JSON."""
+        return {
+            "contribution": self.contribution,
+            "features": self.n,
+            "strongest": [reason.to_dict() for reason in self.strongest],
+            "usual": [reason.to_dict() for reason in self.usual],
+        }
+
+
+@dataclass(frozen=True)
+class Seen:
+    """What one view of a row adds to its score."""
+
+    view: str
+    contribution: float
+
+
+NOTHING_LACKED = Lacks(0.0, 0, ())
+
+
+@dataclass(frozen=True)
+class RowExplanation:
+    """A row's score as a sum: what it has, strongest first; `lacks`; and `rest`, all other features together."""
+
+    row: int
+    score: float
+    percentile: float
+    reasons: tuple[Reason, ...]
+    rest: float
+    nearest: tuple[int, ...]
+    """Training rows that it was compared with most often, or most closely, nearest first."""
+    views: tuple[Seen, ...] = ()
+    """The score once more, as the sum of what each view, or term of the score, adds: strongest first."""
+    lacks: Lacks = NOTHING_LACKED
+    n_reasons: int = 0
+    """How many there are, of which `reasons` are the strongest."""
+
+    def __str__(self) -> str:
+        return self.as_text(f"row {self.row}", [str(row) for row in self.nearest])
+
+    def as_text(self, name: str, nearest: Sequence[str]) -> str:
+        """Several lines of text, with names for the row and for the nearest training rows."""
+        lines = [f"{name}: score {self.score:.6g}, above {above(self.percentile)} % of the training rows"]
+        said = [(reason, _with_value(reason)) for reason in self.reasons]
+        width = min(60, max((len(text) for _, text in said), default=0))
+        lines += [f"  {reason.contribution:+10.4g}  {text:<{width}} {reason.typical()}" for reason, text in said]
+        if lacked := self.lacks.in_words():
+            lines.append(f"  {self.lacks.contribution:+10.4g}  {lacked}")
+        lines.append(f"  {self.rest:+10.4g}  all other features")
+        lines += [f"  {said}" for said in (self.spread(), f"by: {self.by()}" if self.by() else "") if said]
+        return "\n".join([*lines, f"  nearest training rows: {', '.join(nearest)}"])
+
+    def by(self) -> str:
+        """The views that put the row where it is, in one line; nothing where there is only one."""
+        if len(self.views) < 2:
+            return ""
+        shown = [f"{seen.view} {seen.contribution:.3g}" for seen in self.views[:_VIEWS]]
+        others = sum(seen.contribution for seen in self.views[_VIEWS:])
+        return ", ".join(shown + [f"{_counted(len(self.views) - _VIEWS)} {others:.3g}"] * (len(self.views) > _VIEWS))
+
+    def spread(self) -> str:
+        """How much of the score the reasons make, in words, where they and what is lacked make less than 80 % of it."""
+        raising = [reason.contribution for reason in self.reasons if reason.contribution > 0]
+        if not raising or self.score <= 0 or sum(raising) + self.lacks.contribution >= ENOUGH * self.score:
+            return ""
+        start = "no single reason: " if raising[0] < _NO_SINGLE * self.score else ""
+        n = max(self.n_reasons, len(raising))
+        strongest = f"the strongest {len(raising)} of " if n > len(raising) else ""
+        what = "run{} of characters" if any(reason.spans for reason in self.reasons) else "feature{}"
+        makes = f"make{'s' * (n == 1)} {_percent(sum(raising) / self.score)} of the score"
+        return f"{start}{strongest}{n:,} {what.format('s' * (n > 1))} {makes}"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Lists, dicts and numbers, ready for JSON."""
+        return {
+            "row": self.row,
+            "score": self.score,
+            "percentile": self.percentile,
+            "rest": self.rest,
+            "lacks": self.lacks.to_dict(),
+            "nearest": list(self.nearest),
+            "views": [vars(seen) for seen in self.views],
+            "reasons": [reason.to_dict() for reason in self.reasons],
+        }
+
+    def as_html(self) -> str:
+        """A table with bars, for notebooks. Names are escaped: a feature called `<script>` stays text."""
+        largest = max((abs(reason.contribution) for reason in self.reasons), default=1.0) or 1.0
+        lines = [
+            f"<tr><td>{escape(r.feature)}</td><td>{r.value:.4g}</td><td>{r.contribution:+.4g}</td><td>"
+            f"<div style='width:{100 * abs(r.contribution) / largest:.0f}px;height:0.8em;"
+            f"background:{'#c0392b' if r.contribution > 0 else '#2980b9'}'></div></td>"
+            f"<td>{escape(r.typical())}</td></tr>"
+            for r in self.reasons
+        ]
+        others = [(self.lacks.in_words(), self.lacks.contribution)] * bool(self.lacks.n)
+        others.append(("all other features", self.rest))
+        lines += [f"<tr><td>{escape(text)}</td><td></td><td>{amount:+.4g}</td></tr>" for text, amount in others]
+        said = [text for text in (self.spread(), f"by: {self.by()}" if self.by() else "") if text]
+        return (
+            f"<p><b>row {self.row}</b>: score {self.score:.6g}, above {above(self.percentile)} % of the training rows"
+            "</p><table><tr><th>feature</th><th>value</th><th>contribution</th><th></th><th>typical</th></tr>"
+            f"{''.join(lines)}</table>{''.join(f'<p>{escape(text)}</p>' for text in said)}"
+        )
+
+
+def above(percentile: float) -> str:
+    """A share of rows in percent; rounds to 100 only if it is all of them."""
+    return "100" if percentile == 100 else f"{min(percentile, 99.99):.4g}"
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.2g} %" if share < 0.99 else f"{100 * share:.3g} %"
+
+
+def _with_value(reason: Reason) -> str:
+    """The name of a reason, and its value if that is not just that it is there."""
+    is_there = reason.spans and not reason.compared()
+    return reason.feature if is_there else f"{reason.feature} = {reason.value:.4g}"
+
+
+def _counted(n: int) -> str:
+    return f"{n} other view{'s' * (n > 1)}"
+
+
+def _features(n: int) -> str:
+    return f"{n:,} feature{'s' * (n > 1)}"

@@ -1,0 +1,126 @@
+"""How the values of a CSV file are written: what stands between them, whether a line of names comes first, and whether
+a comma is a decimal point. What the user does not say is found in the first lines.
+"""
+
+from __future__ import annotations
+
+import csv
+import re
+from dataclasses import dataclass
+from itertools import pairwise
+
+from ..options import OptionError
+
+HEAD = 1 << 16
+"""Bytes that are looked at."""
+
+_MOST_LINES = 200
+
+_A_YEAR = 1900
+
+_CANDIDATES = (",", ";", "\t", "|")
+
+_WORDS = {"comma": ",", "semicolon": ";", "tab": "\t", "\\t": "\t", "pipe": "|", "space": " "}
+
+_NUMBER = re.compile(r"\s*[+-]?(\d+([.,]\d*)?|[.,]\d+)([eE][+-]?\d+)?\s*", re.ASCII)
+_WITH_COMMA, _WITH_POINT = re.compile(r"\s*[+-]?\d*,\d+([eE][+-]?\d+)?\s*"), re.compile(r"\s*[+-]?\d*\.\d+.*")
+
+
+@dataclass(frozen=True)
+class Dialect:
+    """How one file is written.
+
+    names : names that columns get in place of a line of names; None where there is such a line
+    noticed : whether the absence of that line was found, and not said by the user
+    """
+
+    delimiter: str = ","
+    decimal: str = "."
+    names: tuple[str, ...] | None = None
+    noticed: bool = False
+
+
+def delimiter_named(given: str) -> str:
+    """The character that is meant; raises `OptionError` for more than one."""
+    meant = _WORDS.get(given.lower(), given)
+    if len(meant) != 1 or meant in '"\r\n' or not meant.isascii():
+        raise OptionError(
+            f"--delimiter {given!r} was given; allowed: one character, as ';', or one of {', '.join(_WORDS)}."
+        )
+    return meant
+
+
+def dialect_of(head: bytes, usual: str, delimiter: str | None = None, header: bool | None = None) -> Dialect:
+    """The dialect of a file that begins so; `usual` is the delimiter that its suffix stands for."""
+    lines = head.decode("utf-8", "replace")
+    if len(head) >= HEAD:  # the last line may be half of one
+        lines = lines[: lines.rfind("\n") + 1] or lines
+    if delimiter is None:
+        delimiter = _delimiter(lines, usual)
+    rows = _rows(lines, delimiter)
+    decimal = "," if delimiter != "," and _has_decimal_commas(rows) else "."
+    if header is None:
+        names = _names(rows) if _lacks_names(rows) else None
+        return Dialect(delimiter, decimal, names, noticed=names is not None)
+    return Dialect(delimiter, decimal, None if header else _names(rows))
+
+
+def _rows(lines: str, delimiter: str) -> list[list[str]]:
+    """The values of the first lines; what csv cannot read is left to the reader, and its message."""
+    rows: list[list[str]] = []
+    try:
+        for row in csv.reader((line.rstrip("\r") for line in lines.split("\n")), delimiter=delimiter):
+            if row:
+                rows.append(row)
+            if len(rows) == _MOST_LINES:
+                break
+    except csv.Error:
+        pass
+    return rows
+
+
+def _delimiter(lines: str, usual: str) -> str:
+    """One that splits all lines into as many values, two or more; of several, that which leaves most numbers."""
+    fitting: dict[str, float] = {}
+    for candidate in sorted(_CANDIDATES, key=lambda candidate: candidate != usual):
+        rows = _rows(lines, candidate)
+        widths = {len(row) for row in rows}
+        if len(widths) == 1 and widths.pop() > 1:
+            values = [value for row in rows[1:] or rows for value in row]
+            fitting[candidate] = sum(map(_is_number, values)) / len(values)
+    return max(fitting, key=lambda candidate: fitting[candidate], default=usual)
+
+
+def _is_number(value: str) -> bool:
+    return _NUMBER.fullmatch(value) is not None
+
+
+def _has_decimal_commas(rows: list[list[str]]) -> bool:
+    values = [value for row in rows for value in row]
+    return any(map(_WITH_COMMA.fullmatch, values)) and not any(map(_WITH_POINT.fullmatch, values))
+
+
+def _lacks_names(rows: list[list[str]]) -> bool:
+    """Whether the first line holds a number in each column of which all other values are numbers too.
+
+    Numbers that count 0, 1, 2, or from a year on, are names: libraries write such.
+    """
+    first, *others = rows or [[]]
+    if not others or any(len(row) != len(first) for row in others):
+        return False
+    numbers = [all(_is_number(row[place]) or not row[place] for row in others) for place in range(len(first))]
+    columns = [value for value, is_number in zip(first, numbers, strict=True) if is_number]
+    return bool(columns) and all(map(_is_number, columns)) and not _count(columns)
+
+
+def _count(values: list[str]) -> bool:
+    if len(values) < 2 or not all(value.strip().isdigit() for value in values):
+        return False
+    numbers = [int(value) for value in values]
+    return (numbers[0] == 0 or numbers[0] >= _A_YEAR) and all(
+        later == earlier + 1 for earlier, later in pairwise(numbers)
+    )
+
+
+def _names(rows: list[list[str]]) -> tuple[str, ...]:
+    return tuple(f"column {number + 1}" for number in range(len(rows[0]))) if rows else ("column 1",)

@@ -1,0 +1,214 @@
+"""What is done to numbers so that no column drowns the others, learnt from the training rows and kept in the model.
+
+Two rows that have nothing to do with each other are about √2 apart in one scaled column: its variance is 1. Two
+different categories are √2 apart too, and so are two typical documents (blending.py): each column of a table has the
+same say.
+
+    auto       columns of 0 to 1 stay as they are; those that are mostly zeros keep their zeros, and what is there is
+               typically 1, as for a category; what reaches much further above its median than below, and is never
+               negative, is taken by its logarithm; then mean 0, variance 1
+    standard   mean 0, variance 1
+    robust     median 0, and half of the values within 1.349, as in a normal distribution of variance 1
+    log        the logarithm of 1 + value / its typical size, then as standard; below zero, that of the size, negative
+    none       as they are
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any, NamedTuple, Self
+
+import numpy as np
+import numpy.typing as npt
+import scipy.sparse as sp
+
+from ..data.mapped import is_mapped
+from ..data.opening import open_block
+from .table import FormatError, Table, TableOptions
+from .values import named_values
+
+Doubles = npt.NDArray[np.float64]
+
+_NORMAL = 1.349
+"""The quartiles of a normal distribution of variance 1 are so far apart."""
+
+_MOSTLY = 0.5
+"""A column of which this share is zero keeps its zeros."""
+
+_HEAVY = 2.5
+"""A tail is heavy if the 90th percentile is so many times as far above the median as the 10th is below: 1 where both
+sides are alike, 1.8 for the size of a normal number, 2.7 for an exponential one."""
+
+
+class Scale(NamedTuple):
+    """One column: (g(value) - center) / width, g being the logarithm of 1 + value / unit, or nothing for unit 0."""
+
+    center: float = 0.0
+    width: float = 1.0
+    unit: float = 0.0
+
+    def apply(self, values: Any) -> Any:
+        """Values as the detector gets them."""
+        return (_logarithms(values, self.unit) if self.unit else values) / self.width - self.center / self.width
+
+    @classmethod
+    def learned(cls, values: Doubles, how: str) -> Self:
+        """The scale of a column with these values, of which none is missing."""
+        if how == "none" or len(values) == 0:
+            return cls()
+        if how == "auto":
+            return cls(*_auto(values))
+        unit = _typical_size(values) if how == "log" else 0.0
+        taken = _logarithms(values, unit) if unit else values
+        if how == "robust":
+            low, middle, high = np.quantile(taken, (0.25, 0.5, 0.75)).tolist()
+            if high > low:
+                return cls(middle, (high - low) / _NORMAL, unit)
+        return cls(*_mean_and_deviation(taken), unit)
+
+
+def _logarithms(values: Any, unit: Any) -> Any:
+    return np.sign(values) * np.log1p(np.abs(values) / unit)
+
+
+def _typical_size(values: Doubles) -> float:
+    there = np.abs(values[values != 0])
+    return float(np.median(there)) if len(there) else 1.0
+
+
+def _mean_and_deviation(values: Doubles) -> tuple[float, float]:
+    """Of a constant column the deviation is taken as 1. Values are made small first: squares of some do not fit."""
+    largest = float(np.abs(values).max()) or 1.0
+    small = values / largest
+    deviation = float(small.std()) * largest
+    return float(small.mean()) * largest, deviation if np.ptp(small) > 0 and deviation > 0 else 1.0
+
+
+def _auto(values: Doubles) -> tuple[float, float, float]:
+    if _are_shares(values):
+        return 0.0, 1.0, 0.0
+    there = values[values != 0]
+    unit = _typical_size(values) if values.min() >= 0 and _is_heavy(there) else 0.0
+    if len(values) - len(there) >= _MOSTLY * len(values):
+        return 0.0, _root_mean_square(_logarithms(there, unit) if unit else there), unit
+    return *_mean_and_deviation(_logarithms(values, unit) if unit else values), unit
+
+
+def _are_shares(values: Doubles) -> bool:
+    """From 0 to 1, as flags and probabilities are; what stays far below 1 is something else in small units."""
+    return bool(values.min() >= 0 and (values.max() == 0 or 0.5 <= values.max() <= 1))
+
+
+def _is_heavy(values: Doubles) -> bool:
+    low, middle, high = np.quantile(values, (0.1, 0.5, 0.9)).tolist()
+    return bool(high - middle > _HEAVY * (middle - low))
+
+
+def _root_mean_square(values: Doubles) -> float:
+    largest = float(np.abs(values).max())
+    return largest * float(np.sqrt(np.mean((values / largest) ** 2)))
+
+
+def of_block(values: Doubles, how: str) -> list[Scale]:
+    """Scales of columns that are one thing, as an embedding is: with auto, one width for all of them.
+
+    Directions stay what they are, and the block as a whole has variance 1, as one column has.
+    """
+    if how != "auto":
+        return [Scale.learned(column, how) for column in values.T]
+    largest = float(np.abs(values).max(initial=0.0)) or 1.0
+    small = values / largest
+    width = float(np.sqrt(small.var(axis=0).sum())) * largest or 1.0
+    return [Scale(center, width) for center in (small.mean(axis=0) * largest).tolist()]
+
+
+def scaled(path: str, table: Table, options: TableOptions) -> Table:
+    """A matrix whose columns are all numbers, scaled as the model does, or as its own values say."""
+    if options.scale == "none":
+        return table
+    if sp.issparse(table.X) and is_mapped(table.X.data):
+        raise FormatError(
+            f"{path} stays on disk, and --scale {options.scale} was given; allowed: none, or numbers that are scaled "
+            "before they are written there."
+        )
+    with named_values(path, table):  # a scale would hide what is too large, and make no number of infinity
+        open_block(table.X, name=path)
+    names = [str(number) for number in range(table.X.shape[1])] if table.names is None else table.names
+    known = options.scales
+    if known is None:
+        known = dict(zip(names, of_matrix(table.X, options.scale), strict=True))
+    return replace(table, X=Scales.named(names, known).apply(table.X), scales=known)
+
+
+def of_matrix(X: Any, how: str) -> list[Scale]:
+    """Scales of the columns of a matrix. Those of a sparse one keep zeros where they are: nothing is centred."""
+    if not sp.issparse(X):
+        return [Scale.learned(np.asarray(column, dtype=np.float64), how) for column in np.asarray(X).T]
+    columns = sp.csc_array(X)
+    found = []
+    for begin, end in zip(columns.indptr[:-1].tolist(), columns.indptr[1:].tolist(), strict=True):
+        there = columns.data[begin:end].astype(np.float64)
+        there = there[there != 0]
+        found.append(_of_sparse(there, how) if len(there) else Scale())
+    return found
+
+
+def _of_sparse(there: Doubles, how: str) -> Scale:
+    if how == "auto" and _are_shares(there):
+        return Scale()
+    heavy = how == "auto" and there.min() >= 0 and _is_heavy(there)
+    unit = _typical_size(there) if heavy or how == "log" else 0.0
+    return Scale(0.0, _root_mean_square(_logarithms(there, unit) if unit else there), unit)
+
+
+class Scales:
+    """The scales of many columns, as arrays."""
+
+    def __init__(self, scales: Sequence[Scale]) -> None:
+        table = np.array(scales, dtype=np.float64).reshape(-1, 3)
+        self.center, self.width, self.unit = table.T
+
+    @classmethod
+    def named(cls, names: Sequence[str], scales: Mapping[str, Sequence[float]]) -> Self:
+        """Those of columns in this order; columns without one stay as they are."""
+        plain = Scale()
+        return cls([Scale(*scales.get(name, plain)) for name in names])
+
+    def apply(self, X: Any) -> Any:
+        """A matrix scaled: a copy."""
+        if not sp.issparse(X):
+            return self._scaled(np.asarray(X, dtype=np.float64), slice(None))
+        centred = np.flatnonzero(self.center)
+        scaled = sp.csr_array(X, dtype=np.float64, copy=True)
+        scaled.data = np.where(np.isin(scaled.indices, centred), 0.0, self._scaled(scaled.data, scaled.indices))
+        if len(centred) == 0:
+            return scaled
+        full = self._scaled(sp.csc_array(X)[:, centred].toarray(), centred)  # where a zero is a value like others
+        places = sp.csr_array((np.ones(len(centred)), (np.arange(len(centred)), centred)), (len(centred), X.shape[1]))
+        scaled.eliminate_zeros()
+        return sp.csr_array(scaled + sp.csr_array(full) @ places)
+
+    def _scaled(self, values: Any, columns: Any) -> Any:
+        unit, width = self.unit[columns], self.width[columns]
+        taken = np.where(unit > 0, _logarithms(values, np.where(unit > 0, unit, 1.0)), values)
+        return taken / width - self.center[columns] / width
+
+    def undo(self, columns: Any, values: Any) -> Doubles:
+        """Values of these columns as the user knows them."""
+        unit, width, center = self.unit[columns], self.width[columns], self.center[columns]
+        plain = np.asarray(values, dtype=np.float64) * width + center
+        logged = np.where(unit > 0, plain, 0.0)
+        given = np.where(unit > 0, np.sign(logged) * np.expm1(np.abs(logged)) * unit, plain)
+        size = np.maximum(np.abs(center), width) * np.where(unit > 0, unit, 1.0)
+        return _rounded(given, size)
+
+
+_DIGITS = 1e7
+"""Of a value of the size of its column; single precision has no more."""
+
+
+def _rounded(values: Doubles, size: Doubles) -> Doubles:
+    """What the user gave, without the last digits that scaling there and back has changed."""
+    step = 10.0 ** np.floor(np.log10(np.maximum(np.abs(values), size) / _DIGITS))
+    return np.asarray(np.rint(values / step) * step)

@@ -1,0 +1,16 @@
+"""A saved model where companies run it: in jobs that pass record batches of Arrow, and behind HTTP.
+
+    model = SavedModel("visits.ramodo")
+    model.score(batch)                     # a pyarrow.RecordBatch: score, percentile, flag
+    model.score_rows([{"country": "NZ", "pages": 3}], reasons=3)
+
+reading.py says what rows a model takes; json_rows.py and arrow_rows.py make a table of them, the way files are read,
+so that a row gets the same bits as from `ramodo score`. routes.py is the server of `ramodo serve`, behind the layers of
+`ramodo.web`.
+"""
+
+from __future__ import annotations
+
+from .saved_model import SavedModel
+
+__all__ = ["SavedModel"]

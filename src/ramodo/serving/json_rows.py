@@ -1,0 +1,170 @@
+"""Rows as JSON has them: strings, objects and lists."""
+
+from __future__ import annotations
+
+import csv
+import io
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from ..formats import FormatError, Table
+from ..formats.text import as_table
+from .reading import PLACE, ModelReading, RowError
+
+Row = str | Mapping[str, Any] | Sequence[Any]
+
+
+def table_of(rows: Sequence[Row], reading: ModelReading) -> Table:
+    """The rows as the model's features; raises `FormatError`, which names the row that is to blame."""
+    if not rows:
+        raise FormatError(f"{PLACE} has no rows.")
+    if reading.kind == "text":
+        texts = [_text(number, row, reading) for number, row in enumerate(rows)]
+        return as_table(texts, reading.how())
+    if reading.kind == "record":
+        return _of_records(rows, reading)
+    first = rows[0]
+    if isinstance(first, Mapping):
+        return _of_sparse(rows, reading)
+    if isinstance(first, str) or not isinstance(first, Sequence):
+        raise RowError(0, f"{shown(first)} was given; allowed: {{feature: value}}, or a list of all values.")
+    return _of_dense(rows, reading)
+
+
+def ids_of(rows: Sequence[Row], reading: ModelReading) -> list[str | None]:
+    """The id of each row that has one."""
+    name = reading.id
+    return [_id(row.get(name)) if isinstance(row, Mapping) and name is not None else None for row in rows]
+
+
+def shown(value: Any) -> str:
+    """A value for a message, not too long."""
+    text = repr(value)
+    return text if len(text) <= 60 else f"{text[:57]}..."
+
+
+def _id(value: Any) -> str | None:
+    return None if value is None else str(value)
+
+
+def _text(number: int, row: Row, reading: ModelReading) -> str:
+    given = row.get(reading.text) if isinstance(row, Mapping) else row
+    if isinstance(given, str):
+        return given
+    raise RowError(
+        number, f"{shown(row)} was given; allowed: a string, or an object with a string under {reading.text!r}."
+    )
+
+
+def _of_records(rows: Sequence[Row], reading: ModelReading) -> Table:
+    import pyarrow
+
+    for number, row in enumerate(rows):
+        if not isinstance(row, Mapping):
+            raise RowError(number, f"{shown(row)} was given; allowed: an object of columns and values.")
+    held = [name for name in reading.columns if any(name in row for row in rows)]
+    if not held:
+        raise FormatError(f"{PLACE} has none of the model's columns, which are {_listed(reading.columns)}.")
+    columns = {name: _column(name, [row.get(name) for row in rows], reading) for name in held}  # type: ignore[union-attr]
+    return reading.of_table(pyarrow.table(columns))
+
+
+def _column(name: str, values: Sequence[Any], reading: ModelReading) -> Any:
+    """Values with the type that a file of them would have."""
+    import pyarrow
+
+    for number, value in enumerate(values):
+        if not (value is None or isinstance(value, str | int | float)):
+            raise RowError(number, f"column {name!r} has {shown(value)}; allowed: a number, a string or null.")
+    if name in reading.table_options.categories or name in reading.table_options.text:
+        return pyarrow.array([_spelled(value) for value in values], pyarrow.string())
+    if any(isinstance(value, str) for value in values):
+        return _as_in_csv(values)
+    return pyarrow.array([None if value is None else _number(i, name, value) for i, value in enumerate(values)])
+
+
+def _spelled(value: str | float | None) -> str | None:
+    """A category as a file has it."""
+    return str(value).lower() if isinstance(value, bool) else None if value is None else str(value)
+
+
+def _number(row: int, name: str, value: float) -> float:
+    try:
+        number = float(value)
+    except OverflowError:
+        number = math.inf
+    if not math.isfinite(number):
+        raise RowError(row, f"column {name!r} has {shown(value)}; allowed: finite numbers.")
+    return number
+
+
+def _as_in_csv(values: Sequence[Any]) -> Any:
+    """Dates, numbers and words among strings, told apart by the reader of CSV files."""
+    import pyarrow.csv
+
+    lines = io.StringIO()
+    csv.writer(lines, quoting=csv.QUOTE_ALL).writerows([[_spelled(value) or ""] for value in ("value", *values)])
+    text = lines.getvalue().encode("utf-8", "replace")
+    at_once = pyarrow.csv.ReadOptions(use_threads=False, block_size=len(text) + 1)  # which decides by all values
+    parse = pyarrow.csv.ParseOptions(newlines_in_values=True, ignore_empty_lines=False)
+    return pyarrow.csv.read_csv(io.BytesIO(text), at_once, parse).column(0)
+
+
+def _of_sparse(rows: Sequence[Row], reading: ModelReading) -> Table:
+    places = None if reading.names is None else {name: i for i, name in enumerate(reading.names)}
+    indptr, indices, values = [0], list[int](), list[float]()
+    for number, row in enumerate(rows):
+        if not isinstance(row, Mapping):
+            raise RowError(number, f"{shown(row)} was given; allowed: {{feature: value}}, as in the first row.")
+        for name, value in row.items():
+            column = _place(number, name, reading) if places is None else places.get(name)
+            if column is not None:  # what the model does not know is left out, as it is from files
+                indices.append(column)
+                values.append(_feature(number, name, value))
+        indptr.append(len(indices))
+    return sparse_table(np.array(indptr), np.array(indices, dtype=np.int64), np.array(values), reading)
+
+
+def sparse_table(indptr: Any, indices: Any, values: Any, reading: ModelReading) -> Table:
+    """Rows of a CSR matrix with the model's width; indices from 0 on, and checked."""
+    width = reading.detector.n_features_in_
+    matrix = sp.csr_array((len(indptr) - 1, width), dtype=np.float64)
+    kind = np.int32 if width < 2**31 else np.int64
+    matrix.indptr, matrix.indices, matrix.data = indptr.astype(np.int64), indices.astype(kind), values.astype(float)
+    if kind is np.int32:
+        matrix.indptr = matrix.indptr.astype(np.int32)
+    return Table(matrix, zero_based=reading.first == 0)
+
+
+def _place(row: int, name: str, reading: ModelReading) -> int:
+    """The column of a feature that is named by its number."""
+    last = reading.first + reading.detector.n_features_in_ - 1
+    if name.isascii() and name.isdigit() and len(name) < 20 and reading.first <= int(name) <= last:
+        return int(name) - reading.first
+    raise RowError(row, f"the feature {shown(name)} was given; allowed: numbers from {reading.first} to {last}.")
+
+
+def _feature(row: int, name: str, value: Any) -> float:
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise RowError(row, f"the feature {shown(name)} has {shown(value)}; allowed: a number.")
+    return _number(row, name, value)
+
+
+def _of_dense(rows: Sequence[Row], reading: ModelReading) -> Table:
+    width = reading.detector.n_features_in_
+    matrix = np.empty((len(rows), width))
+    for number, row in enumerate(rows):
+        if isinstance(row, str | Mapping) or not isinstance(row, Sequence) or len(row) != width:
+            given = f"{len(row)} values were" if isinstance(row, list) else f"{shown(row)} was"
+            raise RowError(number, f"{given} given; allowed: a list of {width:,} values, as the model was fitted to.")
+        matrix[number] = [_feature(number, str(column), value) for column, value in enumerate(row)]
+    return Table(matrix, names=reading.names)
+
+
+def _listed(names: Iterable[str]) -> str:
+    some = list(names)
+    return ", ".join(some[:10]) + (", ..." if len(some) > 10 else "")

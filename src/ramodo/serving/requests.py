@@ -1,0 +1,73 @@
+"""From the body of a request to rows, and from scores to the body of an answer: JSON, or an Arrow IPC stream."""
+
+from __future__ import annotations
+
+import io
+import json
+from typing import Any, NamedTuple, NoReturn
+
+import pyarrow
+import pyarrow.csv  # for dates among JSON: imported now, so that the first request need not wait for it
+import pyarrow.ipc
+
+from ..formats import FormatError
+from .saved_model import SavedModel
+
+ARROW = "application/vnd.apache.arrow.stream"
+JSON = "application/json"
+
+
+class Answer(NamedTuple):
+    """The body of an answer, and what was counted."""
+
+    body: bytes
+    media_type: str
+    rows: int
+    flagged: int
+
+
+def answer_of(model: SavedModel, body: bytes, media_type: str, reasons: int) -> Answer:
+    """Score a body; raises `FormatError` where it holds no rows of this model."""
+    return _of_arrow(model, body, reasons) if media_type == ARROW else _of_json(model, body, reasons)
+
+
+def _of_json(model: SavedModel, body: bytes, reasons: int) -> Answer:
+    found = model.score_rows(_rows(body), reasons=reasons)
+    said = json.dumps({"threshold": model.threshold, "rows": found}, separators=(",", ":")).encode()
+    return Answer(said, JSON, len(found), sum(row["flag"] for row in found))
+
+
+def _rows(body: bytes) -> list[Any]:
+    try:
+        given = json.loads(body, parse_constant=_refuse_constant)
+    except FormatError:
+        raise
+    except RecursionError:
+        raise FormatError("the body is nested too deeply; allowed: rows of plain values.") from None
+    except ValueError as error:  # of JSON, of UTF-8, and of numbers with thousands of digits
+        raise FormatError(f"the body is no JSON: {str(error).rstrip('.')}.") from None
+    rows = given.get("rows") if isinstance(given, dict) else given
+    if not isinstance(rows, list):
+        raise FormatError('the body holds no rows; allowed: {"rows": [...]}, or a list of rows.')
+    return rows
+
+
+def _refuse_constant(name: str) -> NoReturn:
+    raise FormatError(f"the body has {name}, which is no JSON; allowed: finite numbers, and null for a missing value.")
+
+
+def _of_arrow(model: SavedModel, body: bytes, reasons: int) -> Answer:
+    try:
+        with pyarrow.ipc.open_stream(body) as stream:
+            table = stream.read_all()
+        table.validate(full=True)  # pyarrow trusts what it reads: what is damaged would lead it beyond its arrays
+    except (pyarrow.ArrowException, OSError, UnicodeDecodeError) as error:
+        reason = (str(error) or type(error).__name__).splitlines()[0].rstrip(".")
+        raise FormatError(f"the body is no Arrow IPC stream: {reason}.") from None
+    id = model.reading.id
+    keep = [] if id is None or id not in table.schema.names else [id]
+    found = model.score(table, keep=keep, reasons=reasons)
+    written = io.BytesIO()
+    with pyarrow.ipc.new_stream(written, found.schema) as stream:
+        stream.write_batch(found)
+    return Answer(written.getvalue(), ARROW, found.num_rows, sum(found.column("flag").to_pylist()))

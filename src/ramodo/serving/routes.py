@@ -1,0 +1,126 @@
+"""The addresses of `ramodo serve`.
+
+POST /score?reasons=3   rows in, scores out: JSON, or an Arrow IPC stream by its content type
+GET  /model             what rows the model takes, and its threshold
+GET  /metrics           for Prometheus
+GET  /healthz           that the server answers; the only one that needs no token
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Awaitable, Callable
+from functools import partial
+
+import anyio.to_thread
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+from starlette.routing import Route
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from .. import __version__
+from ..data.opening import DataError
+from ..formats import FormatError
+from ..options import OptionError
+from .metrics import CONTENT_TYPE, Metrics
+from .requests import ARROW, JSON, Answer, answer_of
+from .saved_model import SavedModel
+
+OPEN_PATHS = ("/healthz",)
+PATHS = ("/score", "/model", "/metrics", "/healthz")
+
+_TYPES = (JSON, ARROW)
+_LONG = 1 << 16
+"""Bytes from which on a request has the threads to itself; shorter ones are scored side by side."""
+
+
+class Service:
+    """Scores by a model, and counts.
+
+    quick : the model for short requests, which take one thread each
+    long : the same for long ones, which take all threads, one at a time
+    """
+
+    def __init__(self, quick: SavedModel, long: SavedModel, n_threads: int) -> None:
+        self._quick, self._long = quick, long
+        self._n_threads = n_threads
+        self.metrics = Metrics()
+
+    def routes(self) -> list[Route]:
+        """For an application; anyio's limits belong to the loop that runs it, so they are made on first use."""
+        lanes: dict[bool, anyio.CapacityLimiter] = {}
+
+        async def score(request: Request) -> Response:
+            reasons, media_type = _reasons(request), _media_type(request)
+            body = await request.body()
+            is_long = len(body) >= _LONG
+            if is_long not in lanes:
+                lanes[is_long] = anyio.CapacityLimiter(1 if is_long else self._n_threads)
+            model = self._long if is_long else self._quick
+            started = time.perf_counter()
+            found = await _answered(partial(answer_of, model, body, media_type, reasons), lanes[is_long])
+            self.metrics.scored(found.rows, found.flagged, time.perf_counter() - started)
+            return Response(found.body, media_type=found.media_type)
+
+        handlers: list[tuple[str, Callable[[Request], Awaitable[Response]], str]] = [
+            ("/score", score, "POST"),
+            ("/model", self._describe, "GET"),
+            ("/metrics", self._metrics_page, "GET"),
+            ("/healthz", _health, "GET"),
+        ]
+        return [Route(path, handler, methods=[method]) for path, handler, method in handlers]
+
+    async def _describe(self, request: Request) -> Response:
+        model = self._quick
+        said = {"ramodo": __version__, "fingerprint": model.fingerprint, "threshold": model.threshold}
+        return JSONResponse({**said, **model.reading.described()})
+
+    async def _metrics_page(self, request: Request) -> Response:
+        return Response(self.metrics.page(), headers={"content-type": CONTENT_TYPE})
+
+
+async def _answered(scoring: Callable[[], Answer], lane: anyio.CapacityLimiter) -> Answer:
+    """In a thread, so that other requests are answered meanwhile."""
+    try:
+        return await anyio.to_thread.run_sync(scoring, limiter=lane)
+    except (FormatError, DataError, OptionError) as error:
+        row = getattr(error, "row", None)
+        detail = {"message": str(error)} | ({} if row is None else {"row": row})
+        raise HTTPException(422, detail) from None  # type: ignore[arg-type]
+    except MemoryError:
+        raise HTTPException(413, "There is not enough memory for these rows. Send fewer at a time.") from None
+
+
+async def _health(request: Request) -> Response:
+    return JSONResponse({"status": "ok"})
+
+
+def _reasons(request: Request) -> int:
+    given = request.query_params.get("reasons", "0")
+    if not (given.isascii() and given.isdigit() and int(given[:5]) <= 1000 and len(given) < 5):
+        raise HTTPException(422, f"reasons={given[:20]} was given; allowed: 0 to 1000, the reasons of each row.")
+    return int(given)
+
+
+def _media_type(request: Request) -> str:
+    given = request.headers.get("content-type", JSON).partition(";")[0].strip().lower()
+    if given not in _TYPES:
+        raise HTTPException(415, f"The content type {given[:60]} was given; allowed: {' or '.join(_TYPES)}.")
+    return given
+
+
+class Counted:
+    """Counts every answer, also those that other layers give. Unknown paths are counted as one."""
+
+    def __init__(self, app: ASGIApp, metrics: Metrics) -> None:
+        self.app, self.metrics = app, metrics
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        async def watched(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                path = scope["path"]
+                self.metrics.answered(path if path in PATHS else "other", message["status"])
+            await send(message)
+
+        await self.app(scope, receive, watched)

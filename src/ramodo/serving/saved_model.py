@@ -1,0 +1,165 @@
+"""A model file, opened to score rows as programs have them."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ..explain.naming import explained
+from ..formats import Table
+from ..insight.figures import percentiles
+from ..model.file.saving import open_model
+from ..options import TOP, OptionError
+from ..threads import n_threads
+from . import arrow_rows, json_rows
+from .reading import ModelReading
+
+Scores = npt.NDArray[np.float64]
+
+RESULTS = ("score", "percentile", "flag")
+"""Columns of an answer; with `reasons` one more of that name."""
+
+
+class SavedModel:
+    """Scores rows by name of column, as `ramodo score` does: the same bits, whatever rows come together.
+
+    The file remembers names, categories, what becomes of missing values, and how text was read. Models that were
+    saved from Python know names of columns alone. An object may be used from several threads.
+
+    path : a file that `ramodo fit` or `detector.save` wrote
+    n_jobs : threads to score with, -1 for all cores
+    """
+
+    def __init__(self, path: str | os.PathLike[str], *, n_jobs: int = 1) -> None:
+        self._detector = open_model(path)
+        self._detector.n_jobs = n_threads(n_jobs)
+        self._known = np.sort(self._detector.outlier_scores_)
+        self.reading = ModelReading(self._detector, self._detector.n_jobs)
+
+    @property
+    def threshold(self) -> float:
+        """The score from which on rows are flagged."""
+        return float(self._detector.threshold_)
+
+    @property
+    def fingerprint(self) -> str:
+        """Of the data that the model was fitted to."""
+        return str(self._detector.fingerprint_)
+
+    def score(self, batch: Any, *, keep: Sequence[str] = (), reasons: int = 0) -> Any:
+        """Score a `pyarrow.RecordBatch` or `Table`: a record batch with score, percentile and flag of each row.
+
+        keep : columns of `batch` to put in front
+        reasons : so many of the strongest for each row, in a column `reasons`
+        """
+        import pyarrow
+
+        schema = _schema(batch.schema, keep, reasons)
+        if batch.num_rows == 0:
+            return pyarrow.RecordBatch.from_arrays([pyarrow.array([], field.type) for field in schema], schema=schema)
+        table = arrow_rows.table_of(batch, self.reading)
+        scores = self._scores(table)
+        found = {"score": scores, "percentile": self._percentiles(scores), "flag": self._flags(scores)}
+        columns = [*(_whole(batch.column(name)) for name in keep), *map(pyarrow.array, found.values())]
+        if reasons:
+            why = [[_brief(reason) for reason in row["reasons"]] for row in self._reasons(table, scores, reasons)]
+            columns.append(pyarrow.array(why, _reasons_type()))
+        return pyarrow.RecordBatch.from_arrays(columns, schema=schema)
+
+    def batches(self, batches: Any, *, keep: Sequence[str] = (), reasons: int = 0) -> Iterator[Any]:
+        """`score` of each record batch, as they come."""
+        for batch in batches:
+            yield self.score(batch, keep=keep, reasons=reasons)
+
+    def reader(self, source: Any, *, keep: Sequence[str] = (), reasons: int = 0) -> Any:
+        """A `pyarrow.RecordBatchReader` of the scores, which engines read from: nothing is scored before they do.
+
+        source : a table or stream of any library that speaks Arrow, as relations of DuckDB do
+        """
+        import pyarrow
+
+        given = pyarrow.RecordBatchReader.from_stream(source)
+        schema = _schema(given.schema, keep, reasons)
+        return pyarrow.RecordBatchReader.from_batches(schema, self.batches(given, keep=keep, reasons=reasons))
+
+    def score_rows(self, rows: Sequence[Any], *, reasons: int = 0) -> list[dict[str, Any]]:
+        """Score rows as JSON has them: objects of columns, strings of text, {feature: value}, or lists of all values.
+
+        Gives id (or number), score, percentile and flag of each, and the strongest `reasons`.
+        """
+        table = json_rows.table_of(rows, self.reading)
+        return self._answers(table, json_rows.ids_of(rows, self.reading), reasons)
+
+    def _answers(self, table: Table, ids: Sequence[str | None], reasons: int) -> list[dict[str, Any]]:
+        scores = self._scores(table)
+        columns = (scores.tolist(), self._percentiles(scores).tolist(), self._flags(scores).tolist())
+        found = [
+            {"id": str(row) if id is None else id, **dict(zip(RESULTS, values, strict=True))}
+            for row, (id, values) in enumerate(zip(ids, zip(*columns, strict=True), strict=True))
+        ]
+        if reasons:
+            for answer, why in zip(found, self._reasons(table, scores, reasons), strict=True):
+                answer |= why
+        return found
+
+    def _scores(self, table: Table) -> Scores:
+        return self._detector.outlier_score(table.X)
+
+    def _percentiles(self, scores: Scores) -> Scores:
+        return np.round(percentiles(scores, self._known), 3)
+
+    def _flags(self, scores: Scores) -> npt.NDArray[np.int64]:
+        return (scores >= self._detector.threshold_).astype(np.int64)
+
+    def _reasons(self, table: Table, scores: Scores, top: int) -> list[dict[str, Any]]:
+        """Reasons, what all other features add, and the nearest training rows, of each row."""
+        TOP.refuse_unless_allowed(top)
+        found = explained(self._detector, table, range(len(scores)), scores, top, self.reading.text_options)
+        known = self.reading.source.get("reference_ids") or {}
+        return [
+            {
+                "reasons": [reason.to_dict() for reason in row.reasons],
+                "lacks": row.lacks.to_dict(),
+                "rest": row.rest,
+                "nearest": [known.get(str(number), str(number)) for number in row.nearest],
+            }
+            for row in found
+        ]
+
+
+def _brief(reason: dict[str, Any]) -> dict[str, Any]:
+    return {name: reason[name] for name in ("feature", "value", "contribution")}
+
+
+def _reasons_type() -> Any:
+    import pyarrow
+
+    of_one = [("feature", pyarrow.string()), ("value", pyarrow.float64()), ("contribution", pyarrow.float64())]
+    return pyarrow.list_(pyarrow.struct(of_one))
+
+
+def _schema(given: Any, keep: Sequence[str], reasons: int) -> Any:
+    import pyarrow
+
+    results = [("score", pyarrow.float64()), ("percentile", pyarrow.float64()), ("flag", pyarrow.int64())]
+    absent = [name for name in keep if name not in given.names]
+    if absent:
+        raise OptionError(f"keep={absent[0]!r} was given; allowed: {', '.join(given.names)}.")
+    twice = [name for name, _ in results if name in keep]
+    if twice:
+        raise OptionError(f"keep={twice[0]!r} was given, which is a result's name; allowed: columns of other names.")
+    fields = [given.field(name) for name in keep] + [pyarrow.field(*result) for result in results]
+    return pyarrow.schema(fields + ([pyarrow.field("reasons", _reasons_type())] if reasons else []))
+
+
+def _whole(column: Any) -> Any:
+    """One array: a table's columns come in pieces."""
+    import pyarrow
+
+    if not isinstance(column, pyarrow.ChunkedArray):
+        return column
+    return pyarrow.concat_arrays(column.unify_dictionaries().chunks)

@@ -1,0 +1,132 @@
+"""What a new model changed: rows that rose and fell, the top, and the features that count more or less."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ..data.rows import Rows
+from ..model.label_direction import Axes
+from ..model.terms import Model
+from .labels import OUTLIER, Labels
+from .queues import Ranking
+
+Integers = npt.NDArray[np.int64]
+Doubles = npt.NDArray[np.float64]
+
+TOP = 100
+_SHOWN = 8
+
+
+@dataclass(frozen=True)
+class Moved:
+    """A row, and its places before and after; the first is 1."""
+
+    row: int
+    before: int
+    after: int
+
+
+@dataclass(frozen=True)
+class Weighed:
+    """A feature, and by how much more it adds to the scores of the top rows in the mean."""
+
+    feature: str
+    change: float
+
+
+@dataclass(frozen=True)
+class Changes:
+    """From one ranking to the next.
+
+    labelled_top, outliers_in_top : rows with a label among the first hundred, and the outliers among them, after
+    """
+
+    top: int
+    overlap: int
+    rose: tuple[Moved, ...]
+    fell: tuple[Moved, ...]
+    gained: tuple[Weighed, ...]
+    lost: tuple[Weighed, ...]
+    labelled_top: int
+    outliers_in_top: int
+
+    def as_dict(self) -> dict[str, Any]:
+        return asdict(self)
+
+    @classmethod
+    def of_dict(cls, given: dict[str, Any]) -> Changes:
+        moved = {name: tuple(Moved(**one) for one in given[name]) for name in ("rose", "fell")}
+        weighed = {name: tuple(Weighed(**one) for one in given[name]) for name in ("gained", "lost")}
+        return cls(**{**given, **moved, **weighed})
+
+
+def changes(
+    rows: Rows,
+    before: tuple[Model, Ranking],
+    after: tuple[Model, Ranking],
+    labels: Labels,
+    names: Callable[[Sequence[int], Sequence[int]], dict[int, str]],
+) -> Changes:
+    """`names` gives the names of features, looking for them in some rows."""
+    (old, was), (new, now) = before, after
+    top = min(TOP, len(now.order))
+    first, earlier = now.order[:top], was.order[:top]
+    known = labels[first]
+    shown = np.union1d(first, earlier)
+    columns, change = _weights(rows, shown, old, new)
+    order = np.argsort(-np.abs(change), kind="stable")
+    chosen = {sign: [i for i in order if sign * change[i] > 0][:_SHOWN] for sign in (1, -1)}
+    named = names([int(columns[i]) for both in chosen.values() for i in both], shown.tolist())
+    gained, lost = (tuple(Weighed(named[int(columns[i])], float(change[i])) for i in chosen[sign]) for sign in (1, -1))
+    return Changes(
+        top,
+        len(np.intersect1d(first, earlier)),
+        _moved(first, was, now, labels, rose=True),
+        _moved(earlier, was, now, labels, rose=False),
+        gained,
+        lost,
+        int((known != 0).sum()),
+        int((known == OUTLIER).sum()),
+    )
+
+
+def _moved(rows: Integers, was: Ranking, now: Ranking, labels: Labels, rose: bool) -> tuple[Moved, ...]:
+    """Those without label that moved farthest."""
+    rows = rows[labels[rows] == 0]
+    by = (was.places[rows] - now.places[rows]) * (1 if rose else -1)
+    order = np.argsort(-by, kind="stable")[:_SHOWN]
+    return tuple(
+        Moved(int(rows[i]), int(was.places[rows[i]]) + 1, int(now.places[rows[i]]) + 1) for i in order if by[i] > 0
+    )
+
+
+def _weights(rows: Rows, shown: Integers, old: Model, new: Model) -> tuple[Integers, Doubles]:
+    """Features that the direction of labels weighs otherwise, and by how much in the mean of some rows."""
+    found: dict[int, float] = {}
+    for model, sign in ((new, 1.0), (old, -1.0)):
+        for axis, factor in _axes(model):
+            block = rows.take(shown)
+            block = block.normalized("l2") if axis.unit_rows else block.without_factors()
+            for i in range(block.n_rows):
+                columns, values = block.row(i)
+                columns = np.arange(len(values)) if columns is None else columns
+                places = np.minimum(np.searchsorted(axis.columns, columns), len(axis.columns) - 1)
+                known = axis.columns[places] == columns
+                added = sign * factor * axis.weights[places[known], 0] * values[known] / block.n_rows
+                for column, value in zip(columns[known].tolist(), added.tolist(), strict=True):
+                    found[column] = found.get(column, 0.0) + value
+    columns = np.array(list(found), dtype=np.int64)
+    return columns, np.array(list(found.values()), dtype=np.float64)
+
+
+def _axes(model: Model) -> list[tuple[Axes, float]]:
+    return [
+        (term.axis, weight)  # type: ignore[attr-defined]
+        for term, weight in zip(model.terms, model.weights, strict=True)
+        if term.kind == "label direction"
+    ]

@@ -1,0 +1,140 @@
+"""What labels alone tell: precision of what was looked at, agreement of analysts, outliers left, and when to stop."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import combinations
+
+import numpy as np
+import numpy.typing as npt
+
+from .labels import INLIER, OUTLIER, Opinions
+from .queues import ABOVE, BELOW, CUTOFF, NEAR, SCORE, VARIETY, Ranking
+from .store import Entry
+
+_TENS = 10
+_RECENT = 20
+"""Rows of the top that were looked at last: those that follow are no better."""
+
+_DRAWS = 4000
+_FEWEST_DRAWN = 10
+"""Rows drawn near and below the cut-off before anything is said of what is left there."""
+
+_FEWEST_RECENT = 30
+_LITTLE = 0.05
+"""Where at most this share of the last rows were outliers, and of all outliers are left, it is time to stop."""
+
+
+@dataclass(frozen=True)
+class Ten:
+    """Rows looked at, from the `first`, and how many of them were outliers."""
+
+    first: int
+    n_rows: int
+    n_outliers: int
+
+
+@dataclass(frozen=True)
+class Agreement:
+    """Of two analysts on the rows that both labelled: Cohen's kappa, and the rows that they disagree on."""
+
+    one: str
+    other: str
+    n_rows: int
+    kappa: float
+    disagree: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Left:
+    """Outliers among the rows without label: a best guess, and the ends of a 95 % interval."""
+
+    guess: float
+    low: int
+    high: int
+    n_rows: int
+    n_drawn: int
+
+
+def by_tens(entries: Sequence[Entry], queues: Sequence[str] = (SCORE, VARIETY)) -> list[Ten]:
+    """Of the rows of a queue, in the order in which they were labelled; unsure is no outlier."""
+    seen: dict[int, int] = {}
+    for entry in entries:
+        if entry.queue in queues:
+            seen[entry.row] = entry.label  # in the place where it was labelled first
+    labels = list(seen.values())
+    parts = [labels[i : i + _TENS] for i in range(0, len(labels), _TENS)]
+    return [Ten(1 + _TENS * i, len(part), part.count(OUTLIER)) for i, part in enumerate(parts)]
+
+
+def agreements(opinions: Opinions) -> list[Agreement]:
+    """Of every two analysts with rows in common."""
+    held: dict[str, dict[int, int]] = {}
+    for row in opinions.rows():
+        for who, label in opinions.of_row(row).items():
+            if label in (OUTLIER, INLIER):
+                held.setdefault(who, {})[row] = label
+    found = []
+    for one, other in combinations(sorted(held), 2):
+        common = sorted(held[one].keys() & held[other].keys())
+        if common:
+            pairs = np.array([[held[who][row] for row in common] for who in (one, other)])
+            differ = tuple(row for row, same in zip(common, pairs[0] == pairs[1], strict=True) if not same)
+            found.append(Agreement(one, other, len(common), kappa(pairs[0], pairs[1]), differ))
+    return found
+
+
+def kappa(one: npt.NDArray[np.int64], other: npt.NDArray[np.int64]) -> float:
+    """Cohen's: agreement beyond that by chance, as a share of what is possible; 1 if both always say the same."""
+    agree = float((one == other).mean())
+    by_chance = sum(float((one == label).mean()) * float((other == label).mean()) for label in (OUTLIER, INLIER))
+    return 1.0 if by_chance == 1 else (agree - by_chance) / (1 - by_chance)
+
+
+def left(entries: Sequence[Entry], ranking: Ranking, labelled: set[int]) -> Left | None:
+    """None until enough rows were drawn near and below the cut-off.
+
+    Of the rows above it, those that were looked at last tell how many of the next are outliers. Of the others it is
+    those drawn at random; where labels have improved the ranking since, fewer are left there than is said.
+    """
+    drawn = {s: [e for e in entries if e.queue == CUTOFF and e.stratum == s] for s in (NEAR, BELOW)}
+    if min(map(len, drawn.values())) == 0 or sum(map(len, drawn.values())) < _FEWEST_DRAWN:
+        return None
+    looked = [e for e in entries if e.queue in (SCORE, VARIETY) and e.stratum == ABOVE][-_RECENT:]
+    rng, total = np.random.default_rng(0), np.zeros(_DRAWS)
+    n_unlabelled = 0
+    for stratum, seen in {**drawn, ABOVE: looked}.items():
+        n = sum(row not in labelled for row in ranking.rows(stratum).tolist())
+        found = sum(entry.label == OUTLIER for entry in seen)
+        rates = rng.beta(found + 0.5, len(seen) - found + 0.5, _DRAWS)  # Jeffreys' interval of a share
+        total += rng.binomial(n, rates)
+        n_unlabelled += n
+    low, high = np.quantile(total, [0.025, 0.975])
+    return Left(
+        float(np.median(total)), int(np.floor(low)), int(np.ceil(high)), n_unlabelled, sum(map(len, drawn.values()))
+    )
+
+
+def advice(entries: Sequence[Entry], found: int, remaining: Left | None) -> tuple[bool, str]:
+    """Whether it is time to stop, and why or why not."""
+    recent = [entry for entry in entries if entry.queue in (SCORE, VARIETY)][-_FEWEST_RECENT:]
+    n = sum(entry.label == OUTLIER for entry in recent)
+    if len(recent) < _FEWEST_RECENT:
+        return False, f"Go on: {len(recent)} rows were looked at by score; after {_FEWEST_RECENT} there is more to say."
+    if n > _LITTLE * len(recent):
+        return False, f"Go on: {n} of the last {len(recent)} rows that you looked at by score were outliers."
+    if remaining is None:
+        return False, (
+            f"Nearly there: {n} of the last {len(recent)} rows were outliers. Label some rows of the queue "
+            f"“near the cut-off” (at least {_FEWEST_DRAWN}): they tell how many outliers are left."
+        )
+    if remaining.high > max(1, _LITTLE * found):
+        return False, (
+            f"{n} of the last {len(recent)} rows by score were outliers, and up to {remaining.high:,} may be left. "
+            "More rows near the cut-off make that number smaller, or find them."
+        )
+    return (
+        True,
+        f"You can stop: {n} of the last {len(recent)} rows were outliers, and at most {remaining.high:,} are left.",
+    )

@@ -1,0 +1,338 @@
+"""The labelling page: pages and pieces of them, rendered here; each handler calls the session and nothing else."""
+
+from __future__ import annotations
+
+import secrets
+import tempfile
+from collections.abc import Callable
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+from jinja2 import Environment, PackageLoader
+from starlette.applications import Starlette
+from starlette.concurrency import run_in_threadpool
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import FileResponse, HTMLResponse, JSONResponse, Response
+from starlette.routing import Route
+
+from ..data.opening import DataError
+from ..formats import FormatError
+from ..options import OptionError
+from ..web import Access, Place, application, csrf_of
+from .queues import CUTOFF, PURPOSES, SCORE, SECOND, VARIETY
+from .session import NAMES, TriageSession
+from .store import StoreError
+
+MAX_BODY = 8 << 20
+"""Bytes of a file of labels that a browser may send."""
+
+QUEUE_NAMES = {SCORE: "By score", VARIETY: "By variety", CUTOFF: "Near the cut-off", SECOND: "Second look"}
+
+EXPORTS = {
+    "labels.csv": "a line for each labelled row, which ramodo detect --labels reads",
+    "history.csv": "everything that was said, with time, analyst and model",
+    "ranking.csv": "all rows by the model that ranks now, with labels",
+    "model.ramodo": "that model, for ramodo score",
+    "report.html": "a report with what was labelled",
+}
+
+_STATIC = {
+    "page.css": ("ramodo.report", "text/css"),
+    "triage.css": ("ramodo.triage", "text/css"),
+    "triage.js": ("ramodo.triage", "text/javascript"),
+}
+"""The files that a browser may have, and whose they are; no other name reaches the file system."""
+
+_END = {
+    SECOND: "Nobody else has labelled a row that you have not.",
+    CUTOFF: "All rows below the cut-off are labelled, passed over, or with somebody else.",
+}
+_SHORT = 60
+_MOST_KINDS = 20
+
+
+class Pages:
+    """The handlers of one session."""
+
+    def __init__(self, session: TriageSession, place: Place) -> None:
+        self.session, self._cookie = session, f"ramodo-browser-{place.port}"
+        self._browsers: dict[str, str] = {}
+        self._pages = Environment(loader=PackageLoader("ramodo.triage"), autoescape=True, trim_blocks=True)
+
+    def routes(self) -> list[Route]:
+        """All addresses."""
+        changes: dict[str, Callable[[Any, str], dict[str, Any]]] = {
+            "/label": self._label,
+            "/move": self._move,
+            "/go": self._go,
+            "/undo": self._undo,
+            "/queue": self._queue,
+            "/refit": self._refit,
+            "/back": self._back,
+            "/search": self._search,
+            "/kinds/label": self._label_kind,
+        }
+        return [
+            Route("/", self._page(self._queue_page)),
+            Route("/kinds", self._page(self._kinds_page)),
+            Route("/kinds/{version:int}/{number:int}", self._page(self._kind_page)),
+            Route("/changes", self._page(self._changes_page)),
+            Route("/summary", self._page(self._summary_page)),
+            Route("/files", self._page(self._files_page)),
+            Route("/live", self._live),
+            Route("/export/{name}", self._export),
+            Route("/static/{name}", self._static),
+            Route("/import", self._import, methods=["POST"]),
+            Route("/name", self._name, methods=["POST"]),
+            *[Route(path, self._change(does), methods=["POST"]) for path, does in changes.items()],
+        ]
+
+    # ---- who ------------------------------------------------------------------------------------------------------
+
+    def _who(self, request: Request) -> str:
+        """The analyst at a browser; the first one is the session's, the others are numbered until they say a name."""
+        browser = request.cookies.get(self._cookie, "")
+        return self._browsers.get(browser, self.session.who)
+
+    def _known(self, request: Request) -> tuple[str, str]:
+        """The browser's own name and the analyst's, made up for a new one."""
+        browser = request.cookies.get(self._cookie, "")
+        if browser not in self._browsers:
+            browser, n = secrets.token_urlsafe(16), len(self._browsers)
+            self._browsers[browser] = self.session.who if n == 0 else f"{self.session.who} {n + 1}"
+        return browser, self._browsers[browser]
+
+    async def _name(self, request: Request) -> Response:
+        given = await _body(request)
+        name, browser = str(given.get("name", "")), request.cookies.get(self._cookie, "")
+        with _refused():
+            self.session.analyst(name)
+        if browser in self._browsers:
+            self._browsers[browser] = name.strip()
+        return JSONResponse({"reload": "/", "said": f"You are {name.strip()}."})
+
+    # ---- pages ----------------------------------------------------------------------------------------------------
+
+    def _page(self, content: Callable[[Request, str], tuple[str, dict[str, Any]]]) -> Callable[[Request], Response]:
+        def handle(request: Request) -> Response:
+            browser, who = self._known(request)
+            with _refused():
+                name, values = content(request, who)
+                values |= {"who": who, "csrf": csrf_of(request), "here": request.url.path}
+                response = HTMLResponse(self._rendered(name, **values))
+            response.set_cookie(self._cookie, browser, httponly=True, samesite="strict", path="/")
+            return response
+
+        return handle
+
+    def _rendered(self, template: str, **values: Any) -> str:
+        common = {"session": self.session, "names": NAMES, "id_of": self.session.id_of}
+        return self._pages.get_template(template).render(**common, **values)
+
+    def _card(self, row: int | None, who: str) -> dict[str, Any]:
+        """What a card shows."""
+        analyst = self.session.analyst(who)
+        view = None if row is None else self.session.view(row)
+        end = _END.get(analyst.queue, "All rows are labelled, passed over, or with somebody else.")
+        return {"view": view, "end": end, "analyst": analyst}
+
+    def _queue_page(self, request: Request, who: str) -> tuple[str, dict[str, Any]]:
+        asked = request.query_params.get("row", "")
+        analyst = self.session.analyst(who)
+        if asked.isdigit():
+            row: int | None = self.session.go_to(int(asked), who)
+        else:
+            row = self.session.next(who) if analyst.row is None else analyst.row
+        return "queue.html", {**self._card(row, who), "purposes": PURPOSES, "queue_names": QUEUE_NAMES}
+
+    def _kinds_page(self, request: Request, who: str) -> tuple[str, dict[str, Any]]:
+        return "kinds.html", {"kinds": self.session.kinds()[:_MOST_KINDS], "kind": None}
+
+    def _kind_page(self, request: Request, who: str) -> tuple[str, dict[str, Any]]:
+        kind = self.session.kind(request.path_params["version"], request.path_params["number"])
+        views = [self.session.view(row) for row in kind.shown]
+        return "kinds.html", {"kind": kind, "views": views, "largest": _largest(d.contribution for d in kind.drivers)}
+
+    def _changes_page(self, request: Request, who: str) -> tuple[str, dict[str, Any]]:
+        found = self.session.changes()
+        largest = 0.0 if found is None else _largest(one.change for one in (*found.gained, *found.lost))
+        return "changes.html", {"changes": found, "versions": self.session.versions(), "largest": largest}
+
+    def _summary_page(self, request: Request, who: str) -> tuple[str, dict[str, Any]]:
+        summary, hours = self.session.summary(), dict[str, dict[Any, Any]]()
+        for entry in summary.over_time:
+            one = hours.setdefault(entry.at[:13].replace("T", " ") + ":00", {1: 0, -1: 0, 0: 0, "who": set()})
+            one[entry.label] += 1
+            one["who"].add(entry.who)
+        return "summary.html", {"summary": summary, "days": hours}
+
+    def _files_page(self, request: Request, who: str) -> tuple[str, dict[str, Any]]:
+        return "files.html", {"exports": EXPORTS}
+
+    # ---- changes --------------------------------------------------------------------------------------------------
+
+    def _change(self, does: Callable[[Any, str], dict[str, Any]]) -> Callable[[Request], Any]:
+        async def handle(request: Request) -> Response:
+            given, who = await _body(request), self._who(request)
+
+            def answer() -> dict[str, Any]:
+                with _refused():
+                    return does(given, who)
+
+            return JSONResponse(await run_in_threadpool(answer))
+
+        return handle
+
+    def _shown(self, row: int | None, who: str, said: str) -> dict[str, Any]:
+        card = self._rendered("card.html", **self._card(row, who))
+        coming = "" if row is None else f" Next: {self._short(row)}."
+        return {
+            "card": card,
+            "live": self._rendered("live.html"),
+            "problems": self._rendered("problems.html"),
+            "said": said + coming,
+        }
+
+    def _short(self, row: int) -> str:
+        id = self.session.id_of(row)
+        return id if len(id) <= _SHORT else f"{id[: _SHORT - 1]}…"
+
+    def _label(self, given: Any, who: str) -> dict[str, Any]:
+        row, label = _number(given, "row"), _number(given, "label")
+        following = self.session.label(row, label, who)
+        return self._shown(following, who, f"{self._short(row)} is labelled {NAMES[label]}.")
+
+    def _move(self, given: Any, who: str) -> dict[str, Any]:
+        return self._shown(self.session.move(1 if _number(given, "step") > 0 else -1, who), who, "")
+
+    def _go(self, given: Any, who: str) -> dict[str, Any]:
+        return self._shown(self.session.go_to(_number(given, "row"), who), who, "")
+
+    def _undo(self, given: Any, who: str) -> dict[str, Any]:
+        rows = self.session.undo(who)
+        said = f"Undone: {len(rows)} label{'s' * (len(rows) > 1)}." if rows else "There is nothing to undo."
+        return self._shown(self.session.analyst(who).row, who, said)
+
+    def _queue(self, given: Any, who: str) -> dict[str, Any]:
+        self.session.choose(str(given.get("queue", "")), who)
+        return self._shown(self.session.next(who), who, PURPOSES[self.session.analyst(who).queue])
+
+    def _refit(self, given: Any, who: str) -> dict[str, Any]:
+        self.session.refit()
+        return {"live": self._rendered("live.html"), "said": "Learning from the labels."}
+
+    def _back(self, given: Any, who: str) -> dict[str, Any]:
+        self.session.go_back(_number(given, "version"))
+        self.session.wait(30)
+        return {"reload": "/changes", "said": "Going back."}
+
+    def _search(self, given: Any, who: str) -> dict[str, Any]:
+        rows = self.session.search(str(given.get("text", ""))[:200])
+        found = self._rendered("found.html", rows=[(row, self._short(row)) for row in rows])
+        return {"found": found, "said": f"{len(rows)} rows found."}
+
+    def _label_kind(self, given: Any, who: str) -> dict[str, Any]:
+        kind = self.session.kind(_number(given, "version"), _number(given, "number"))
+        self.session.label_kind(kind, _number(given, "label"), who)
+        return {"reload": "/kinds"}
+
+    # ---- files ----------------------------------------------------------------------------------------------------
+
+    def _live(self, request: Request) -> Response:
+        with _refused():
+            return JSONResponse({"live": self._rendered("live.html"), "problems": self._rendered("problems.html")})
+
+    def _static(self, request: Request) -> Response:
+        name = request.path_params["name"]
+        if name not in _STATIC:
+            raise HTTPException(404, "There is no such file.")
+        package, kind = _STATIC[name]
+        folder = resources.files(package)
+        file = folder / name if package == "ramodo.report" else folder / "static" / name
+        return Response(file.read_bytes(), media_type=kind)
+
+    def _export(self, request: Request) -> Response:
+        name = request.path_params["name"]
+        session = self.session
+        writers = {
+            "labels.csv": session.export_labels,
+            "history.csv": session.export_history,
+            "ranking.csv": session.export_ranking,
+            "model.ramodo": session.export_model,
+            "report.html": session.export_report,
+        }
+        if name not in writers:
+            raise HTTPException(404, f"There is no such file; allowed: {', '.join(EXPORTS)}.")
+        folder = tempfile.TemporaryDirectory()
+        with _refused():
+            writers[name](Path(folder.name) / name)
+        return _Removed(folder, name)
+
+    async def _import(self, request: Request) -> Response:
+        body = await request.body()
+
+        def answer() -> int:
+            with tempfile.TemporaryDirectory() as folder, _refused():
+                path = Path(folder) / "labels.csv"
+                path.write_bytes(body)
+                return self.session.import_labels(str(path), self._who(request))
+
+        n = await run_in_threadpool(answer)
+        return JSONResponse({"said": f"{n} labels were imported."})
+
+
+class _Removed(FileResponse):
+    """A file that is gone once it was sent."""
+
+    def __init__(self, folder: tempfile.TemporaryDirectory[str], name: str) -> None:
+        super().__init__(Path(folder.name) / name, filename=name, media_type="application/octet-stream")
+        self._folder = folder
+
+    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+        try:
+            await super().__call__(scope, receive, send)
+        finally:
+            self._folder.cleanup()
+
+
+class _refused:  # noqa: N801 - reads as what it does
+    """What is wrong with a request is said in the answer; labels are as they were."""
+
+    def __enter__(self) -> None:
+        return None
+
+    def __exit__(self, kind: Any, error: BaseException | None, trace: Any) -> None:
+        if isinstance(error, StoreError):
+            raise HTTPException(503, f"{error}. The label was not stored; those before are safe. Try again.") from None
+        if isinstance(error, OptionError | FormatError | DataError):
+            raise HTTPException(422, str(error)) from None
+        if isinstance(error, OSError):
+            raise HTTPException(503, f"{error.strerror or error}. Nothing was changed; labels are safe.") from None
+
+
+async def _body(request: Request) -> dict[str, Any]:
+    try:
+        given = await request.json()
+    except ValueError:
+        given = None
+    if not isinstance(given, dict):
+        raise HTTPException(422, "The body is not a JSON object.")
+    return given
+
+
+def _number(given: dict[str, Any], name: str) -> int:
+    value = given.get(name)
+    if type(value) is not int:
+        raise HTTPException(422, f"{name} is {str(value)[:50]!r}; allowed: a whole number.")
+    return value
+
+
+def _largest(amounts: Any) -> float:
+    return max((abs(amount) for amount in amounts), default=0.0)
+
+
+def app_of(session: TriageSession, place: Place, access: Access) -> Starlette:
+    """The application of a session, behind all layers."""
+    return application(Pages(session, place).routes(), place, access, max_body=MAX_BODY)

@@ -1,0 +1,503 @@
+"""TriageSession: all that the page and the command do. The web layer calls nothing else."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+from ..formats import FormatError, Table, TextOptions
+from ..options import OptionError
+from ..terminal.escaping import escape_controls
+from . import estimates, files
+from .changes import Changes, changes
+from .labels import INLIER, OUTLIER, UNSURE, Labels, Opinions
+from .learning import Learner, Show, Status
+from .nearest import Inliers
+from .queues import CUTOFF, PURPOSES, SCORE, SECOND, VARIETY, by_score, by_variety, near_cutoff
+from .ranker import Ranked
+from .store import Entry, Said, Store, Version
+from .view import View, view
+
+NAMES = {OUTLIER: "outlier", INLIER: "inlier", UNSURE: "unsure"}
+
+_LEASE = 300.0
+"""Seconds for which a row that is shown to somebody is kept from others."""
+
+_OFFERED = 2000
+"""Rows of a queue that are tried, until one is free."""
+
+_SHOWN_OF_GROUP = 3
+"""Rows of a group that are to be seen before all of them are labelled."""
+
+_LONGEST_NAME = 100
+_MOST_FOUND = 50
+
+
+@dataclass
+class Analyst:
+    """Where somebody is: the queue, the rows that were shown, and which of them is shown now."""
+
+    name: str
+    queue: str = SCORE
+    trail: list[int] = field(default_factory=list)
+    place: int = -1
+
+    @property
+    def row(self) -> int | None:
+        return self.trail[self.place] if self.trail else None
+
+    @property
+    def ahead(self) -> list[int]:
+        """Rows that were shown after the one that is shown now."""
+        return self.trail[self.place + 1 :]
+
+    def went_to(self, row: int) -> None:
+        """A row that was shown before keeps its place in the trail."""
+        if row not in self.trail:
+            self.trail.append(row)
+        self.place = self.trail.index(row)
+
+
+@dataclass(frozen=True)
+class Kind:
+    """Rows without label that are outliers for the same reason; `shown` are to be seen before labelling all."""
+
+    number: int
+    version: int
+    rows: tuple[int, ...]
+    reasons: tuple[str, ...]
+    drivers: tuple[Any, ...]
+
+    @property
+    def shown(self) -> tuple[int, ...]:
+        return self.rows[:_SHOWN_OF_GROUP]
+
+
+@dataclass(frozen=True)
+class Summary:
+    """What the labels tell."""
+
+    counts: dict[str, int]
+    tens: list[estimates.Ten]
+    over_time: list[Entry]
+    agreements: list[estimates.Agreement]
+    left: estimates.Left | None
+    stop: bool
+    advice: str
+
+
+class TriageSession:
+    """A loop of labels: show a row, take its label, learn, show the next.
+
+    Parameters
+    ----------
+    detector : a fitted `Consensus` or `REPEN`
+    X : the rows, or a `Table` that a format's reader returned
+    store : path of a SQLite file, made where there is none, or URL of a PostgreSQL database
+    ids, texts : id and document of each row, optional
+    text_options : how the documents became rows, so that tokens have names
+    refit_every : labels after which the ranking is learned anew; 0 for only on demand
+    who : name of the analyst, where methods are not told another
+    title : of pages and reports
+    path : the file of the data, to notice when it is gone
+    """
+
+    def __init__(
+        self,
+        detector: Any,
+        X: Any,
+        *,
+        store: str = "triage.db",
+        ids: Sequence[str] | None = None,
+        texts: Sequence[str] | None = None,
+        text_options: TextOptions | None = None,
+        refit_every: int = 5,
+        who: str = "analyst",
+        title: str = "Triage",
+        path: str | None = None,
+        lease_seconds: float = _LEASE,
+    ) -> None:
+        if refit_every < 0:
+            raise OptionError(f"refit_every={refit_every} was given; allowed: 0 (only on demand) or more.")
+        self.table = X if isinstance(X, Table) else Table(X, ids=ids, texts=texts)
+        self.title, self.who, self.refit_every = title, self._checked_name(who), refit_every
+        self._text_options, self._path, self._lease = text_options or TextOptions(), path, lease_seconds
+        self._detector, self._rows = detector, detector._open(self.table.X)
+        self._unlabeled = detector._unlabeled(self._rows)
+        self._store = Store.open(store, self._rows.fingerprint())
+        self._opinions, self._labelled = Opinions(), set[int]()
+        self._analysts: dict[str, Analyst] = {}
+        self._lock, self._learned_from = threading.RLock(), 0
+        self._back_to: int | None = None
+        self._kinds: dict[tuple[int, int], Kind] = {}
+        self._sync()
+        self._ranked = self._again()
+        self._inliers: Inliers | None = None
+        self._learner = Learner(self._learn)
+
+    def close(self) -> None:
+        """Stop learning and let go of the store."""
+        self._learner.close()
+        self._store.close()
+
+    def __enter__(self) -> TriageSession:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    # ---- rows ----------------------------------------------------------------------------------------------------
+
+    @property
+    def n_rows(self) -> int:
+        """Rows of the data."""
+        return self._rows.n_rows
+
+    @property
+    def place(self) -> str:
+        """Where labels are kept; without a password."""
+        return self._store.place
+
+    def id_of(self, row: int) -> str:
+        """The row's id, with control characters escaped."""
+        return escape_controls(self.table.id_of(row))
+
+    def analyst(self, who: str | None = None) -> Analyst:
+        """Where somebody is; a new one is at no row yet."""
+        name = self._checked_name(self.who if who is None else who)
+        with self._lock:
+            return self._analysts.setdefault(name, Analyst(name))
+
+    def choose(self, queue: str, who: str | None = None) -> None:
+        """Take rows from another queue."""
+        if queue not in PURPOSES:
+            raise OptionError(f"the queue {queue!r} was given; allowed: {', '.join(PURPOSES)}.")
+        self.analyst(who).queue = queue
+
+    def next(self, who: str | None = None) -> int | None:
+        """The next row of somebody's queue, which nobody else gets for some minutes; None at its end.
+
+        Who comes back after a restart gets the row that was shown last.
+        """
+        self._sync()
+        analyst = self.analyst(who)
+        held = [] if analyst.trail else [row for row, name in self._store.leased().items() if name == analyst.name]
+        offered = [row for row in held if row not in self._labelled] or self._offered(analyst)
+        row = self._store.lease(analyst.name, offered, self._lease, self._opinions.last)
+        if row is not None:
+            analyst.went_to(row)
+        return row
+
+    def move(self, step: int, who: str | None = None) -> int | None:
+        """Back along the rows that were shown, or forward; beyond the last it is the next of the queue."""
+        analyst = self.analyst(who)
+        if step > 0 and analyst.place >= len(analyst.trail) - 1:
+            return self.next(who)
+        with self._lock:
+            analyst.place = min(max(0, analyst.place + step), len(analyst.trail) - 1)
+        return analyst.row
+
+    def go_to(self, row: int, who: str | None = None) -> int:
+        """Show a certain row."""
+        self._check_row(row)
+        self.analyst(who).went_to(row)
+        return row
+
+    def view(self, row: int) -> View:
+        """What a person needs to decide about a row."""
+        self._check_row(row)
+        with self._lock:
+            ranked, inliers = self._ranked, self._inliers
+        if inliers is None:
+            inliers = Inliers(self._rows, ranked.ranking, self.labels())
+            with self._lock:
+                self._inliers = inliers
+        return view(ranked, self._rows, row, inliers, self._opinions.of_row(row), self._opinions.label(row))
+
+    def search(self, text: str) -> list[int]:
+        """Rows whose id is, or whose id or document has, this text; the highest score first."""
+        wanted = text.strip().lower()
+        if not wanted:
+            return []
+        places, table = self._ranked.ranking.places, self.table
+        exact = [row for row in range(self.n_rows) if table.id_of(row).lower() == wanted]
+        texts = table.texts if table.texts is not None else [""] * self.n_rows
+        found = [r for r in range(self.n_rows) if wanted in table.id_of(r).lower() or wanted in texts[r].lower()]
+        rest = sorted(set(found) - set(exact), key=lambda row: int(places[row]))
+        return (exact + rest)[:_MOST_FOUND]
+
+    def _offered(self, analyst: Analyst, but: set[int] = frozenset()) -> list[int]:  # type: ignore[assignment]
+        """Rows of a queue that are not labelled, and that the analyst has not passed over."""
+        gone = self._labelled | set(analyst.trail) | but
+        ranked = self._ranked
+        queue: Iterator[int]
+        if analyst.queue == VARIETY:
+            queue = by_variety(ranked.ranking, gone, [group.rows for group in ranked.groups])
+        elif analyst.queue == CUTOFF:
+            queue = near_cutoff(ranked.ranking, gone)
+        elif analyst.queue == SECOND:
+            others = [row for row in self._labelled if analyst.name not in self._opinions.of_row(row)]
+            queue = iter(sorted(set(others) - set(analyst.trail)))
+        else:
+            queue = by_score(ranked.ranking, gone)
+        return list(islice(queue, _OFFERED))
+
+    # ---- labels --------------------------------------------------------------------------------------------------
+
+    @property
+    def labelled(self) -> set[int]:
+        """Rows that somebody holds a label of."""
+        return self._labelled
+
+    def label(self, row: int, label: int, who: str | None = None, *, advance: bool = True) -> int | None:
+        """Store a label, 1 outlier, -1 inlier, 0 unsure; once it is on the disk, returns the next row of the queue.
+
+        With `advance=False` no next row is taken.
+        """
+        self._check_row(row)
+        self._check_label(label)
+        analyst = self.analyst(who)
+        analyst.went_to(row)
+        last = self._opinions.last
+        passed = [other for other in analyst.ahead if other not in self._labelled]  # who went back goes on from there
+        offered = [*passed, *self._offered(analyst, {row})] if advance else []
+        said = Said(row, label, analyst.queue, self._ranked.ranking.stratum(row))
+        following = self._store.add(analyst.name, self._ranked.version, [said], offered, self._lease, last)
+        self._sync()
+        if following is not None:
+            analyst.went_to(following)
+        self._learn_if_due()
+        return following
+
+    def label_kind(self, kind: Kind, label: int, who: str | None = None) -> int:
+        """Label all rows of a kind that have no label yet, to be undone together; returns how many."""
+        self._check_label(label)
+        analyst = self.analyst(who)
+        rows = [row for row in kind.rows if row not in self._labelled]
+        if rows:
+            said = [Said(row, label, "group", self._ranked.ranking.stratum(row)) for row in rows]
+            self._store.add(analyst.name, self._ranked.version, said)
+            self._sync()
+            self._learn_if_due()
+        return len(rows)
+
+    def undo(self, who: str | None = None) -> list[int]:
+        """Take back what somebody labelled last; returns the rows, the first of which is shown again."""
+        analyst = self.analyst(who)
+        batch = self._opinions.last_batch(analyst.name)
+        if not batch:
+            return []
+        self._store.undo(analyst.name, self._ranked.version, batch[0].batch, batch[0].row)
+        self._sync()
+        analyst.went_to(batch[0].row)
+        return [entry.row for entry in batch]
+
+    def labels(self) -> Labels:
+        """Of all rows: 1 outlier, -1 inlier, 0 unknown, unsure or disputed."""
+        with self._lock:
+            return self._opinions.labels(self.n_rows)
+
+    def kinds(self) -> list[Kind]:
+        """Rows at the top without label that are outliers for the same reason: largest kind first."""
+        ranked, found = self._ranked, []
+        for number, group in enumerate(ranked.groups):
+            rows = tuple(row for row in group.rows if row not in self._labelled)
+            if len(rows) > 1:
+                reasons = tuple(driver.feature for driver in group.drivers)
+                found.append(Kind(number, ranked.version, rows, reasons, group.drivers))
+                self._kinds[ranked.version, number] = found[-1]
+        return found
+
+    def kind(self, version: int, number: int) -> Kind:
+        """One that `kinds` returned, with the rows that it had then."""
+        if (version, number) not in self._kinds:
+            raise OptionError(f"the kind {number} of model {version} was given; allowed: one of those shown.")
+        return self._kinds[version, number]
+
+    def _sync(self) -> None:
+        """Read what was stored since, here or by others."""
+        with self._lock:
+            found = self._store.since(self._opinions.last)
+            if found:
+                self._opinions.add(found)
+                self._labelled = set(self._opinions.rows())
+
+    # ---- learning ------------------------------------------------------------------------------------------------
+
+    @property
+    def status(self) -> Status:
+        """Of the fit in the background."""
+        return self._learner.status
+
+    @property
+    def version(self) -> int:
+        """Of the model that ranks; 0 is the one without labels."""
+        return self._ranked.version
+
+    @property
+    def pending(self) -> int:
+        """Entries that the model has not learned from."""
+        return sum(entry.id > self._learned_from for entry in self._opinions.entries)
+
+    def refit(self, wait: bool = False) -> None:
+        """Learn from all labels, in the background unless told to wait."""
+        self._back_to = None
+        self._learner.ask()
+        if wait:
+            self.wait()
+
+    def wait(self, seconds: float | None = None) -> bool:
+        """Wait until the background has nothing to do."""
+        return self._learner.wait(seconds)
+
+    def go_back(self, version: int) -> None:
+        """Rank by an earlier model again, in the background, until the next refit; labels stay."""
+        if version != 0 and version not in {one.version for one in self.versions()}:
+            raise OptionError(f"the model {version} was given; allowed: 0 to {len(self.versions())}.")
+        self._back_to = version
+        self._learner.ask()
+
+    def versions(self) -> list[Version]:
+        """All models that have ranked, in order."""
+        return self._store.versions()
+
+    def changes(self, version: int | None = None) -> Changes | None:
+        """What a model changed, by default the one that ranks; None for the first."""
+        wanted = self.version if version is None else version
+        found = [one for one in self.versions() if one.version == wanted]
+        return Changes.of_dict(found[0].summary["changes"]) if found else None
+
+    def _learn_if_due(self, after: bool = False) -> None:
+        """Ask for a fit after enough labels; those that come while one is running are looked at `after` it."""
+        due = self.refit_every > 0 and self.pending >= self.refit_every
+        if due and (after or not self.status.working) and (self.labels() == OUTLIER).any():
+            self._back_to = None
+            self._learner.ask()
+
+    def _again(self) -> Ranked:
+        """The model that ranked last, after a restart."""
+        versions = self._store.versions()
+        if not versions:
+            return Ranked(self._detector, self.table, self._text_options, 0)
+        last = versions[-1]
+        self._learned_from = self._opinions.last if last.back_to is None else last.entry
+        return self._fitted(last.entry, last.version)
+
+    def _fitted(self, entry: int, version: int) -> Ranked:
+        with self._lock:
+            labels = self._opinions.until(entry).labels(self.n_rows)
+        detector = self._detector._labeled(self._unlabeled, labels)
+        return Ranked(detector, self.table, self._text_options, version)
+
+    def _learn(self, show: Show) -> None:
+        self._sync()
+        back_to, before = self._back_to, self._ranked
+        with self._lock:
+            last, counts = self._opinions.last, self._opinions.counts()
+        entry = last if back_to is None else self._entry_of(back_to)
+        show(f"learning from {counts['outliers']:,} outliers and {counts['inliers']:,} inliers", 0.1)
+        after = self._fitted(entry, 0)
+        show("comparing the rankings", 0.6)
+        labels = self.labels()
+        models = [(one.detector.model_, one.ranking) for one in (before, after)]
+        found = changes(self._rows, models[0], models[1], labels, after.names)
+        summary = {"changes": found.as_dict(), "counts": counts, "flagged": after.ranking.n_above}
+        after.version = self._store.add_version(self.who, entry, back_to, summary)
+        with self._lock:
+            self._ranked, self._inliers, self._learned_from = after, None, last
+        show("looking for kinds of outliers", 0.8)
+        after.group(self._labelled)
+        self._learn_if_due(after=True)
+
+    def _entry_of(self, version: int) -> int:
+        """The last entry that a model learned from."""
+        return next((one.entry for one in self.versions() if one.version == version), 0)
+
+    def group(self) -> None:
+        """Look for kinds of outliers under the model that ranks; models that are learned later do it by themselves."""
+        self._ranked.group(self._labelled)
+
+    # ---- what labels tell ----------------------------------------------------------------------------------------
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """Rows labelled as outliers, inliers and unsure."""
+        return self._opinions.counts()
+
+    def summary(self) -> Summary:
+        """Precision, agreement, what is left, and when to stop."""
+        self._sync()
+        standing, counts = self._opinions.standing(), self.counts
+        left = estimates.left(standing, self._ranked.ranking, self._labelled)
+        stop, advice = estimates.advice(standing, counts["outliers"], left)
+        agree = estimates.agreements(self._opinions)
+        return Summary(counts, estimates.by_tens(standing), standing, agree, left, stop, advice)
+
+    def problems(self) -> list[str]:
+        """What is wrong around the session, for people."""
+        found = []
+        if self._path is not None and not Path(self._path).exists():
+            found.append(
+                f"The data file {self._path} is gone. Rows in memory and labels are not touched; to start again, or "
+                "to score with the model, it has to come back."
+            )
+        if self.status.error:
+            found.append(
+                f"The last refit failed ({self.status.error}). Labels are stored, and the earlier ranking stays."
+            )
+        return found
+
+    # ---- files ---------------------------------------------------------------------------------------------------
+
+    def import_labels(self, path: str, who: str = "import") -> int:
+        """Labels from a table with columns id and label (1, -1 or 0); returns how many. All of them, or none."""
+        ids = {self.table.id_of(row): row for row in range(self.n_rows)}
+        said = []
+        for id, label in files.read_labels(path):
+            if id not in ids:
+                raise FormatError(f"{path}: the id {id!r} is not in the data.")
+            said.append(Said(ids[id], label, "import", self._ranked.ranking.stratum(ids[id])))
+        if said:
+            self._store.add(self._checked_name(who), self._ranked.version, said)
+            self._sync()
+        return len(said)
+
+    def export_labels(self, path: str | Path) -> None:
+        """A line for each row with a label: id, label, and who said it; `ramodo detect --labels` reads it."""
+        files.write_labels(Path(path), self.table, self._opinions)
+
+    def export_history(self, path: str | Path) -> None:
+        """Everything that was said, in order, with time, analyst and version of the model."""
+        files.write_history(Path(path), self.table, self._opinions.entries)
+
+    def export_ranking(self, path: str | Path) -> None:
+        """All rows, highest score first: id, score, percentile, flag, label."""
+        files.write_ranking(Path(path), self.table, self._ranked, self.labels())
+
+    def export_model(self, path: str | Path) -> None:
+        """The model that ranks, for `ramodo score`."""
+        self._ranked.detector.save(path)
+
+    def export_report(self, path: str | Path) -> None:
+        """A report with what was labelled."""
+        files.write_report_of(Path(path), self._ranked, self.title, self._opinions)
+
+    # ---- checks --------------------------------------------------------------------------------------------------
+
+    def _check_row(self, row: int) -> None:
+        if not 0 <= row < self.n_rows:
+            raise OptionError(f"the row {row} was given; allowed: 0 to {self.n_rows - 1}.")
+
+    def _check_label(self, label: int) -> None:
+        if label not in NAMES:
+            raise OptionError(f"the label {label} was given; allowed: 1 (outlier), -1 (inlier) and 0 (unsure).")
+
+    @staticmethod
+    def _checked_name(who: str) -> str:
+        if not (0 < len(who.strip()) <= _LONGEST_NAME) or not who.isprintable():
+            raise OptionError(f"the name {who[:50]!r} was given; allowed: 1 to {_LONGEST_NAME} printable characters.")
+        return who.strip()

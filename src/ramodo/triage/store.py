@@ -1,0 +1,276 @@
+"""Where labels are kept: one SQLite file, or a PostgreSQL database for a team. Nothing is ever overwritten.
+
+A label that was acknowledged is on the disk: each change is one transaction, in SQLite with a write-ahead log that is
+flushed at every commit. Changes are made one at a time, also by several servers on one database, so that entries are
+seen in the order of their numbers.
+"""
+
+from __future__ import annotations
+
+import json
+import secrets
+import threading
+import time
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any, Self
+
+from sqlalchemy import Connection, Engine, create_engine, delete, event, insert, select, text
+from sqlalchemy.dialects import postgresql, sqlite
+from sqlalchemy.engine import make_url
+from sqlalchemy.exc import ArgumentError, SQLAlchemyError
+from sqlalchemy.pool import QueuePool
+
+from ..options import OptionError
+from . import tables
+
+_VERSION = "1"
+_LOCK = 7_262_036
+"""Number of the lock, in PostgreSQL, that whoever changes a store holds."""
+
+_PATIENCE = 5.0
+"""Seconds to wait for somebody else's change."""
+
+
+class StoreError(OSError):
+    """The store could not be read or written; what was acknowledged before is safe."""
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A label of a row, or the undoing of a batch of them."""
+
+    id: int
+    at: str
+    who: str
+    batch: str
+    undoes: str | None
+    row: int
+    label: int
+    model: int
+    queue: str
+    stratum: str
+
+
+@dataclass(frozen=True)
+class Said:
+    """A label to be stored."""
+
+    row: int
+    label: int
+    queue: str
+    stratum: str
+
+
+@dataclass(frozen=True)
+class Version:
+    """A model that was made from the labels up to an entry."""
+
+    version: int
+    at: str
+    who: str
+    entry: int
+    back_to: int | None
+    summary: dict[str, Any]
+
+
+class Store:
+    """The tables of one data set."""
+
+    def __init__(self, engine: Engine, place: str) -> None:
+        self._engine, self.place = engine, place
+        self._changing = threading.Lock()
+
+    @classmethod
+    def open(cls, place: str, fingerprint: str) -> Self:
+        """The store at a path or URL, made where there is none; refused where it is about other data."""
+        store = cls(_engine(place), _shown(place))
+        with store._change() as connection:
+            tables.metadata.create_all(connection)
+            known = {name: value for name, value in connection.execute(select(tables.facts))}  # noqa: C416 - rows, not pairs
+            if not known:
+                rows = [{"name": "version", "value": _VERSION}, {"name": "fingerprint", "value": fingerprint}]
+                connection.execute(insert(tables.facts), rows)
+                return store
+        if known.get("version") != _VERSION:
+            raise OptionError(f"--store {store.place} was written by another version of ramodo; allowed: a new one.")
+        if known.get("fingerprint") != fingerprint:
+            raise OptionError(
+                f"--store {store.place} holds labels of other data ({known.get('fingerprint')}, these are "
+                f"{fingerprint}); allowed: the store of these data, or a new one."
+            )
+        return store
+
+    def close(self) -> None:
+        """Let go of all connections."""
+        self._engine.dispose()
+
+    # ---- entries -------------------------------------------------------------------------------------------------
+
+    def since(self, last: int) -> list[Entry]:
+        """Entries after the one with this number, in order."""
+        query = select(tables.entries).where(tables.entries.c.id > last).order_by(tables.entries.c.id)
+        with self._read() as connection:
+            return [Entry(*row) for row in connection.execute(query)]
+
+    def add(
+        self,
+        who: str,
+        model: int,
+        said: Sequence[Said],
+        wanted: Iterable[int] = (),
+        seconds: float = 0.0,
+        last: int = 0,
+    ) -> int | None:
+        """Store labels that belong together and, in the same transaction, lease the first wanted row that is free.
+
+        Rows that were labelled after the entry `last`, which the caller has not seen, are not free. Returns the row
+        once all is on the disk.
+        """
+        batch, at = secrets.token_hex(8), _now()
+        common = {"at": at, "who": who, "batch": batch, "undoes": None, "model": model}
+        rows = [{**common, "row": s.row, "label": s.label, "queue": s.queue, "stratum": s.stratum} for s in said]
+        with self._change() as connection:
+            connection.execute(insert(tables.entries), rows)
+            connection.execute(delete(tables.leases).where(tables.leases.c.row.in_([s.row for s in said])))
+            return self._take_first(connection, who, wanted, seconds, last)
+
+    def undo(self, who: str, model: int, batch: str, row: int) -> None:
+        """Store that a batch is not to count; `row` is one of its rows."""
+        entry = {"at": _now(), "who": who, "batch": secrets.token_hex(8), "undoes": batch, "row": row, "label": 0}
+        with self._change() as connection:
+            connection.execute(insert(tables.entries), [{**entry, "model": model, "queue": "undo", "stratum": ""}])
+
+    # ---- leases --------------------------------------------------------------------------------------------------
+
+    def lease(self, who: str, wanted: Iterable[int], seconds: float, last: int = 0) -> int | None:
+        """The first wanted row that nobody else has, now with `who` for some seconds; None if all are taken."""
+        with self._change() as connection:
+            return self._take_first(connection, who, wanted, seconds, last)
+
+    def _take_first(
+        self, connection: Connection, who: str, wanted: Iterable[int], seconds: float, last: int
+    ) -> int | None:
+        leases, entries, now = tables.leases, tables.entries, time.time()
+        gone = set(connection.execute(select(entries.c.row).where(entries.c.id > last)).scalars())
+        held = {row: other for row, other, until in connection.execute(select(leases)) if until >= now}
+        row = next((row for row in wanted if row not in gone and held.get(row, who) == who), None)
+        if row is not None:
+            connection.execute(self._taking(row, who, now + seconds))
+        return row
+
+    def release(self, who: str) -> None:
+        """Give back all rows that somebody has."""
+        with self._change() as connection:
+            connection.execute(delete(tables.leases).where(tables.leases.c.who == who))
+
+    def leased(self) -> dict[int, str]:
+        """Who has which row now."""
+        query = select(tables.leases.c.row, tables.leases.c.who).where(tables.leases.c.until >= time.time())
+        with self._read() as connection:
+            return {row: who for row, who in connection.execute(query)}  # noqa: C416 - rows, not pairs
+
+    def _taking(self, row: int, who: str, until: float) -> Any:
+        dialect: Any = sqlite if self._is_file else postgresql
+        taking = dialect.insert(tables.leases).values(row=row, who=who, until=until)
+        return taking.on_conflict_do_update(index_elements=["row"], set_={"who": who, "until": until})
+
+    # ---- models --------------------------------------------------------------------------------------------------
+
+    def versions(self) -> list[Version]:
+        """All models, in order."""
+        query = select(tables.models).order_by(tables.models.c.version)
+        with self._read() as connection:
+            found = connection.execute(query).mappings()
+            return [Version(**{**row, "summary": json.loads(row["summary"])}) for row in found]
+
+    def add_version(self, who: str, entry: int, back_to: int | None, summary: dict[str, Any]) -> int:
+        """Store that a model ranks from now on; its version."""
+        values = {"at": _now(), "who": who, "entry": entry, "back_to": back_to, "summary": json.dumps(summary)}
+        with self._change() as connection:
+            found = connection.execute(insert(tables.models).values(**values))
+            return int(found.inserted_primary_key[0])  # type: ignore[index]
+
+    # ---- transactions --------------------------------------------------------------------------------------------
+
+    @property
+    def _is_file(self) -> bool:
+        return self._engine.dialect.name == "sqlite"
+
+    @contextmanager
+    def _read(self) -> Iterator[Connection]:
+        with _said_clearly(self.place), self._engine.connect() as connection:
+            yield connection
+
+    @contextmanager
+    def _change(self) -> Iterator[Connection]:
+        """One transaction; there is no other one at the same time, here or elsewhere."""
+        with _said_clearly(self.place), self._changing, self._engine.connect() as connection:
+            connection = connection.execution_options(changes=True)
+            with connection.begin():
+                if not self._is_file:
+                    connection.execute(text("SELECT pg_advisory_xact_lock(:lock)"), {"lock": _LOCK})
+                yield connection
+
+
+def _engine(place: str) -> Engine:
+    if "://" not in place:
+        return _file_engine(place)
+    try:
+        url = make_url(place)
+    except ArgumentError:
+        url = None
+    if url is None or url.get_backend_name() != "postgresql":
+        raise OptionError(
+            f"--store {_shown(place)} was given; allowed: a file, or postgresql://USER@HOST/DATABASE for a team."
+        )
+    options = {"connect_timeout": int(_PATIENCE), "options": f"-c lock_timeout={int(1000 * _PATIENCE)}"}
+    return create_engine(url.set(drivername="postgresql+psycopg"), connect_args=options, pool_pre_ping=True)
+
+
+def _file_engine(place: str) -> Engine:
+    engine = create_engine(
+        f"sqlite+pysqlite:///{place}",
+        connect_args={"timeout": _PATIENCE, "check_same_thread": False},
+        poolclass=QueuePool,
+        pool_size=4,
+    )
+
+    @event.listens_for(engine, "connect")
+    def set_up(connection: Any, _: object) -> None:
+        connection.isolation_level = None  # transactions begin where we say so
+        cursor = connection.cursor()
+        for pragma in ("journal_mode=WAL", "synchronous=FULL"):
+            cursor.execute(f"PRAGMA {pragma}")
+        cursor.close()
+
+    @event.listens_for(engine, "begin")
+    def begin(connection: Connection) -> None:
+        changes = connection.get_execution_options().get("changes")
+        connection.exec_driver_sql("BEGIN IMMEDIATE" if changes else "BEGIN")
+
+    return engine
+
+
+@contextmanager
+def _said_clearly(place: str) -> Iterator[None]:
+    """Errors of a database as one of ours, without the address, which may hold a password."""
+    try:
+        yield
+    except SQLAlchemyError as error:
+        said = str(getattr(error, "orig", None) or error).strip().splitlines() or [type(error).__name__]
+        raise StoreError(f"the store {place} cannot be used: {said[0]}") from None
+
+
+def _shown(place: str) -> str:
+    """A path or URL without its password."""
+    try:
+        return make_url(place).render_as_string(hide_password=True) if "://" in place else place
+    except ArgumentError:
+        return "given"
+
+
+def _now() -> str:
+    return datetime.now(UTC).isoformat(timespec="milliseconds")

@@ -1,0 +1,167 @@
+"""Who is let in: programs with the token, browsers with a cookie that they got for it."""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import os
+import secrets
+from collections.abc import Callable, Collection
+from urllib.parse import parse_qsl, quote, urlencode, urlsplit
+
+from starlette.datastructures import Headers
+from starlette.requests import HTTPConnection, Request
+from starlette.responses import RedirectResponse
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from ..options import OptionError
+from .errors import answer
+from .place import Place
+
+SHORTEST = 16
+"""Characters of a token that a user chooses."""
+
+_HARMLESS = ("GET", "HEAD")
+_CSRF = "ramodo.csrf"
+
+
+class Access:
+    """A token, and the cookies that were given for it.
+
+    token : by default a random one
+    once : a token opens one browser, and no program; then there is a new one
+    renewed : called with the new token
+    """
+
+    def __init__(
+        self, token: str | None = None, *, once: bool = False, renewed: Callable[[str], None] | None = None
+    ) -> None:
+        self.token = token or secrets.token_urlsafe(32)
+        self.once, self._renewed = once, renewed
+        self._key = secrets.token_bytes(32)  # cookies end with the process
+
+    def link(self, place: Place, path: str = "/") -> str:
+        """The address that a browser visits first."""
+        return f"{place.address}{path}?{urlencode({'token': self.token})}"
+
+    def is_token(self, given: str) -> bool:
+        """Compared in constant time."""
+        return hmac.compare_digest(given.encode(), self.token.encode())
+
+    def exchanged(self, given: str) -> str | None:
+        """A cookie for a token; None for any other text."""
+        if not self.is_token(given):
+            return None
+        if self.once:
+            self.token = secrets.token_urlsafe(32)
+            if self._renewed is not None:
+                self._renewed(self.token)
+        name = secrets.token_urlsafe(16)
+        return f"{name}.{self._sealed('cookie', name)}"
+
+    def is_cookie(self, given: str) -> bool:
+        """Whether it is one of ours; compared in constant time."""
+        name, _, seal = given.partition(".")
+        return hmac.compare_digest(seal.encode(), self._sealed("cookie", name).encode())
+
+    def csrf(self, cookie: str) -> str:
+        """What a page must send along with changes: known only to who can read our pages."""
+        return self._sealed("csrf", cookie)
+
+    def _sealed(self, purpose: str, text: str) -> str:
+        return hmac.new(self._key, f"{purpose}:{text}".encode(), hashlib.sha256).hexdigest()
+
+
+class LetIn:
+    """Lets requests pass that have the token or a cookie; changes by cookie need the CSRF token too.
+
+    open_paths : paths that need neither
+    """
+
+    def __init__(self, app: ASGIApp, access: Access, place: Place, open_paths: Collection[str] = ()) -> None:
+        self.app, self.access, self.open_paths = app, access, frozenset(open_paths)
+        self.cookie = f"ramodo-{place.port}"  # browsers share cookies among the ports of a host
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http" or scope["path"] in self.open_paths:
+            await self.app(scope, receive, send)
+            return
+        request = Request(scope)
+        given = request.query_params.get("token")
+        if given is not None and request.method in _HARMLESS:
+            await self._exchange(given, request, receive, send)
+        elif self._has_token(request):
+            await self.app(scope, receive, send)
+        elif self._has_cookie(request):
+            await self._with_cookie(request, receive, send)
+        else:
+            said = (
+                "This server needs a token. Browsers: open the address with the token that the server printed. "
+                "Programs: send the header Authorization: Bearer TOKEN."
+            )
+            await answer(scope, receive, send, 401, said, {"www-authenticate": "Bearer"})
+
+    async def _exchange(self, given: str, request: Request, receive: Receive, send: Send) -> None:
+        cookie = self.access.exchanged(given)
+        if cookie is None and not self._has_cookie(request):  # a link that was used before may be opened again
+            said = "The token is not that of this server, or has been used. Open the address that it printed last."
+            await answer(request.scope, receive, send, 401, said, {"www-authenticate": "Bearer"})
+            return
+        response = RedirectResponse(_without_token(request.scope), 303)
+        if cookie is not None:
+            response.set_cookie(self.cookie, cookie, httponly=True, samesite="strict", path="/")
+        await response(request.scope, receive, send)
+
+    def _has_token(self, request: Request) -> bool:
+        scheme, _, token = request.headers.get("authorization", "").partition(" ")
+        return not self.access.once and scheme.lower() == "bearer" and self.access.is_token(token.strip())
+
+    def _has_cookie(self, request: Request) -> bool:
+        return self.access.is_cookie(request.cookies.get(self.cookie, ""))
+
+    async def _with_cookie(self, request: Request, receive: Receive, send: Send) -> None:
+        csrf = self.access.csrf(request.cookies[self.cookie])
+        if request.method not in _HARMLESS:
+            given = request.headers.get("x-csrf-token", "")
+            if not (hmac.compare_digest(given.encode(), csrf.encode()) and _is_own_page(request.headers)):
+                said = "The change did not come from a page of this server. Reload the page and try again."
+                await answer(request.scope, receive, send, 403, said)
+                return
+        await self.app({**request.scope, _CSRF: csrf}, receive, send)
+
+
+def csrf_of(request: HTTPConnection) -> str:
+    """The value of the header X-CSRF-Token that changes made by this request's browser need."""
+    return str(request.scope.get(_CSRF, ""))
+
+
+def token_of_file(path: str) -> str:
+    """The token in a file; a file that is not there is made, readable by its owner alone, with a random one."""
+    try:
+        handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    except FileExistsError:
+        with open(path, encoding="utf-8", errors="replace") as file:
+            token = file.read(4096).strip()
+        if len(token) < SHORTEST or not all("!" <= character <= "~" for character in token):
+            raise OptionError(
+                f"--token-file {path} was given, which holds {len(token)} characters; allowed: one word of at least "
+                f"{SHORTEST} visible ASCII characters, or a path where there is no file, to have one made."
+            ) from None
+        return token
+    token = secrets.token_urlsafe(32)
+    with os.fdopen(handle, "w", encoding="utf-8") as file:
+        file.write(f"{token}\n")
+    return token
+
+
+def _without_token(scope: Scope) -> str:
+    """The path and the rest of the query; a path of two slashes, which would name another server, has one."""
+    path = quote("/" + scope["path"].lstrip("/"))
+    kept = [(name, value) for name, value in parse_qsl(scope["query_string"].decode("latin-1")) if name != "token"]
+    return f"{path}?{urlencode(kept)}" if kept else path
+
+
+def _is_own_page(headers: Headers) -> bool:
+    """Whether the Origin that browsers send with changes is this server."""
+    origin = headers.get("origin")
+    return origin is None or urlsplit(origin).netloc == headers.get("host")

@@ -1,0 +1,169 @@
+"""Mistakes that people make, and what they are told: what was given, what is allowed, what to do."""
+
+import errno
+import os
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from ramodo.files.whole import write_whole
+
+ROWS = "".join(f"{i % 7},{i % 5}\n" for i in range(30))
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory):
+    """Files that are not what they should be."""
+    folder = tmp_path_factory.mktemp("mistakes")
+    texts = {
+        "huge.csv": f"a,b\n{ROWS}1e300,2\n",
+        "inf.csv": f"a,b\n{ROWS}2,inf\n",
+        "gap.csv": f"a,b\n{ROWS},2\n",
+        "empty.csv": "",
+        "words.csv": "id,label\n1,bad\n2,good\n",
+        "unknown.csv": "id,label\nx7,1\n",
+        "other.csv": "visit,d\n" + "".join(f"v{i},{i}\n" for i in range(9)),
+        "plain.csv": f"a,b\n{ROWS}",
+        "fake.parquet": "hello, this is text",
+        "fake.npz": "PK no archive",
+        "wide.svm": "0 99:1\n",
+        "huge.svm": "0 1:1\n0 2:1e300\n0 1:2\n",
+    }
+    for name, text in texts.items():
+        (folder / name).write_text(text)
+    (folder / "mails").mkdir()
+    np.save(folder / "narrow.npy", np.ones((5, 3)))
+    values = np.random.default_rng(0).random((40, 3))
+    values[7, 1] = np.inf
+    np.savez(folder / "inf.npz", X=values, names=["p", "q", "r"])
+    return folder
+
+
+SAID = {
+    "a value beyond measure": (
+        ["detect", "huge.csv"],
+        "huge.csv, row 30, column 'a': the value 1e+300 was found; allowed: finite numbers up to 1e+30 in absolute "
+        "value. Where it stands for a missing value replace it; else check where it comes from, or change the unit.",
+    ),
+    "its index is that of the file": (["detect", "huge.svm"], "huge.svm, row 1, column 2: the value 1e+300 was found"),
+    "infinity": (["detect", "inf.csv"], "inf.csv, row 30, column 'b': infinity was found; allowed: finite numbers"),
+    "infinity in a matrix that is scaled": (
+        ["detect", "inf.npz", "--scale", "standard"],
+        "inf.npz, row 7, column 'q': infinity was found; allowed: finite numbers",
+    ),
+    "in svmlight, too": (
+        ["detect", "huge.svm", "--scale", "standard"],
+        "huge.svm, row 1, column 2: the value 1e+300 was found",
+    ),
+    "a gap": (
+        ["detect", "gap.csv"],
+        "gap.csv, row 30, column 'a': the value is missing; say what to do with",
+    ),
+    "to score, too": (["score", "{mail_model}", "huge.svm"], "huge.svm, row 1, column 2: the value 1e+300 was found"),
+    "a folder": (
+        ["detect", "mails"],
+        "mails has no files of text; allowed: a folder in which each file is a document.",
+    ),
+    "an empty file": (["detect", "empty.csv"], "empty.csv is empty; allowed: a line of names, and lines of values."),
+    "no file": (["detect", "none.csv"], "none.csv: there is no such file; check its name"),
+    "no Parquet": (["detect", "fake.parquet"], "if it is of another format, give that with --format."),
+    "no archive": (["detect", "fake.npz"], "fake.npz is not a matrix that numpy or scipy saved"),
+    "no model": (
+        ["score", "plain.csv", "{visits_model}"],
+        "plain.csv is not a ramodo model: it does not begin as one; allowed: files that ramodo fit, ramodo detect "
+        "-m or save wrote; the model comes first: ramodo COMMAND MODEL DATA.",
+    ),
+    "a folder as a model": (["score", "mails", "plain.csv"], "mails: it is a folder; allowed: a file."),
+    "a model of text": (
+        ["score", "{log_model}", "plain.csv"],
+        "plain.csv is read as csv, and the model was fitted to text, a document a line; allowed: a file of such lines, "
+        "with --format text if its name says else.",
+    ),
+    "a model of other columns": (
+        ["score", "{visits_model}", "other.csv"],
+        "other.csv has none of the columns that the model was fitted with, which are country, seconds, bot, day; "
+        "allowed: all of them, by their names. It has visit, d.",
+    ),
+    "a model of another width": (
+        ["score", "{mail_model}", "narrow.npy"],
+        "narrow.npy is read as numpy, with 3 columns, and the model was fitted to svmlight, with 40; allowed: data",
+    ),
+    "an index beyond the model": (
+        ["score", "{mail_model}", "wide.svm"],
+        "wide.svm has the index 99; allowed: 1 to 40, the features of the model.",
+    ),
+    "labels that are words": (
+        ["detect", "plain.csv", "--labels", "words.csv"],
+        "column 'label' holds bad, good; allowed as labels: numbers, 1 for a known outlier, -1 for a known inlier",
+    ),
+    "labels of others": (
+        ["detect", "plain.csv", "--labels", "unknown.csv"],
+        "the id 'x7' is not in the data, whose ids are '0', '1', '2', ...; name their column with --id",
+    ),
+    "no labels": (["evaluate", "{log_model}", "{log}"], "holds no labels; name their column with --label, or give"),
+    "the label of all": (
+        ["evaluate", "{mail_model}", "all.svm"],
+        "every row has the label 1, which is to mean outlier; allowed: outliers and other rows. Its labels are "
+        "1 (2 rows)",
+    ),
+    "no folder for a file": (
+        ["detect", "plain.csv", "-o", "nowhere/scores.csv"],
+        "nowhere/scores.csv was given, and there is no folder",
+    ),
+}
+
+
+@pytest.mark.parametrize(("arguments", "said"), SAID.values(), ids=SAID.keys())
+def test_what_people_are_told(run, files, made, monkeypatch, arguments, said):
+    monkeypatch.chdir(made)
+    Path("all.svm").write_text("1 1:1\n1 2:1\n")
+    done = run(*[argument.format(**vars(files)) for argument in arguments])
+    assert done.code in (2, 3)
+    assert done.out == ""
+    assert said in done.err
+    assert "Errno" not in done.err
+    assert "pickle" not in done.err
+    assert "Traceback" not in done.err
+
+
+@pytest.mark.parametrize("format", ["parquet", "feather", "h5ad", "numpy"])
+def test_formats_that_are_not_read_from_standard_input(run, format):
+    done = run("detect", "-", "--format", format, stdin=b"hello")
+    assert done.code == 3
+    assert done.err == (
+        "ramodo: - is standard input, which this format is not read from; save it as a file, and give that.\n"
+    )
+
+
+def test_standard_input_is_called_so(run, files):
+    done = run("score", files.visits_model, "-", stdin=b"a,b\n1\n2,3,4\n")
+    assert done.code == 3
+    assert "standard input is not a csv file" in done.err
+
+
+def test_no_temporary_name_is_shown(tmp_path):
+    """pyarrow names the file that it failed to write in the text of its error."""
+
+    def fail(temporary):
+        raise OSError(errno.EIO, f"Failed to write to {temporary!r}. Detail: Input/output error")
+
+    with pytest.raises(OSError, match="Input/output") as caught:
+        write_whole(tmp_path / "scores.parquet", fail)
+    assert caught.value.filename == str(tmp_path / "scores.parquet")
+    assert ".ramodo-" not in str(caught.value)
+    assert os.listdir(tmp_path) == []
+
+
+def test_what_parquet_cannot_hold_is_said_by_the_name_of_the_file(run, files, tmp_path, monkeypatch):
+    import pyarrow
+    from pyarrow import parquet
+
+    def refuse(table, path):
+        raise pyarrow.ArrowNotImplementedError(f"Unhandled type for {table.column_names[0]}")
+
+    monkeypatch.setattr(parquet, "write_table", refuse)
+    done = run("score", files.mail_model, files.mail, "-o", tmp_path / "s.parquet")
+    assert done.code == 3
+    assert "s.parquet could not be written: Unhandled type for id. Write .jsonl or .csv" in done.err
+    assert ".ramodo-" not in done.err

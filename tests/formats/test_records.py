@@ -1,0 +1,97 @@
+"""JSON Lines: keys are columns, however deep; what is missing is missing; a wrong line is named."""
+
+import json
+
+import pytest
+import scipy.sparse as sp
+
+from ramodo.formats import FormatError, TableOptions, read
+
+
+@pytest.fixture
+def jsonl(tmp_path):
+    def read_lines(*lines, suffix=".jsonl", **options):
+        path = tmp_path / f"data{suffix}"
+        path.write_text("\n".join(line if isinstance(line, str) else json.dumps(line) for line in lines) + "\n")
+        return read(str(path), table=TableOptions(**options))
+
+    return read_lines
+
+
+def dense(table):
+    return table.X.toarray() if sp.issparse(table.X) else table.X
+
+
+@pytest.mark.parametrize("suffix", [".jsonl", ".ndjson"])
+def test_keys_are_columns(jsonl, suffix):
+    table = jsonl({"n": 1, "kind": "a", "on": True}, {"kind": "b", "on": False, "n": 2.5}, suffix=suffix)
+    assert table.names == ["n", "kind=a", "kind=b", "on"]
+    assert dense(table).tolist() == [[1, 1, 0, 1], [2.5, 0, 1, 0]]
+
+
+def test_keys_within_keys_are_dotted(jsonl):
+    table = jsonl({"user": {"age": 3, "at": {"x": 1}}, "n": 5}, {"n": 6, "user": {"at": {"x": 2}, "age": 4}})
+    assert sorted(table.names) == ["n", "user.age", "user.at.x"]
+    assert sorted(dense(table)[0].tolist()) == [1, 3, 5]
+
+
+def test_lists_of_numbers_are_columns(jsonl):
+    table = jsonl({"v": [1, 2]}, {"v": [3, 4.5]})
+    assert table.names == ["v.0", "v.1"]
+    assert table.X.tolist() == [[1, 2], [3, 4.5]]
+    with pytest.raises(FormatError, match=r"column 'v' holds lists of 1 values, and of 2 in row 1"):
+        jsonl({"v": [1]}, {"v": [1, 2]})
+    with pytest.raises(FormatError, match=r"column 'v'.*Leave it out with --ignore"):
+        jsonl({"v": ["a"]}, {"v": ["b"]})
+
+
+@pytest.mark.parametrize("gap", [{"a": 1}, {"a": 1, "b": None}])
+def test_missing_keys_are_missing_values(jsonl, gap):
+    with pytest.raises(FormatError, match=r"row 1, column 'b': the value is missing"):
+        jsonl({"a": 1, "b": 2}, gap)
+    assert jsonl({"a": 1, "b": 2}, gap, missing="mean").X.tolist() == [[1, 2], [1, 2]]
+
+
+def test_dates(jsonl):
+    table = jsonl({"t": "1970-01-02"}, {"t": "1970-01-01T01:00:00+01:00"})
+    assert table.X.tolist() == [[86400], [3600]]
+    assert jsonl({"t": "2024-01-02"}, {"t": "soon"}).names == ["t=2024-01-02", "t=soon"]
+    assert jsonl({"t": "20240102"}, {"t": "20240103"}).names == ["t=20240102", "t=20240103"]
+
+
+def test_special_columns(jsonl):
+    table = jsonl(
+        {"id": 7, "y": 1, "body": "some words"}, {"id": 8, "y": 0, "body": 5}, id="id", label="y", text="body"
+    )
+    assert table.ids == ["7", "8"]
+    assert table.classes.tolist() == [1, 0]
+    assert table.texts == ["some words", "5"]
+
+
+def test_numbers_among_text_are_text(jsonl):
+    assert jsonl({"a": 1}, {"a": "x"}, {"a": True}).names == ["a=1", "a=true", "a=x"]
+
+
+WRONG = {
+    "cut": '{"a": 1',
+    "a number": "5",
+    "a list": "[1, 2]",
+    "words": "hello",
+    "too deep": "[" * 100_000,
+}
+
+
+@pytest.mark.parametrize("line", WRONG.values(), ids=WRONG)
+def test_a_wrong_line_is_named(jsonl, line):
+    with pytest.raises(FormatError, match=r"data\.jsonl, line 3: an object of JSON was expected; found '"):
+        jsonl({"a": 1}, "", line, {"a": 2})
+
+
+def test_what_is_nested_deeply_is_no_harm(jsonl):
+    table = jsonl('{"a":' * 100 + "1" + "}" * 100, '{"b": 1}', missing="zero")
+    assert sorted(table.names, key=len) == ["b", ".".join("a" * 100)]
+
+
+def test_no_lines(jsonl):
+    with pytest.raises(FormatError, match="has no rows"):
+        jsonl("", "")

@@ -1,0 +1,277 @@
+"""Rows get the bits that `ramodo score` gives them, however they arrive and whatever they arrive with."""
+
+import json
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.csv
+import pytest
+import scipy.sparse as sp
+from fitted_models import Fitted, command
+
+from examples import with_outliers
+from ramodo import Consensus
+from ramodo.data.opening import DataError
+from ramodo.formats import FormatError
+from ramodo.options import OptionError
+from ramodo.serving import SavedModel
+
+
+def scores_of(answers):
+    return [answer["score"] for answer in answers]
+
+
+def test_json_rows_get_the_scores_of_the_command(each):
+    model = SavedModel(each.model)
+    assert model.score_rows(json.loads(json.dumps(each.rows))) == each.scored
+
+
+def test_a_row_alone_gets_the_same_bits(each):
+    model = SavedModel(each.model)
+    assert [model.score_rows([row])[0]["score"] for row in each.rows] == each.scores
+    assert scores_of(model.score_rows(each.rows[::-1])) == each.scores[::-1]
+
+
+def test_several_threads_change_nothing(each):
+    assert SavedModel(each.model, n_jobs=2).score_rows(each.rows) == each.scored
+
+
+def in_arrow(fitted, name):
+    each = getattr(fitted, name)
+    if name in ("visits", "gaps", "notes"):
+        return pyarrow.csv.read_csv(each.data)
+    if name == "log":
+        return pa.table({"text": each.rows})
+    if name == "dense":
+        return pa.table({"features": each.rows})
+    pairs = [sorted((int(column), value) for column, value in row.items()) for row in each.rows]
+    indices = pa.array([[c for c, _ in row] for row in pairs], pa.list_(pa.int32()))
+    return pa.table({"indices": indices, "values": [[v for _, v in row] for row in pairs]})
+
+
+@pytest.mark.parametrize("name", ["mail", "visits", "gaps", "log", "notes", "dense", "sparse"])
+def test_record_batches_get_the_scores_of_the_command(fitted, name):
+    table, each = in_arrow(fitted, name), getattr(fitted, name)
+    model = SavedModel(each.model)
+    found = model.score(table)
+    assert found.schema.names == ["score", "percentile", "flag"]
+    assert found.to_pylist() == [{k: v for k, v in row.items() if k != "id"} for row in each.scored]
+    in_pieces = [row["score"] for part in model.batches(table.to_batches(7)) for row in part.to_pylist()]
+    assert in_pieces == each.scores
+    for start in (0, 5, len(each.rows) - 1):  # slices share the arrays of the whole
+        assert model.score(table.slice(start, 1)).column("score").to_pylist() == each.scores[start : start + 1]
+
+
+@pytest.mark.parametrize("kind", [pa.dictionary(pa.int32(), pa.string()), pa.large_string(), pa.string_view()])
+def test_text_of_any_type(fitted, kind):
+    table = in_arrow(fitted, "visits")
+    place = table.schema.get_field_index("country")
+    if pa.types.is_dictionary(kind):
+        other = table.column("country").dictionary_encode()
+    else:
+        other = table.column("country").cast(kind)
+    table = table.set_column(place, "country", other)
+    assert SavedModel(fitted.visits.model).score(table).column("score").to_pylist() == fitted.visits.scores
+
+
+def test_kept_columns_and_reasons(fitted):
+    table = in_arrow(fitted, "visits")
+    model = SavedModel(fitted.visits.model)
+    pieces = pa.concat_tables([table.slice(0, 40), table.slice(40)])
+    found = model.score(pieces, keep=["visit", "day"], reasons=2)
+    assert found.schema.names == ["visit", "day", "score", "percentile", "flag", "reasons"]
+    assert found.column("visit").to_pylist() == table.column("visit").to_pylist()
+    (first, second) = found.column("reasons").to_pylist()[-1]
+    assert {first["feature"], second["feature"]} <= {"country=XX", "day", "seconds"}
+    assert first["contribution"] >= second["contribution"] > 0
+    empty = model.score(table.slice(0, 0), keep=["visit"], reasons=2)
+    assert empty.schema == model.score(table, keep=["visit"], reasons=2).schema
+    assert empty.num_rows == 0
+
+
+def test_what_cannot_be_kept(fitted):
+    table, model = in_arrow(fitted, "visits"), SavedModel(fitted.visits.model)
+    with pytest.raises(OptionError, match="keep='absent' was given; allowed: visit, country"):
+        model.score(table, keep=["absent"])
+    with pytest.raises(OptionError, match="keep='score' was given, which is a result's name"):
+        model.score(table.append_column("score", table.column("seconds")), keep=["score"])
+
+
+@pytest.mark.parametrize("name", ["mail", "visits", "log"])
+def test_reasons_are_those_of_the_command(fitted, name, capsys):
+    each = getattr(fitted, name)
+    last = each.scored[-1]
+    capsys.readouterr()
+    command("explain", each.model, each.data, "--row", last["id"], "--top", "3", "--json")
+    (expected,) = json.loads(capsys.readouterr().out)
+    (found,) = SavedModel(each.model).score_rows(each.rows[-1:], reasons=3)
+    assert found["score"] == last["score"] == expected["score"]
+    names = ("reasons", "lacks", "rest", "nearest")
+    assert [found[name] for name in names] == [expected[name] for name in names]
+
+
+def test_other_columns_are_left_out(fitted):
+    rows = [{**row, "more": {"nested": [1]}, "score": "x"} for row in fitted.visits.rows]
+    assert scores_of(SavedModel(fitted.visits.model).score_rows(rows)) == fitted.visits.scores
+    table = in_arrow(fitted, "visits")
+    table = table.append_column("more", pa.array([[1]] * table.num_rows))
+    assert SavedModel(fitted.visits.model).score(table).column("score").to_pylist() == fitted.visits.scores
+
+
+def test_rows_need_no_id_and_no_label(fitted):
+    rows = [{k: v for k, v in row.items() if k not in ("visit", "truth")} for row in fitted.visits.rows]
+    found = SavedModel(fitted.visits.model).score_rows(rows)
+    assert scores_of(found) == fitted.visits.scores
+    assert [answer["id"] for answer in found[:2]] == ["0", "1"]
+    twice = SavedModel(fitted.visits.model).score_rows([fitted.visits.rows[3]] * 2)
+    assert [answer["id"] for answer in twice] == ["v003", "v003"]
+
+
+def test_the_order_of_features_does_not_matter(fitted):
+    backwards = [dict(reversed(row.items())) for row in fitted.mail.rows]
+    assert scores_of(SavedModel(fitted.mail.model).score_rows(backwards)) == fitted.mail.scores
+
+
+def test_numbers_and_dates_may_be_strings(fitted):
+    rows = [
+        {name: str(value).lower() if name != "country" else value for name, value in row.items()}
+        for row in fitted.visits.rows
+    ]
+    assert scores_of(SavedModel(fitted.visits.model).score_rows(rows)) == fitted.visits.scores
+    gaps = [{name: "" if value is None else str(value) for name, value in row.items()} for row in fitted.gaps.rows]
+    assert scores_of(SavedModel(fitted.gaps.model).score_rows(gaps)) == fitted.gaps.scores
+
+
+def test_categories_may_be_numbers(tmp_path, fitted):
+    lines = ["code,size", *(f"c{i % 3},{i % 5}" for i in range(40)), "17,9", "true,9"]
+    (tmp_path / "codes.csv").write_text("\n".join(lines) + "\n")
+    codes = Fitted.made(tmp_path / "codes.csv", [])
+    model = SavedModel(codes.model)
+    assert scores_of(model.score_rows([{"code": 17, "size": 9}, {"code": True, "size": 9}])) == codes.scores[-2:]
+    assert model.score(pa.table({"code": [17], "size": [9]})).column("score").to_pylist() == codes.scores[-2:-1]
+    with pytest.raises(FormatError, match="column 'code' holds double; allowed: text"):
+        model.score(pa.table({"code": [17.0], "size": [9]}))
+
+
+def test_a_model_of_python_takes_records_by_its_names(tmp_path):
+    pandas = pytest.importorskip("pandas")
+    X, _ = with_outliers()
+    frame = pandas.DataFrame(X.toarray(), columns=[f"c{i}" for i in range(X.shape[1])])
+    detector = Consensus(random_state=0).fit(frame)
+    detector.save(tmp_path / "m.ramodo")
+    model = SavedModel(tmp_path / "m.ramodo")
+    expected = detector.outlier_score(frame).tolist()
+    assert scores_of(model.score_rows(frame.to_dict("records"))) == expected
+    assert model.score(pa.Table.from_pandas(frame)).column("score").to_pylist() == expected
+    detector.fit(sp.csr_array(X)).save(tmp_path / "m.ramodo")
+    sparse = SavedModel(tmp_path / "m.ramodo")
+    assert scores_of(sparse.score_rows([{}])) == detector.outlier_score(sp.csr_array((1, X.shape[1]))).tolist()
+
+
+REFUSED = [
+    ("visits", [{"country": "NZ"}], "lacks 7 of the 11 columns that the model was fitted with, as 'seconds'"),
+    ("visits", [{"other": 1}], "none of the model's columns, which are country, seconds, bot, day"),
+    ("visits", ["text"], "row 0: 'text' was given; allowed: an object"),
+    ("visits", [1, 2], "row 0: 1 was given; allowed: an object"),
+    ("mail", ["text"], r"row 0: 'text' was given; allowed: \{feature: value\}"),
+    ("mail", [{"1": 1}, [1]], r"row 1: \[1\] was given; allowed: \{feature: value\}, as in the first row"),
+    ("mail", [{"1": 1}, {"0": 1}], "row 1: the feature '0' was given; allowed: numbers from 1 to 40"),
+    ("mail", [{"41": 1}], "row 0: the feature '41' was given; allowed: numbers from 1 to 40"),
+    ("mail", [{"1": 1}, {"x": 1}], "row 1: the feature 'x' was given"),
+    ("mail", [{"²": 1}], "row 0: the feature '²' was given"),
+    ("mail", [{"9" * 30: 1}], "row 0: the feature '999"),
+    ("mail", [{"1": "1"}], "row 0: the feature '1' has '1'; allowed: a number"),
+    ("mail", [{"1": True}], "row 0: the feature '1' has True; allowed: a number"),
+    ("mail", [{"1": 1}, {"2": float("nan")}], "row 1: column '2' has nan; allowed: finite numbers"),
+    ("mail", [{"1": 10**400}], "row 0: column '1' has 1000"),
+    ("dense", [[1.0] * 40, [1.0] * 39], "row 1: 39 values were given; allowed: a list of 40 values"),
+    ("dense", [[1.0] * 40, {"0": 1}], r"row 1: \{'0': 1\} was given"),
+    ("dense", [[None] * 40], "row 0: the feature '0' has None; allowed: a number"),
+    ("log", ["a", 5], "row 1: 5 was given; allowed: a string, or an object with a string under 'text'"),
+    ("notes", [{"note": None}], "row 0: .* allowed: a string, or an object with a string under 'note'"),
+    ("log", [], "has no rows"),
+]
+
+
+@pytest.mark.parametrize(("name", "rows", "message"), REFUSED)
+def test_bad_rows_are_named(fitted, name, rows, message):
+    with pytest.raises(FormatError, match=message):
+        SavedModel(getattr(fitted, name).model).score_rows(rows)
+
+
+@pytest.mark.parametrize(
+    ("changed", "message"),
+    [
+        ({"seconds": None}, "row 2, column 'seconds': the value is missing, and the model was fitted with --missing"),
+        ({"seconds": "soon"}, "column 'seconds' holds text, as 'soon' in row 2; allowed: numbers"),
+        ({"seconds": [1]}, r"row 2: column 'seconds' has \[1\]; allowed: a number, a string or null"),
+        ({"seconds": float("inf")}, "row 2: column 'seconds' has inf; allowed: finite numbers"),
+        ({"country": None}, "row 2, column 'country': the value is missing"),
+        ({"country": {}}, r"row 2: column 'country' has \{\}"),
+    ],
+)
+def test_bad_values_of_records_are_named(fitted, changed, message):
+    rows = [*fitted.visits.rows[:2], {**fitted.visits.rows[2], **changed}, fitted.visits.rows[3]]
+    with pytest.raises(FormatError, match=message):
+        SavedModel(fitted.visits.model).score_rows(rows)
+
+
+def test_values_too_large_are_refused(fitted):
+    with pytest.raises(DataError, match="row 1"):
+        SavedModel(fitted.mail.model).score_rows([{"1": 1}, {"1": 1e300}])
+
+
+ARROW_REFUSED = [
+    ("mail", {"indices": [[1], [2, 3]], "values": [[1.0], [1.0]]}, "row 1: 2 indices and 1 values were given"),
+    (
+        "mail",
+        {"indices": [[1], [41]], "values": [[1.0], [1.0]]},
+        "row 1: the feature 41 was given; allowed: .* 1 to 40",
+    ),
+    ("mail", {"indices": [[1], None], "values": [[1.0], [1.0]]}, "row 1: column 'indices' is null"),
+    ("mail", {"indices": [[1], [1]], "values": [[1.0], [None]]}, "row 1: column 'values' has a null in its list"),
+    (
+        "mail",
+        {"indices": [["a"]], "values": [[1.0]]},
+        "column 'indices' holds list<.*string>; allowed: lists of numbers",
+    ),
+    ("dense", {"features": [[1.0] * 40, [1.0]]}, "row 1: 1 values were given; allowed: the 40"),
+    ("log", {"line": ["x"]}, "no column 'text', which holds the text; it has line"),
+    ("visits", {"line": ["x"]}, "none of the model's columns"),
+]
+
+
+@pytest.mark.parametrize(("name", "columns", "message"), ARROW_REFUSED)
+def test_bad_record_batches_are_refused(fitted, name, columns, message):
+    with pytest.raises(FormatError, match=message):
+        SavedModel(getattr(fitted, name).model).score(pa.table(columns))
+
+
+def test_what_a_model_takes(fitted):
+    assert SavedModel(fitted.visits.model).reading.described() == {
+        "rows": "record",
+        "n_features": 11,
+        "columns": ["country", "seconds", "bot", "day"],
+        "categories": ["country"],
+        "id": "visit",
+    }
+    assert SavedModel(fitted.gaps.model).reading.columns == tuple(f"c{i}" for i in range(40))
+    assert SavedModel(fitted.notes.model).reading.described()["text"] == "note"
+    assert SavedModel(fitted.mail.model).reading.described()["first"] == 1
+    assert SavedModel(fitted.sparse.model).reading.described()["first"] == 0
+
+
+def test_it_does_without_scikit_learn(python, fitted):
+    program = (
+        "import sys; from ramodo.serving import SavedModel; SavedModel(sys.argv[1]).score_rows([{}]); "
+        "print(sorted({'sklearn', 'typer', 'starlette'} & set(sys.modules)))"
+    )
+    assert python(program, fitted.mail.model).strip() == "[]"
+
+
+def test_percentiles_and_flags(fitted):
+    model = SavedModel(fitted.visits.model)
+    found = model.score_rows(fitted.visits.rows)
+    assert [answer["flag"] for answer in found] == [int(score >= model.threshold) for score in fitted.visits.scores]
+    assert sum(answer["flag"] for answer in found) > 0
+    assert np.argmax(scores_of(found)) == np.argmax([answer["percentile"] for answer in found])

@@ -1,0 +1,126 @@
+"""The whole loop in a real browser, by keys, against a real server."""
+
+import numpy as np
+import pytest
+from report_pages import Page
+from served import page_of
+
+
+@pytest.fixture
+def at(driver):
+    """Opens a link; nothing may be left on the console at the end."""
+    page = Page(driver)
+
+    def open_(link):
+        driver.get_log("browser")
+        size = {"width": 1120, "height": 900, "deviceScaleFactor": 1, "mobile": False}
+        driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
+        driver.get(link)
+        page.wait("document.documentElement.dataset.ready === 'yes'")
+        return page
+
+    yield open_
+    assert page.log() == []
+
+
+def press(page, key):
+    from selenium.webdriver.common.action_chains import ActionChains
+
+    ActionChains(page.driver).send_keys(key).perform()
+
+
+def row_of(page):
+    return int(page.script("document.querySelector('.card').dataset.row"))
+
+
+def after(page, key):
+    """The row that is shown once a key has had its effect."""
+    before = row_of(page)
+    press(page, key)
+    page.wait(f"document.querySelector('.card').dataset.row !== '{before}'")
+    return row_of(page)
+
+
+def test_label_undo_refit_and_find_everything_again(session_of, planted, at):
+    from selenium.webdriver.common.keys import Keys
+
+    session = session_of(refit_every=0)
+    with page_of(session) as (place, access):
+        page = at(access.link(place))
+        assert "token" not in page.driver.current_url
+        first = row_of(page)
+        second = after(page, "o")
+        assert session.labels()[first] == 1
+        page.wait("document.getElementById('said').textContent.includes('is labelled outlier')")
+        assert after(page, "z") == first
+        assert session.labels()[first] == 0
+        row = after(page, "o")
+        assert row == second
+        for _ in range(12):
+            row = after(page, "o" if planted.truth[row] == 1 else "i")
+        assert after(page, Keys.ARROW_LEFT) != row
+        assert after(page, Keys.ARROW_RIGHT) == row
+        before, shown = session._ranked.scores, row_of(page)
+        press(page, "r")
+        page.wait("document.querySelector('.learning').dataset.version === '1'")
+        assert not np.array_equal(session._ranked.scores, before)
+        assert row_of(page) == shown  # the analyst's place
+        press(page, "?")
+        page.wait("document.getElementById('keys').open")
+        press(page, Keys.ESCAPE)
+        press(page, "/")
+        press(page, f"17{Keys.ENTER}")
+        page.wait("document.querySelector('#found button')")
+        assert page.script("document.querySelector('#found button').textContent") == "17"
+    labels = session.labels()
+    session.close()
+    again = session_of(refit_every=0)
+    with page_of(again) as (place, access):
+        page = at(access.link(place))
+        assert row_of(page) == shown
+        assert page.script("document.querySelector('.learning').dataset.version") == "1"
+    np.testing.assert_array_equal(again.labels(), labels)
+
+
+def test_a_kind_is_labelled_after_seeing_three(session_of, at):
+    session = session_of(refit_every=0)
+    session.group()
+    with page_of(session) as (place, access):
+        page = at(access.link(place))
+        page = at(f"{place.address}/kinds")
+        page.element(".group-cards a").click()
+        page.wait("document.querySelectorAll('.beside.three article').length >= 2")
+        n = len(session.kinds()[0].rows)
+        page.element("[data-all='1']").click()
+        page.wait("location.pathname === '/kinds' && document.documentElement.dataset.ready === 'yes'")
+        assert (session.labels() == 1).sum() == n
+        press(page, "z")
+        page.wait("document.getElementById('said').textContent.startsWith('Undone')")
+    assert not session.labels().any()
+
+
+@pytest.mark.parametrize("width", [390, 1120])
+def test_pages_fit_their_width(session_of, planted, at, width):
+    session = session_of(refit_every=0)
+    for row in range(12):
+        session.label(row, planted.truth[row], advance=False)
+    session.label(next(i for i, t in enumerate(planted.truth) if t == 1), 1, advance=False)
+    session.refit(wait=True)
+    with page_of(session) as (place, access):
+        page = at(access.link(place))
+        size = {"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": False}
+        page.driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
+        for path in ("/", "/kinds", "/changes", "/summary", "/files"):
+            page.driver.get(place.address + path)
+            assert page.script("document.documentElement.scrollWidth") <= width, path
+
+
+def test_a_server_that_is_gone_is_said(session_of, driver):
+    session = session_of(refit_every=0)
+    page = Page(driver)
+    with page_of(session) as (place, access):
+        driver.get(access.link(place))
+    press(page, "o")
+    page.wait("!document.getElementById('trouble').hidden")
+    assert "does not answer" in page.script("document.getElementById('trouble').textContent")
+    driver.get_log("browser")
