@@ -132,6 +132,7 @@ class RankingDetector(Detector):
 
     def outlier_score(self, X: Any) -> Scores:
         """How outlying each row is: higher is more outlying."""
+        check_is_fitted(self, "outlier_scores_")
         return self._of_rows(self._score, X)
 
 
