@@ -54,7 +54,7 @@ class Runner(Protocol):
         """Run tasks; `done` gets each result as it comes."""
 
     def hold(self, payload: bytes) -> Delayed:
-        """What `wire.packed` packed, sent to each worker once and unpacked there."""
+        """What `wire.packed` packed as a parcel, sent to each worker once and opened there."""
 
     def keep(self, tasks: Sequence[Delayed]) -> list[Delayed]:
         """The results of tasks, kept where they were computed."""
@@ -88,7 +88,7 @@ class LocalRunner:
                 done(first + i, result)
 
     def hold(self, payload: bytes) -> Delayed:
-        return delayed(wire.unpacked, pure=False)(payload)
+        return delayed(wire.Parcel(payload), pure=False)
 
     def keep(self, tasks: Sequence[Delayed]) -> list[Delayed]:
         return list(dask.persist(*tasks))
@@ -141,7 +141,7 @@ class ClusterRunner:
 
     def hold(self, payload: bytes) -> Delayed:
         """As a task, whose payload the scheduler has: a worker that dies does not take the only copy with it."""
-        return self.keep([delayed(wire.unpacked, pure=False)(payload)])[0]
+        return self.keep([delayed(wire.Parcel, pure=False)(payload)])[0]
 
     def keep(self, tasks: Sequence[Delayed]) -> list[Delayed]:
         with self._losses_explained(), dask.config.set({"distributed.admin.large-graph-warning-threshold": "1 TB"}):

@@ -8,6 +8,7 @@ counts) zlib shrinks it; where it does not, which a sample tells, it is left alo
 from __future__ import annotations
 
 import pickle
+import threading
 import zlib
 from typing import Any
 
@@ -41,6 +42,26 @@ def unpacked(data: bytes) -> Any:
     """What `packed` was given; arrays can be written to."""
     body, arrays = pickle.loads(data)
     return pickle.loads(body, buffers=[_widened(array) for array in arrays])
+
+
+class Parcel:
+    """Something packed, which travels as it is packed and is unpacked once in each process that has it."""
+
+    def __init__(self, data: bytes) -> None:
+        self.data, self._lock = data, threading.Lock()
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Parcel, (self.data,)
+
+    def __sizeof__(self) -> int:
+        return len(self.data)
+
+    def opened(self) -> Any:
+        """What was packed."""
+        with self._lock:
+            if not hasattr(self, "_value"):
+                self._value = unpacked(self.data)
+        return self._value
 
 
 def _narrowed(buffer: pickle.PickleBuffer) -> Any:
