@@ -217,7 +217,7 @@ def test_many_rows_are_scaled_by_some_of_them(visits, monkeypatch):
 
 
 def test_a_gap_names_its_file_before_anything_is_learned(visits, client):
-    with pytest.raises(FormatError, match=r"0\.csv, row 'v3', column 'temperature': the value is missing"):
+    with pytest.raises(FormatError, match=r"[01]\.csv, row 'v(3|44)', column 'temperature': the value is missing"):
         open_dataset(f"{visits}/*.csv", table=TableOptions(id="id", scale="auto")).facts()
 
 

@@ -116,8 +116,8 @@ class DaskRows(Rows):
         owner = np.searchsorted(starts, wanted, "right") - 1
         owners = np.unique(owner).tolist()
         calls = [_Take(wanted[owner == part] - starts[part]) for part in owners]
-        parcels = [wire.Parcel(wire.packed(call)) for call in calls]
-        self._count("rows", sum(len(parcel.data) for parcel in parcels))
+        parcels = [[wire.Parcel(wire.packed(call))] for call in calls]
+        self._count("rows", sum(len(parcel.data) for (parcel,) in parcels))
         first, *others = self._answers("rows", owners, parcels, None)
         taken = first.stacked(others) if others else first
         return taken if np.array_equal(places, np.arange(taken.n_rows)) else taken.take(places)
@@ -144,10 +144,11 @@ class DaskRows(Rows):
 
     def traffic(self) -> str:
         moved, whole = self.moved, max(1, self.n_bytes)
+        mb = _megabytes
         return (
-            f"{moved.total / whole:.1%} of the {_megabytes(whole)} of the data: {_megabytes(moved.functions)} of models "
-            f"and references sent to workers; {_megabytes(moved.rows)} of rows, {_megabytes(moved.values)} of scores and "
-            f"{_megabytes(moved.looks)} of facts received"
+            f"{moved.total / whole:.1%} of the {mb(whole)} of the data: {mb(moved.functions)} of models and references "
+            f"sent to workers, {mb(moved.rows)} of rows, {mb(moved.values)} of scores and {mb(moved.looks)} of facts "
+            "received"
         )
 
     # ---- more than the interface asks for ------------------------------------------------------------------------
@@ -233,16 +234,17 @@ class DaskRows(Rows):
 
     # ---- how -----------------------------------------------------------------------------------------------------
 
-    def _hold(self, value: Any) -> Delayed:
+    def _hold(self, value: Any) -> list[Delayed]:
         """What all tasks of a pass need, sent to each worker once."""
-        payload = wire.packed(value)
-        self._count("functions", len(payload) * self._runner.n_copies)
-        return self._runner.hold(payload)
+        held, n_bytes = self._runner.hold(value)
+        self._count("functions", n_bytes * self._runner.n_copies)
+        return held
 
     def _answers(self, kind: str, parts: Sequence[int], calls: Sequence[Any], show: Show | None) -> list[Any]:
         """What each call returns of its partition, in order."""
         sources = self._sources
-        tasks = [delayed(_answer, pure=False)(call, *sources[part]) for part, call in zip(parts, calls, strict=True)]
+        pairs = zip(parts, calls, strict=True)
+        tasks = [delayed(_answer, pure=False)(len(call), *call, *sources[part]) for part, call in pairs]
         return self._unpacked(kind, tasks, [self.sizes[part] for part in parts], show)
 
     def _unpacked(self, kind: str, tasks: Sequence[Delayed], sizes: Sequence[int], show: Show | None) -> list[Any]:
@@ -291,14 +293,14 @@ class DaskRows(Rows):
 
     def _look(self, form: Form) -> list[Seen]:
         held = self._hold(form)
-        tasks = [delayed(_look, pure=False)(part.source, part.place, held) for part in self.partitions]
+        tasks = [delayed(_look, pure=False)(part.source, part.place, *held) for part in self.partitions]
         return self._unpacked("looks", tasks, [1] * len(tasks), self._show_look)
 
     @cached_property
     def _sources(self) -> list[tuple[Any, ...]]:
         """What a task needs to have each block: the block, where there is room to keep all, or else what makes it."""
         held = self._hold(self._form)
-        sources = [(part.source, part.place, held) for part in self.partitions]
+        sources = [(part.source, part.place, *held) for part in self.partitions]
         if self._is_known or self.n_bytes > self._runner.room():
             return sources
         kept = self._runner.keep([delayed(_block, pure=False)(*source) for source in sources])
@@ -315,17 +317,18 @@ class _Take:
         return block.take(self.numbers)
 
 
-def _look(source: Any, place: str, form: wire.Parcel) -> bytes:
-    return wire.packed(look(source, place, form.opened()))
+def _look(source: Any, place: str, *form: wire.Parcel) -> bytes:
+    return wire.packed(look(source, place, wire.opened(form)))
 
 
-def _block(source: Any, place: str, form: wire.Parcel) -> Block:
-    return block_of(source, place, form.opened())
+def _block(source: Any, place: str, *form: wire.Parcel) -> Block:
+    return block_of(source, place, wire.opened(form))
 
 
-def _answer(call: wire.Parcel, source: Any, *how: Any) -> bytes:
-    """What a function returns of a block that is kept, or of one that is made now."""
-    return wire.packed(call.opened()(_block(source, *how) if how else source))
+def _answer(n_parcels: int, *given: Any) -> bytes:
+    """What a function, in so many parcels, returns of a block that is kept, or of one that is made now."""
+    call, (source, *how) = given[:n_parcels], given[n_parcels:]
+    return wire.packed(wire.opened(call)(_block(source, *how) if how else source))
 
 
 def _together(found: Sequence[Seen], partitions: Sequence[Partition], given: Form) -> _Survey:

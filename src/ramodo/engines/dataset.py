@@ -82,7 +82,8 @@ def _learned(files: Sequence[File], kind: Format, how: How) -> How:
         )
     if has_text and texts.idf and how.frequencies is None:
         how = with_frequencies(files, how)
-    if not has_numbers or (table.scale == "none" or table.scales) and (table.missing != "mean" or table.means):
+    is_scaled, is_filled = table.scale == "none" or table.scales, table.missing != "mean" or table.means
+    if not has_numbers or (is_scaled and is_filled):
         return how
     return with_scales(files, how)
 
