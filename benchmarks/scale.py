@@ -20,6 +20,7 @@ import numpy as np
 from distributed import Client, LocalCluster
 
 from ramodo import REPEN, Consensus, Sp
+from ramodo.engines.dask import Moved
 from ramodo.engines.opening import rows_of
 
 from .shards import on_workers, together, write
@@ -53,7 +54,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         limited = _limited(Path(folder))
     print_table("Scale", ["what", "measured", "peer", "reached"], rows + limited)
-    print_table("Bytes that travel", ["what", "rows", "data", "sent", "received", "share", "reached"], moved)
+    print_table("Bytes that travel", ["what", "rows", "data", "models", "rows", "scores", "facts", "share", "reached"], moved)
     print_table("Cost model", ["rows", "stage", "read", "moved", "seconds", "by the model"], model)
 
 
@@ -132,7 +133,7 @@ def _moved(client: Any) -> list[list[str]]:
             held = rows_of(data)
             detector = kind(random_state=0, n_jobs=1).fit(held)
             lines.append(_line(f"{kind.__name__}, fit", held))
-            held.moved.sent = held.moved.received = 0
+            held.moved = Moved()
             held.gather(_Scoring(detector.model_))
             lines.append(_line(f"{kind.__name__}, score", held))
     return lines
@@ -141,7 +142,7 @@ def _moved(client: Any) -> list[list[str]]:
 def _line(what: str, held: Any) -> list[str]:
     moved, whole = held.moved, held.n_bytes
     share = moved.total / whole
-    sizes = [f"{n / 1e6:,.1f} MB" for n in (whole, moved.sent, moved.received)]
+    sizes = [f"{n / 1e6:,.1f} MB" for n in (whole, moved.functions, moved.rows, moved.values, moved.looks)]
     return [what, f"{held.n_rows:,}", *sizes, f"{share:.1%}", reached(100 * share, 5, at_most=True)]
 
 
