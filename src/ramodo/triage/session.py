@@ -19,7 +19,7 @@ from .learning import Learner, Show, Status
 from .nearest import Inliers
 from .queues import CUTOFF, PURPOSES, SCORE, SECOND, VARIETY, by_score, by_variety, near_cutoff
 from .ranker import Ranked
-from .store import Entry, Said, Store, Version
+from .store import Said, Store, Version
 from .view import View, view
 
 NAMES = {OUTLIER: "outlier", INLIER: "inlier", UNSURE: "unsure"}
@@ -29,9 +29,6 @@ _LEASE = 300.0
 
 _OFFERED = 2000
 """Rows of a queue that are tried, until one is free."""
-
-_SHOWN_OF_GROUP = 3
-"""Rows of a group that are to be seen before all of them are labelled."""
 
 _LONGEST_NAME = 100
 _MOST_FOUND = 50
@@ -74,7 +71,8 @@ class Kind:
 
     @property
     def shown(self) -> tuple[int, ...]:
-        return self.rows[:_SHOWN_OF_GROUP]
+        """The highest, the lowest and one between: what they have in common, the others have."""
+        return tuple(dict.fromkeys((self.rows[0], self.rows[len(self.rows) // 2], self.rows[-1])))
 
 
 @dataclass(frozen=True)
@@ -83,7 +81,7 @@ class Summary:
 
     counts: dict[str, int]
     tens: list[estimates.Ten]
-    over_time: list[Entry]
+    over_time: list[estimates.Span]
     agreements: list[estimates.Agreement]
     left: estimates.Left | None
     stop: bool
@@ -434,7 +432,7 @@ class TriageSession:
         left = estimates.left(standing, self._ranked.ranking, self.labelled)
         stop, advice = estimates.advice(standing, counts["outliers"], left)
         agree = estimates.agreements(self._opinions)
-        return Summary(counts, estimates.by_tens(standing), standing, agree, left, stop, advice)
+        return Summary(counts, estimates.by_tens(standing), estimates.over_time(standing), agree, left, stop, advice)
 
     def problems(self) -> list[str]:
         """What is wrong around the session, for people."""
