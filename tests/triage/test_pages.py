@@ -230,23 +230,48 @@ def test_bad_requests_say_what_is_allowed(browser, opened, path, body):
 # ---- faults -----------------------------------------------------------------------------------------------------
 
 
-def test_a_locked_store_is_said_and_the_page_goes_on(opened, browser, tmp_path, monkeypatch):
+def test_a_locked_store_is_said_and_the_page_goes_on(session_of, tmp_path, monkeypatch):
     import sqlite3
 
+    monkeypatch.setattr("ramodo.triage.store._PATIENCE", 0.05)
+    session = session_of(refit_every=0)
+    with page_of(session) as (place, access):
+        browser = Browser(place, access)
+        row = browser.row
+        other = sqlite3.connect(tmp_path / "labels.db", isolation_level=None)
+        other.execute("BEGIN IMMEDIATE")
+        found = browser.post("/label", {"row": row, "label": 1}, timeout=30)
+        assert found.status_code == 503
+        assert "was not stored" in found.json()["error"]["message"]
+        other.execute("ROLLBACK")
+        other.close()
+        assert browser.post("/label", {"row": row, "label": 1}).status_code == 200
+    assert session.labels()[row] == 1
+
+
+def test_a_full_disk_is_said_and_the_page_goes_on(opened, browser):
     session, row = opened[0], browser.row
     with session._store._engine.connect() as connection:
-        connection.exec_driver_sql("PRAGMA busy_timeout=50")
-    other = sqlite3.connect(tmp_path / "labels.db", isolation_level=None)
-    other.execute("BEGIN IMMEDIATE")
-    session._store._engine.dispose()
-    monkeypatch.setattr("ramodo.triage.store._PATIENCE", 0.05)
-    found = browser.post("/label", {"row": row, "label": 1}, timeout=30)
-    assert found.status_code == 503
-    assert "was not stored" in found.json()["error"]["message"]
-    other.execute("ROLLBACK")
-    other.close()
-    assert browser.post("/label", {"row": row, "label": 1}).status_code == 200
-    assert session.labels()[row] == 1
+        connection.exec_driver_sql("PRAGMA max_page_count=1")  # what SQLite says of a full disk
+    found = [browser.post("/label", {"row": row, "label": 1, "why": i}) for i in range(60)]
+    refused = [one for one in found if one.status_code == 503]
+    assert refused
+    assert "full" in refused[0].json()["error"]["message"]
+    assert "was not stored" in refused[0].json()["error"]["message"]
+    assert browser.get("/").status_code == 200
+    assert len(session._opinions.entries) == 60 - len(refused)
+
+
+def test_a_vanished_data_file_is_said_and_labels_go_on(session_of, tmp_path):
+    data = tmp_path / "rows.svm"
+    data.write_text("1 1:1\n")
+    with page_of(session_of(refit_every=0, path=str(data))) as (place, access):
+        browser = Browser(place, access)
+        data.unlink()
+        assert "rows.svm is gone" in browser.get("/").text
+        found = browser.post("/label", {"row": browser.row, "label": 1})
+        assert found.status_code == 200
+        assert "is gone" in found.json()["problems"]
 
 
 def test_a_failed_refit_is_on_the_page(opened, browser, monkeypatch):

@@ -99,10 +99,20 @@ class Means:
             return (dense - self.centre) * units
         rows = block.as_sparse()
         matrix = rows.to_csr()
-        places = np.searchsorted(self.columns, matrix.indices)
+        places = _places(self.columns, matrix.indices, matrix.shape[1])
         assert block.factors is not None
         values = matrix.data * np.repeat(block.factors, np.diff(matrix.indptr)) * units[places]
-        return sp.csr_array((values, places, matrix.indptr), shape=(block.n_rows, len(self.columns)))
+        begins = matrix.indptr.astype(np.int32)  # fewer than 2^31 non-zeros: there are some thousand rows
+        return sp.csr_array((values, places, begins), shape=(block.n_rows, len(self.columns)))
+
+
+def _places(columns: Integers, wanted: Any, n_features: int) -> npt.NDArray[np.int32]:
+    """Where columns are among sorted ones, which have them all: by a table, where that is no larger than the rows."""
+    if n_features > len(wanted):
+        return np.searchsorted(columns, wanted).astype(np.int32)
+    table = np.empty(n_features, dtype=np.int32)
+    table[columns] = np.arange(len(columns), dtype=np.int32)
+    return table[wanted]
 
 
 def fine_share(inliers: Block | None) -> float:

@@ -20,6 +20,9 @@ Doubles = npt.NDArray[np.float64]
 
 TOP = 100
 _SHOWN = 8
+_NAMED = 60
+"""Features whose names are looked at to find those that are shown."""
+
 
 
 @dataclass(frozen=True)
@@ -80,9 +83,11 @@ def changes(
     shown = np.union1d(first, earlier)
     columns, change = _weights(rows, shown, old, new)
     order = np.argsort(-np.abs(change), kind="stable")
-    chosen = {sign: [i for i in order if sign * change[i] > 0][:_SHOWN] for sign in (1, -1)}
+    chosen = {sign: [i for i in order if sign * change[i] > 0][:_NAMED] for sign in (1, -1)}
     named = names([int(columns[i]) for both in chosen.values() for i in both], shown.tolist())
-    gained, lost = (tuple(Weighed(named[int(columns[i])], float(change[i])) for i in chosen[sign]) for sign in (1, -1))
+    gained, lost = (
+        _apart([Weighed(named[int(columns[i])], float(change[i])) for i in chosen[sign]]) for sign in (1, -1)
+    )
     return Changes(
         top,
         len(np.intersect1d(first, earlier)),
@@ -103,6 +108,25 @@ def _moved(rows: Integers, was: Ranking, now: Ranking, labels: Labels, rose: boo
     return tuple(
         Moved(int(rows[i]), int(was.places[rows[i]]) + 1, int(now.places[rows[i]]) + 1) for i in order if by[i] > 0
     )
+
+
+def _apart(weighed: Sequence[Weighed]) -> tuple[Weighed, ...]:
+    """Those that say something new: of tokens of which one is nearly the other, the first."""
+    found: list[Weighed] = []
+    for one in weighed:
+        if not any(_overlap(one.feature, other.feature) for other in found):
+            found.append(one)
+        if len(found) == _SHOWN:
+            break
+    return tuple(found)
+
+
+def _overlap(one: str, other: str) -> bool:
+    """Whether one of two tokens, of which one is of characters and so in quotes, is the other but for one at an end."""
+    if "'" not in (one[:1], other[:1]):
+        return False
+    short, long = sorted((one.strip("'"), other.strip("'")), key=len)
+    return short in long or short[1:] in long or short[:-1] in long
 
 
 def _weights(rows: Rows, shown: Integers, old: Model, new: Model) -> tuple[Integers, Doubles]:

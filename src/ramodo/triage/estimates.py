@@ -4,18 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from itertools import combinations
 
 import numpy as np
 import numpy.typing as npt
 
-from .labels import INLIER, OUTLIER, Opinions
+from .labels import INLIER, OUTLIER, UNSURE, Opinions
 from .queues import ABOVE, BELOW, CUTOFF, NEAR, SCORE, VARIETY, Ranking
 from .store import Entry
 
 _TENS = 10
 _RECENT = 20
 """Rows of the top that were looked at last: those that follow are no better."""
+
+_WIDTHS = (60, 300, 900, 3600, 6 * 3600, 86_400, 7 * 86_400, 30 * 86_400)
+"""Seconds of a span of time: a minute, five, a quarter of an hour, an hour, six, a day, a week, a month."""
+
+_MOST_SPANS = 30
 
 _DRAWS = 4000
 _FEWEST_DRAWN = 10
@@ -33,6 +39,21 @@ class Ten:
     first: int
     n_rows: int
     n_outliers: int
+
+
+@dataclass(frozen=True)
+class Span:
+    """Labels from a time on, in UTC, and who gave them."""
+
+    begin: str
+    outliers: int
+    inliers: int
+    unsure: int
+    who: tuple[str, ...]
+
+    @property
+    def n_labels(self) -> int:
+        return self.outliers + self.inliers + self.unsure
 
 
 @dataclass(frozen=True)
@@ -66,6 +87,25 @@ def by_tens(entries: Sequence[Entry], queues: Sequence[str] = (SCORE, VARIETY)) 
     labels = list(seen.values())
     parts = [labels[i : i + _TENS] for i in range(0, len(labels), _TENS)]
     return [Ten(1 + _TENS * i, len(part), part.count(OUTLIER)) for i, part in enumerate(parts)]
+
+
+def over_time(entries: Sequence[Entry]) -> list[Span]:
+    """Labels of spans of time of equal width, the narrowest of some by which there are few of them."""
+    times = [datetime.fromisoformat(entry.at).timestamp() for entry in entries]
+    if not times:
+        return []
+    width = next((w for w in _WIDTHS if max(times) - min(times) <= (_MOST_SPANS - 1) * w), _WIDTHS[-1])
+    found: dict[int, list[Entry]] = {}
+    for entry, at in zip(entries, times, strict=True):
+        found.setdefault(int(at // width), []).append(entry)
+    return [_span(number * width, found.get(number, [])) for number in range(min(found), max(found) + 1)]
+
+
+def _span(begin: float, entries: Sequence[Entry]) -> Span:
+    labels = [entry.label for entry in entries]
+    counts = tuple(labels.count(label) for label in (OUTLIER, INLIER, UNSURE))
+    at = datetime.fromtimestamp(begin, UTC).strftime("%Y-%m-%d %H:%M")
+    return Span(at, *counts, tuple(sorted({entry.who for entry in entries})))
 
 
 def agreements(opinions: Opinions) -> list[Agreement]:

@@ -29,7 +29,7 @@ def read_labels(path: str) -> list[tuple[str, int]]:
 def write_labels(path: Path, table: Table, opinions: Opinions) -> None:
     """A line for each row with a label."""
     lines = []
-    for row in sorted(opinions.rows()):
+    for row in opinions.rows():
         held = opinions.of_row(row)
         who = "; ".join(sorted(held))
         lines.append((table.id_of(row), opinions.label(row), who, "yes" if len(set(held.values())) > 1 else "no"))

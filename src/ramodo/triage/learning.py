@@ -37,10 +37,11 @@ class Learner:
 
     @property
     def status(self) -> Status:
-        """As of now."""
+        """As of now; who has asked sees it working, also before it has begun."""
         with self._changed:
-            running = self._status.working
-            return replace(self._status, seconds=time.perf_counter() - self._started) if running else self._status
+            if self._status.working:
+                return replace(self._status, seconds=time.perf_counter() - self._started)
+            return Status(True, "beginning") if self._asked else self._status
 
     def ask(self) -> None:
         """Fit as soon as possible; returns at once."""

@@ -21,6 +21,7 @@ from ..data.opening import DataError
 from ..formats import FormatError
 from ..options import OptionError
 from ..web import Access, Place, application, csrf_of
+from ..web.errors import on_http_error
 from .queues import CUTOFF, PURPOSES, SCORE, SECOND, VARIETY
 from .session import NAMES, TriageSession
 from .store import StoreError
@@ -127,6 +128,14 @@ class Pages:
 
         return handle
 
+    async def refusal(self, request: Request, error: Exception) -> Response:
+        """What is wrong with a request, for a browser as a page that leads back."""
+        assert isinstance(error, HTTPException)
+        if "text/html" not in request.headers.get("accept", ""):
+            return await on_http_error(request, error)
+        values = {"who": self._who(request), "csrf": csrf_of(request), "here": "", "said": error.detail}
+        return HTMLResponse(self._rendered("error.html", **values), error.status_code)
+
     def _rendered(self, template: str, **values: Any) -> str:
         common = {"session": self.session, "names": NAMES, "id_of": self.session.id_of}
         return self._pages.get_template(template).render(**common, **values)
@@ -161,12 +170,8 @@ class Pages:
         return "changes.html", {"changes": found, "versions": self.session.versions(), "largest": largest}
 
     def _summary_page(self, request: Request, who: str) -> tuple[str, dict[str, Any]]:
-        summary, hours = self.session.summary(), dict[str, dict[Any, Any]]()
-        for entry in summary.over_time:
-            one = hours.setdefault(entry.at[:13].replace("T", " ") + ":00", {1: 0, -1: 0, 0: 0, "who": set()})
-            one[entry.label] += 1
-            one["who"].add(entry.who)
-        return "summary.html", {"summary": summary, "days": hours}
+        summary = self.session.summary()
+        return "summary.html", {"summary": summary, "most": max((one.n_labels for one in summary.over_time), default=0)}
 
     def _files_page(self, request: Request, who: str) -> tuple[str, dict[str, Any]]:
         return "files.html", {"exports": EXPORTS}
@@ -335,4 +340,7 @@ def _largest(amounts: Any) -> float:
 
 def app_of(session: TriageSession, place: Place, access: Access) -> Starlette:
     """The application of a session, behind all layers."""
-    return application(Pages(session, place).routes(), place, access, max_body=MAX_BODY)
+    pages = Pages(session, place)
+    found = application(pages.routes(), place, access, max_body=MAX_BODY)
+    found.add_exception_handler(HTTPException, pages.refusal)
+    return found

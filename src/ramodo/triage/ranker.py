@@ -4,21 +4,20 @@ from __future__ import annotations
 
 import threading
 from collections import OrderedDict
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from ..explain.explanation import Explanation, Group
-from ..explain.naming import explained
+from ..explain.naming import explained, names_of
 from ..explain.reasons import RowExplanation
 from ..formats import Table, TextOptions
-from ..formats.text import token_names
 from .queues import Ranking
 
 GROUPED = 200
-"""Rows from the top that are searched for groups."""
+"""Most rows that are searched for groups: those above the cut-off and near it, since others have no reason in common."""
 
 _REASONS = 10
 _KEPT = 500
@@ -33,7 +32,6 @@ class Ranked:
         self.scores: npt.NDArray[np.float64] = detector.outlier_scores_
         self.threshold = float(detector.threshold_)
         self.ranking = Ranking.of(self.scores, self.threshold)
-        self.names = namer(detector, table, texts)
         self._ascending = np.sort(self.scores)
         self._groups: tuple[Group, ...] | None = None
         self._known: OrderedDict[int, RowExplanation] = OrderedDict()
@@ -59,9 +57,15 @@ class Ranked:
         """Why rows have their scores."""
         return explained(self.detector, self.table, rows, self.scores, _REASONS, self.texts)
 
+    def names(self, columns: Sequence[int], rows: Sequence[int]) -> dict[int, str]:
+        """Names of columns, looked for in some rows first where they are tokens of text."""
+        name_of = names_of(self.detector, self.table, columns, self.texts, rows)
+        return {column: name_of(column) or f"feature {column}" for column in columns}
+
     def group(self, labelled: set[int]) -> None:
         """Look for rows at the top that are outliers for the same reason; takes a moment."""
-        rows = [row for row in self.ranking.order[: 2 * GROUPED].tolist() if row not in labelled][:GROUPED]
+        highest = self.ranking.order[: self.ranking.n_above + self.ranking.n_near].tolist()
+        rows = [row for row in highest if row not in labelled][:GROUPED]
         found = self.explain(rows)
         with self._lock:
             for row, one in zip(rows, found, strict=True):
@@ -72,19 +76,3 @@ class Ranked:
     def groups(self) -> tuple[Group, ...]:
         """Of rows that are outliers for the same reason; none until they were looked for."""
         return self._groups or ()
-
-
-def namer(detector: Any, table: Table, texts: TextOptions) -> Callable[[Sequence[int], Sequence[int]], dict[int, str]]:
-    """Names of columns, looked for in some rows where they are tokens of text."""
-    known = getattr(detector, "feature_names_in_", None)
-    first = 0 if table.zero_based is None or table.zero_based else 1
-
-    def names(columns: Sequence[int], rows: Sequence[int]) -> dict[int, str]:
-        if known is not None:
-            return {column: str(known[column]) for column in columns}
-        found = {column: f"feature {column + first}" for column in columns}
-        if table.texts is not None:
-            found |= token_names([table.texts[row] for row in rows], columns, texts)
-        return found
-
-    return names

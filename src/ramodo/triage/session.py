@@ -19,7 +19,7 @@ from .learning import Learner, Show, Status
 from .nearest import Inliers
 from .queues import CUTOFF, PURPOSES, SCORE, SECOND, VARIETY, by_score, by_variety, near_cutoff
 from .ranker import Ranked
-from .store import Entry, Said, Store, Version
+from .store import Said, Store, Version
 from .view import View, view
 
 NAMES = {OUTLIER: "outlier", INLIER: "inlier", UNSURE: "unsure"}
@@ -29,9 +29,6 @@ _LEASE = 300.0
 
 _OFFERED = 2000
 """Rows of a queue that are tried, until one is free."""
-
-_SHOWN_OF_GROUP = 3
-"""Rows of a group that are to be seen before all of them are labelled."""
 
 _LONGEST_NAME = 100
 _MOST_FOUND = 50
@@ -74,7 +71,8 @@ class Kind:
 
     @property
     def shown(self) -> tuple[int, ...]:
-        return self.rows[:_SHOWN_OF_GROUP]
+        """The highest, the lowest and one between: what they have in common, the others have."""
+        return tuple(dict.fromkeys((self.rows[0], self.rows[len(self.rows) // 2], self.rows[-1])))
 
 
 @dataclass(frozen=True)
@@ -83,7 +81,7 @@ class Summary:
 
     counts: dict[str, int]
     tens: list[estimates.Ten]
-    over_time: list[Entry]
+    over_time: list[estimates.Span]
     agreements: list[estimates.Agreement]
     left: estimates.Left | None
     stop: bool
@@ -129,7 +127,7 @@ class TriageSession:
         self._detector, self._rows = detector, detector._open(self.table.X)
         self._unlabeled = detector._unlabeled(self._rows)
         self._store = Store.open(store, self._rows.fingerprint())
-        self._opinions, self._labelled = Opinions(), set[int]()
+        self._opinions = Opinions()
         self._analysts: dict[str, Analyst] = {}
         self._lock, self._learned_from = threading.RLock(), 0
         self._back_to: int | None = None
@@ -186,7 +184,7 @@ class TriageSession:
         self._sync()
         analyst = self.analyst(who)
         held = [] if analyst.trail else [row for row, name in self._store.leased().items() if name == analyst.name]
-        offered = [row for row in held if row not in self._labelled] or self._offered(analyst)
+        offered = [row for row in held if row not in self.labelled] or self._offered(analyst)
         row = self._store.lease(analyst.name, offered, self._lease, self._opinions.last)
         if row is not None:
             analyst.went_to(row)
@@ -232,7 +230,7 @@ class TriageSession:
 
     def _offered(self, analyst: Analyst, but: set[int] = frozenset()) -> list[int]:  # type: ignore[assignment]
         """Rows of a queue that are not labelled, and that the analyst has not passed over."""
-        gone = self._labelled | set(analyst.trail) | but
+        gone = self.labelled | set(analyst.trail) | but
         ranked = self._ranked
         queue: Iterator[int]
         if analyst.queue == VARIETY:
@@ -240,8 +238,8 @@ class TriageSession:
         elif analyst.queue == CUTOFF:
             queue = near_cutoff(ranked.ranking, gone)
         elif analyst.queue == SECOND:
-            others = [row for row in self._labelled if analyst.name not in self._opinions.of_row(row)]
-            queue = iter(sorted(set(others) - set(analyst.trail)))
+            others = [row for row in self._opinions.rows() if analyst.name not in self._opinions.of_row(row)]
+            queue = (row for row in others if row not in analyst.trail)
         else:
             queue = by_score(ranked.ranking, gone)
         return list(islice(queue, _OFFERED))
@@ -251,7 +249,7 @@ class TriageSession:
     @property
     def labelled(self) -> set[int]:
         """Rows that somebody holds a label of."""
-        return self._labelled
+        return self._opinions.labelled
 
     def label(self, row: int, label: int, who: str | None = None, *, advance: bool = True) -> int | None:
         """Store a label, 1 outlier, -1 inlier, 0 unsure; once it is on the disk, returns the next row of the queue.
@@ -263,7 +261,7 @@ class TriageSession:
         analyst = self.analyst(who)
         analyst.went_to(row)
         last = self._opinions.last
-        passed = [other for other in analyst.ahead if other not in self._labelled]  # who went back goes on from there
+        passed = [other for other in analyst.ahead if other not in self.labelled]  # who went back goes on there
         offered = [*passed, *self._offered(analyst, {row})] if advance else []
         said = Said(row, label, analyst.queue, self._ranked.ranking.stratum(row))
         following = self._store.add(analyst.name, self._ranked.version, [said], offered, self._lease, last)
@@ -277,7 +275,7 @@ class TriageSession:
         """Label all rows of a kind that have no label yet, to be undone together; returns how many."""
         self._check_label(label)
         analyst = self.analyst(who)
-        rows = [row for row in kind.rows if row not in self._labelled]
+        rows = [row for row in kind.rows if row not in self.labelled]
         if rows:
             said = [Said(row, label, "group", self._ranked.ranking.stratum(row)) for row in rows]
             self._store.add(analyst.name, self._ranked.version, said)
@@ -305,7 +303,7 @@ class TriageSession:
         """Rows at the top without label that are outliers for the same reason: largest kind first."""
         ranked, found = self._ranked, []
         for number, group in enumerate(ranked.groups):
-            rows = tuple(row for row in group.rows if row not in self._labelled)
+            rows = tuple(row for row in group.rows if row not in self.labelled)
             if len(rows) > 1:
                 reasons = tuple(driver.feature for driver in group.drivers)
                 found.append(Kind(number, ranked.version, rows, reasons, group.drivers))
@@ -324,7 +322,6 @@ class TriageSession:
             found = self._store.since(self._opinions.last)
             if found:
                 self._opinions.add(found)
-                self._labelled = set(self._opinions.rows())
 
     # ---- learning ------------------------------------------------------------------------------------------------
 
@@ -341,7 +338,7 @@ class TriageSession:
     @property
     def pending(self) -> int:
         """Entries that the model has not learned from."""
-        return sum(entry.id > self._learned_from for entry in self._opinions.entries)
+        return self._opinions.after(self._learned_from)
 
     def refit(self, wait: bool = False) -> None:
         """Learn from all labels, in the background unless told to wait."""
@@ -374,7 +371,7 @@ class TriageSession:
     def _learn_if_due(self, after: bool = False) -> None:
         """Ask for a fit after enough labels; those that come while one is running are looked at `after` it."""
         due = self.refit_every > 0 and self.pending >= self.refit_every
-        if due and (after or not self.status.working) and (self.labels() == OUTLIER).any():
+        if due and (after or not self.status.working) and self.counts["outliers"] > 0:
             self._back_to = None
             self._learner.ask()
 
@@ -410,7 +407,7 @@ class TriageSession:
         with self._lock:
             self._ranked, self._inliers, self._learned_from = after, None, last
         show("looking for kinds of outliers", 0.8)
-        after.group(self._labelled)
+        after.group(self.labelled)
         self._learn_if_due(after=True)
 
     def _entry_of(self, version: int) -> int:
@@ -419,7 +416,7 @@ class TriageSession:
 
     def group(self) -> None:
         """Look for kinds of outliers under the model that ranks; models that are learned later do it by themselves."""
-        self._ranked.group(self._labelled)
+        self._ranked.group(self.labelled)
 
     # ---- what labels tell ----------------------------------------------------------------------------------------
 
@@ -432,10 +429,10 @@ class TriageSession:
         """Precision, agreement, what is left, and when to stop."""
         self._sync()
         standing, counts = self._opinions.standing(), self.counts
-        left = estimates.left(standing, self._ranked.ranking, self._labelled)
+        left = estimates.left(standing, self._ranked.ranking, self.labelled)
         stop, advice = estimates.advice(standing, counts["outliers"], left)
         agree = estimates.agreements(self._opinions)
-        return Summary(counts, estimates.by_tens(standing), standing, agree, left, stop, advice)
+        return Summary(counts, estimates.by_tens(standing), estimates.over_time(standing), agree, left, stop, advice)
 
     def problems(self) -> list[str]:
         """What is wrong around the session, for people."""

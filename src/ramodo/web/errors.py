@@ -21,7 +21,8 @@ log = logging.getLogger("ramodo.web")
 
 PAGE = """<!doctype html>
 <html lang="en">
-<head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>{title}</title></head>
+<head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>{title}</title>
+<link rel="icon" href="data:,"></head>
 <body><h1>{title}</h1><p>{message}</p></body></html>
 """
 
