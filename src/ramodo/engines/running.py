@@ -197,7 +197,10 @@ class ClusterRunner:
             one.belongs_to(array)
             return one, 0
         payload = wire.narrowed(buffer)
-        there[_content(buffer.raw())] = one = _Sent(self._held(payload))
+        held = self._held(payload)
+        with self._losses_explained():
+            self._client.replicate(futures_of(held))  # or else blocks would travel to the worker that has it
+        there[_content(buffer.raw())] = one = _Sent(held)
         one.belongs_to(array)
         return one, len(payload)
 
