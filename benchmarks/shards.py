@@ -24,7 +24,7 @@ def shard(seed: int, n_rows: int, n_features: int, length: int) -> sp.csr_matrix
 
 
 def documents(seed: int, n_rows: int, n_features: int, length: int) -> sp.csr_matrix:
-    """Rows of so many words each, drawn by Zipf's law, and 1 for each word that is there; every fiftieth is of rare ones.
+    """Rows of so many words each, drawn by Zipf's law, and 1 for each that is there; every fiftieth has rare ones.
 
     A word drawn twice is there once, so that rows have fewer non-zeros than words.
     """

@@ -46,8 +46,8 @@ class _Sent:
 
     parcel: Delayed
     owners: set[int] = field(default_factory=set)
-    functions: dict[bytes, Delayed] = field(default_factory=dict)
-    """What has this array in it, packed without it."""
+    functions: dict[str, Delayed] = field(default_factory=dict)
+    """What has this array in it, packed without it, by its content."""
 
     def belongs_to(self, array: Any) -> None:
         """Keep this for as long as that array is here."""
@@ -174,10 +174,11 @@ class ClusterRunner:
         found = [self._held_array(array) for array in arrays]
         n_sent = sum(n for _, n in found)
         known = found[0][0].functions if found else {}
-        if n_sent or body not in known:
-            known[body] = self._held(body)
+        content = _content(body)
+        if n_sent or content not in known:
+            known[content] = self._held(body)
             n_sent += len(body)
-        return [known[body], *(one.parcel for one, _ in found)], n_sent
+        return [known[content], *(one.parcel for one, _ in found)], n_sent
 
     def _held(self, payload: bytes) -> Delayed:
         """As a task, whose payload the scheduler has: a worker that dies does not take the only copy with it."""
@@ -191,12 +192,15 @@ class ClusterRunner:
         array: Any = memoryview(buffer).obj
         one = next((one for one in there.values() if id(array) in one.owners), None)
         if one is None or array.flags.writeable:  # and may have changed since then
-            one = there.get(_content(buffer))
+            one = there.get(_content(buffer.raw()))
         if one is not None and all(future.status in ("pending", "finished") for future in futures_of(one.parcel)):
             one.belongs_to(array)
             return one, 0
         payload = wire.narrowed(buffer)
-        there[_content(buffer)] = one = _Sent(self._held(payload))
+        held = self._held(payload)
+        with self._losses_explained():
+            self._client.replicate(futures_of(held))  # or else blocks would travel to the worker that has it
+        there[_content(buffer.raw())] = one = _Sent(held)
         one.belongs_to(array)
         return one, len(payload)
 
@@ -233,5 +237,5 @@ class ClusterRunner:
             raise ClusterError(f"the Dask scheduler at {scheduler} was lost; nothing was written.") from None
 
 
-def _content(buffer: pickle.PickleBuffer) -> str:
-    return blake2b(buffer.raw(), digest_size=16).hexdigest()
+def _content(data: bytes | memoryview) -> str:
+    return blake2b(data, digest_size=16).hexdigest()
