@@ -170,7 +170,7 @@ def _summarize(
     found = detector.diagnose().warnings if hasattr(detector, "diagnose") else ()
     if found:
         facts["to check" if not as_json else "warnings"] = list(found) if as_json else found[0]
-    listed = top_rows(scores, top, explain, every=every or as_json)
+    listed = top_rows(scores, float(detector.threshold_), top, explain, every=every or as_json)
     if as_json:
         facts["top"] = [_as_json(table, scores, row) for row in listed]
     print_facts(facts, as_json, to_error=to_error)

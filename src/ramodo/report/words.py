@@ -107,7 +107,7 @@ def of_kind(content: Content, place: int, n: int, name: Shorten) -> str:
     like = "" if n == 1 else f" and {rows(n - 1)} like it"
     if why is not None and why.lacks.contribution > sum(r.contribution for r in raising):
         return f"{like}: {name(why.lacks.in_words())}"
-    return f"{like}: {listed([quoted(name(r.feature)) for r in raising])}" if raising else like
+    return f"{like}: {listed([quoted(name(r.in_words())) for r in raising])}" if raising else like
 
 
 def of_noise(content: Content, diagnosis: Diagnosis) -> str:
@@ -145,7 +145,7 @@ def _of_highest(content: Content, name: Shorten) -> str:
     assert content.explanation is not None
     highest = content.explanation[0]
     raising = [reason for reason in highest.reasons if reason.contribution > 0][:3]
-    reasons = _by([(name(reason.feature), reason.value == 0) for reason in raising], "it lacks")
+    reasons = _by([(name(reason.feature), reason.value == 0 and not reason.shown) for reason in raising], "it lacks")
     row = name(content.id_of(int(content.table[0])))
     return f"The highest score, {number(highest.score)}, is that of row “{row}”{reasons}."
 
@@ -162,7 +162,7 @@ def quoted(name: str) -> str:
 
 def is_run(name: str) -> bool:
     """Whether a feature is a run of characters of a document: those are in single quotes."""
-    return len(name) > 2 and name[0] == name[-1] == "'"
+    return len(name) > 2 and name[-1] == "'" and (name[0] == "'" or ": '" in name)
 
 
 def _by(causes: Sequence[tuple[str, bool]], lack: str) -> str:
