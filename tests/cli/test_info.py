@@ -174,10 +174,7 @@ def test_a_model_without_tokens(ok, files, tmp_path):
     (tmp_path / "new.log").write_text("POST /admin/../../etc/passwd 500\n")
     (row,) = json.loads(ok("explain", tmp_path / "model", tmp_path / "new.log", "--top", 12, "--json"))
     names = [reason["feature"] for reason in row["reasons"]]
-    assert names == [
-        "'admin/../../etc'",
-        "'passwd'",
-    ]  # runs that stand out: no more
+    assert names == ["'POST /admin/../../etc/passwd 500'"]  # all of it is odd: one fact, however many are asked for
     assert all(name.strip("'") in (tmp_path / "new.log").read_text() for name in names)
     total = sum(r["contribution"] for r in row["reasons"]) + row["lacks"]["contribution"] + row["rest"]
     assert total == pytest.approx(row["score"])

@@ -10,13 +10,10 @@ from ..explain.explanation import Driver
 from ..insight.diagnosis import Diagnosis
 from ..insight.figures import FLAGGED, SAMPLED
 from ..insight.guarantees import guarantee_of
-from ..insight.noise import flags_of_noise
+from ..insight.noise import MANY, flags_of_noise
 from .content import SHOWN, Content
 
 Shorten = Callable[[str], str]
-
-_MANY = 100
-"""So many flags are more than most people look at one by one."""
 
 _AGREE = 0.5
 """Rank correlation of a view with all of them from which it agrees."""
@@ -114,17 +111,17 @@ def of_noise(content: Content, diagnosis: Diagnosis) -> str:
     """How many flags say little; nothing where flags are few and views agree."""
     expected = flags_of_noise(content.detector, len(content.scores))
     agree = min(diagnosis.views.values(), default=1.0) >= _AGREE
-    if content.n_flagged < _MANY and agree:
+    if content.n_flagged < MANY and agree:
         return ""
     said = (
         [] if agree else ["The views do not all see the same rows as outliers: each row says which views put it there."]
     )
-    if content.n_flagged >= _MANY and expected is not None:
+    if content.n_flagged >= MANY and expected is not None:
         said.append(
             f"Rows without any outlier among them would give about {expected:,} flags with this cut-off, and here are "
             f"{content.n_flagged:,}."
         )
-    if content.n_flagged >= _MANY:
+    if content.n_flagged >= MANY:
         said.append("Look at the kinds from the top, and stop where they become ordinary.")
     return " ".join(said)
 
