@@ -7,6 +7,7 @@ cost is the non-zeros of the row and of its nearest references; the number of fe
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -52,14 +53,17 @@ def explain(
     passages: PassagesOf | None = None,
     frequencies: Any = None,
     enough: bool = False,
+    in_full: int | None = None,
 ) -> Explanation:
     """Reasons for the score of each row. `scores` are those of the rows, `known` those of the training rows.
 
     `shown` gives, for columns and values there, values that people know: the counts of tokens that are weighed.
     `frequencies` are those of the tokens in the training documents. With `enough`, rows have more reasons than `top`
-    where some more explain 80 % of the score.
+    where some more explain 80 % of the score. Rows after the first `in_full` have no reasons: what is known of them is
+    enough to put them into groups.
     """
     parts = model.parts()
+    in_full = rows.n_rows if in_full is None else in_full
     compared = [number for number, part in enumerate(parts) if part.as_given is not None]
     typical = _Typical([part.as_given for part in parts if part.as_given is not None], shown or _as_they_are)
     explainer = kernels.Explainer(typical.columns, rows.n_features)
@@ -72,10 +76,15 @@ def explain(
         given = rows.part(start, min(start + _AT_ONCE, rows.n_rows))
         views, block = [part.view(given) for part in parts], given.as_sparse()
         found = explainer.explain(block, views, max(top, _STRONGEST))
-        added = model.breakdown(given, 1)
+        added = model.breakdown(given, 1) if start < in_full else {}
         explained, strongest = [], []
         for i, row in enumerate(_rows(block, found)):
-            score = float(scores[start + i])
+            strongest.append(typical.with_sides(row.strongest()))
+            score, percentile = float(scores[start + i]), float(percentiles[start + i])
+            if start + i >= in_full:
+                lacks = Lacks(row.lacking, row.n_lacking, ())
+                explained.append(RowExplanation(start + i, score, percentile, (), score - row.lacking, (), lacks=lacks))
+                continue
             lacked = typical.reasons(row.lacked.first(top), name_of)
             lacks = Lacks(row.lacking, row.n_lacking, lacked, typical.usual(row.lacked, name_of))
             runs = None if passages is None else passages(start + i, row.has.columns, row.has.contributions)
@@ -86,7 +95,7 @@ def explain(
                 RowExplanation(
                     start + i,
                     score,
-                    float(percentiles[start + i]),
+                    percentile,
                     reasons,
                     score - lacks.contribution - sum(reason.contribution for reason in reasons),
                     next(filter(None, (parts[number].nearest(views[number], i) for number in compared)), ()),
@@ -95,7 +104,6 @@ def explain(
                     len(facts),
                 )
             )
-            strongest.append(row.strongest())
         return _Block(explained, strongest, views, _columns(block), found.own)
 
     explained: list[RowExplanation] = []
@@ -112,7 +120,7 @@ def explain(
     sums.add(together.columns, together.sums)
     columns, totals = sums.top(max(top, _FEWEST_DRIVERS))
     most = list(zip(columns.tolist(), totals.tolist(), strict=True))
-    return Explanation(explained, most, strongest, name_of, passages)
+    return Explanation(explained, most, strongest, name_of, passages, n_features=len(typical.columns))
 
 
 class _Row(NamedTuple):
@@ -216,6 +224,11 @@ class _Typical:
         """The position among `columns` of each entry of a part's references; None if each has all columns."""
         return self._slots[part]
 
+    def with_sides(self, row: Strongest) -> Strongest:
+        """With the side of what is usual, absent values counted as 0, on which each value is."""
+        shares, means = self._shares(row.columns)
+        return replace(row, higher=self._shown(row.columns, row.values) > shares * means)
+
     def reasons(self, row: Strongest, name_of: Callable[[int], str]) -> tuple[Reason, ...]:
         """Contributions as named reasons."""
         shares, means = self._shares(row.columns)
@@ -245,28 +258,49 @@ class _Typical:
         """A run of characters; what is usual is said of its rarest token, since the run is at least as rare."""
         columns = has.columns[passage.members]
         shares, means = self._shares(columns)
+        if passage.circle is not None:
+            return _of_circle(passage, has.columns, has.values, means)
         rarest = int(np.lexsort((-has.contributions[passage.members], shares))[0])
         value = self._shown(columns[[rarest]], has.values[passage.members][[rarest]])
-        counted: dict[str, int] = {}
+        counted: tuple[int | None, int] = (None, 0)
         if frequencies is not None:
             rows = _looked_up(frequencies.columns, frequencies.documents, columns)
-            counted = {"rows": int(rows.min()), "n_rows": frequencies.n_documents}
+            counted = (int(rows.min()), frequencies.n_documents)
         return Reason(
             int(columns[rarest]),
-            f"'{passage.text}'",
+            passage.name,
             float(value[0]),
             passage.contribution,
             float(shares[rarest]),
             float(means[rarest]),
             passage.spans,
             len(columns),
-            **counted,
+            *counted,
         )
 
     def _shares(self, columns: Integers) -> tuple[Doubles, Doubles]:
         """The share of the references that have each feature, and its mean over those."""
         counts = _looked_up(self.columns, self._counts, columns)
         return counts / self._n, _looked_up(self.columns, self._sums, columns) / np.maximum(counts, 1)
+
+
+def _of_circle(passage: Passage, columns: Integers, values: Doubles, means: Doubles) -> Reason:
+    """An hour, or a day of the week; what is usual, where references are not spread around the whole circle."""
+    circle = passage.circle
+    assert circle is not None
+    value, mean = (circle.value(*pair.tolist()) for pair in (values[passage.members], means))
+    usual = f"usually around {circle.shown(mean)}" if np.hypot(*means) >= USUAL else "no time is usual"
+    return Reason(
+        int(columns[passage.members[0]]),
+        passage.name,
+        value,
+        passage.contribution,
+        1.0,
+        mean,
+        merged=len(passage.members),
+        shown=circle.shown(value),
+        usual=usual,
+    )
 
 
 def _as_they_are(_: npt.NDArray[Any], values: npt.NDArray[Any]) -> Doubles:
