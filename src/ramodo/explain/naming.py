@@ -10,7 +10,7 @@ import numpy as np
 from ..data.opening import open_block
 from ..formats import Table, TextOptions, blending
 from ..threads import n_threads
-from .contributions import explain
+from .contributions import Prepared, explain
 from .explanation import Explanation
 from .passages import Passages, passages
 from .reasons import Reason
@@ -31,10 +31,13 @@ def explained(
     texts: TextOptions,
     *,
     enough: bool = False,
+    prepared: Prepared | None = None,
+    together: bool = True,
 ) -> Explanation:
     """Why rows of a table have their scores: of documents, the runs of characters by which they stand out.
 
-    With `enough`, rows have more reasons than `top` where some more explain 80 % of the score.
+    With `enough`, rows have more reasons than `top` where some more explain 80 % of the score. `prepared` is what
+    `prepare` returns, for further calls; without `together`, what the rows have in common is left out.
     """
     taken, _ = open_block(table.X[rows])
 
@@ -54,8 +57,15 @@ def explained(
         passages=runs if table.is_text and not texts.vocabulary else None,
         frequencies=table.frequencies,
         enough=enough,
+        prepared=prepared,
+        together=together,
     )
     return found.named(names_of(detector, table, found.columns(), texts, rows))
+
+
+def prepare(detector: Any, table: Table, like: Prepared | None = None) -> Prepared:
+    """What `explained` needs of a detector, whatever the rows are."""
+    return Prepared(detector.model_, table.X.shape[1], blending.units_of(table), like)
 
 
 def reference_tokens(detector: Any, table: Table, options: TextOptions) -> dict[str, str] | None:
