@@ -18,7 +18,7 @@ from ..formats import Table, TextOptions
 from .queues import Ranking
 
 GROUPED = 200
-"""Most rows that are searched for groups: those above the cut-off and near it, since others have no reason in common."""
+"""Most rows that are searched for groups: those above the cut-off and near it; others have no reason in common."""
 
 _REASONS = 10
 _KEPT = 500
