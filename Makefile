@@ -46,11 +46,11 @@ lint: $(VENV)/lint
 	$(BIN)/mypy
 
 # One table each; the run at Webspam's shape needs 16 GB and several minutes, so it is asked for by name.
-BENCHMARKS := accuracy rankings instances discoveries labels logs triage framework files explanations reasons peers kernels news20 growth dense scale imports serving
+BENCHMARKS := accuracy rankings instances discoveries labels logs triage triage_load triage_refit framework files explanations reasons peers kernels news20 growth dense scale imports serving
 bench: $(addprefix bench-,$(BENCHMARKS))
 bench-all: bench bench-webspam
 bench-explanations: $(VENV)/bench
-bench-serving: $(VENV)/tests
+bench-serving bench-triage_load bench-triage_refit: $(VENV)/tests
 bench-scale: $(VENV)/tests
 bench-%: $(VENV)/installed
 	$(BIN)/python -m benchmarks.$*

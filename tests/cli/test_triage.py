@@ -1,7 +1,11 @@
 """`ramodo triage --headless`, and what the command refuses before any work."""
 
 import json
+import re
+import signal
+import subprocess
 import sys
+from contextlib import contextmanager
 
 import pytest
 
@@ -53,3 +57,38 @@ def test_what_is_refused(mail, monkeypatch, capsys, words, said):
     monkeypatch.chdir(mail)
     assert call(monkeypatch, "triage", "mail.txt", *words) == 2
     assert said in capsys.readouterr().err
+
+
+@contextmanager
+def serving(folder, *words):
+    """The command as a process, and the link that it prints."""
+    line = [sys.executable, "-c", "from ramodo.cli import main; main()", "triage", "mail.txt", "--method", "repen"]
+    line += ["--epochs", "1", "--no-browser", "--seed", "0", *words]
+    with subprocess.Popen(line, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+        try:
+            yield process, re.search(r"http://\S+", process.stdout.readline())[0]
+        finally:
+            process.kill()
+
+
+def test_a_kill_of_the_server_loses_nothing_that_it_acknowledged(mail):
+    httpx = pytest.importorskip("httpx")
+    with serving(mail) as (process, link), httpx.Client(follow_redirects=True, base_url=link.split("/?")[0]) as client:
+        page = client.get(link, headers={"accept": "text/html"}).text
+        csrf = re.search('name="csrf" content="(.+?)"', page)[1]
+        row, rows = int(re.search('data-row="([0-9]+)"', page)[1]), []
+        for _ in range(4):
+            found = client.post("/label", json={"row": row, "label": 1}, headers={"x-csrf-token": csrf})
+            assert found.status_code == 200
+            rows.append(row)
+            row = int(re.search('data-row="([0-9]+)"', found.json()["card"])[1])
+        process.send_signal(signal.SIGKILL)
+    with serving(mail, "--host", "0.0.0.0", "--allow-remote") as (process, link), httpx.Client() as client:
+        again = client.get(link, follow_redirects=True, headers={"accept": "text/html"}).text
+        assert int(re.search('data-row="([0-9]+)"', again)[1]) == row  # where it was left
+        exported = client.get(link.split("?")[0] + "export/labels.csv").text
+        assert sorted(int(line.split(",")[0]) for line in exported.splitlines()[1:]) == sorted(rows)
+        process.send_signal(signal.SIGINT)
+        said = process.stderr.read()
+        assert process.wait(30) == 0
+    assert "every machine that reaches this one" in said

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from in_page import after, press, row_of
 from report_pages import Page
 from served import page_of
 
@@ -21,24 +22,6 @@ def at(driver):
 
     yield open_
     assert page.log() == []
-
-
-def press(page, key):
-    from selenium.webdriver.common.action_chains import ActionChains
-
-    ActionChains(page.driver).send_keys(key).perform()
-
-
-def row_of(page):
-    return int(page.script("document.querySelector('.card').dataset.row"))
-
-
-def after(page, key):
-    """The row that is shown once a key has had its effect."""
-    before = row_of(page)
-    press(page, key)
-    page.wait(f"document.querySelector('.card').dataset.row !== '{before}'")
-    return row_of(page)
 
 
 def test_label_undo_refit_and_find_everything_again(session_of, planted, at):
@@ -72,6 +55,10 @@ def test_label_undo_refit_and_find_everything_again(session_of, planted, at):
         press(page, f"17{Keys.ENTER}")
         page.wait("document.querySelector('#found button')")
         assert page.script("document.querySelector('#found button').textContent") == "17"
+        exported = page.driver.execute_async_script(
+            "const done = arguments[0]; fetch('/export/labels.csv').then((found) => found.text()).then(done)"
+        )
+        assert len(exported.splitlines()) == 1 + 13
     labels = session.labels()
     session.close()
     again = session_of(refit_every=0)

@@ -9,6 +9,8 @@ import threading
 from pathlib import Path
 
 import pytest
+from in_page import after, row_of
+from report_pages import Page
 from served import Browser, page_of
 
 
@@ -101,3 +103,35 @@ def test_two_browsers_label_at_once(session_of, empty):
     again = session_of(store=empty, refit_every=0)
     assert again.counts["outliers"] == 10
     assert {entry.who for entry in again._opinions.entries} == {"ann", "ann 2"}
+
+
+def test_two_windows_label_by_keys_at_once(session_of, empty, driver):
+    """One browser, two analysts: cookies of 127.0.0.1 and of localhost are apart."""
+    session = session_of(store=empty, refit_every=0, who="ann")
+    with page_of(session) as (place, access):
+        pages = []
+        for address in (place.address, place.address.replace("127.0.0.1", "localhost")):
+            driver.switch_to.new_window("tab")
+            driver.get(access.link(place).replace(place.address, address))
+            pages.append(driver.current_window_handle)
+        shown = {}
+        for _ in range(3):
+            for page in pages:
+                driver.switch_to.window(page)
+                shown.setdefault(page, []).append(labelled_by_key(Page(driver)))
+        for page in pages:
+            driver.switch_to.window(page)
+            driver.close()
+        driver.switch_to.window(driver.window_handles[0])
+    assert len({row for rows in shown.values() for row in rows}) == 6
+    session.close()
+    again = session_of(store=empty, refit_every=0)
+    assert again.counts["outliers"] == 6
+    assert {entry.who for entry in again._opinions.entries} == {"ann", "ann 2"}
+
+
+def labelled_by_key(page):
+    page.wait("document.documentElement.dataset.ready === 'yes'")
+    row = row_of(page)
+    after(page, "o")
+    return row

@@ -29,6 +29,9 @@ if TYPE_CHECKING:
 _LOOKED = (10, 30, 100, 300)
 """Numbers of rows for which the summary says how many outliers were among them."""
 
+_TURN = 0.001
+"""Seconds for which a fit in the background may keep others from running: a fifth of what is usual in Python."""
+
 
 @dataclass(frozen=True)
 class Asked:
@@ -63,6 +66,7 @@ def run_triage(
     for name, value in (("--rows", asked.rows), ("--output", asked.output), ("--save", asked.save)):
         if value is not None:
             raise OptionError(f"{name} {value} was given without --headless; allowed: the exports of the page.")
+    sys.setswitchinterval(_TURN)
     host, port, allow_remote = place
     wanted = Place.asked(host, port, allow_remote=allow_remote)
     with _session(path, source, fitting, asked, quiet) as session:

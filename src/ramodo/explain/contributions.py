@@ -54,22 +54,20 @@ def explain(
     frequencies: Any = None,
     enough: bool = False,
     in_full: int | None = None,
+    prepared: Prepared | None = None,
+    together: bool = True,
 ) -> Explanation:
     """Reasons for the score of each row. `scores` are those of the rows, `known` those of the training rows.
 
     `shown` gives, for columns and values there, values that people know: the counts of tokens that are weighed.
     `frequencies` are those of the tokens in the training documents. With `enough`, rows have more reasons than `top`
     where some more explain 80 % of the score. Rows after the first `in_full` have no reasons: what is known of them is
-    enough to put them into groups.
+    enough to put them into groups. `prepared` saves what does not depend on the rows, for further calls; without
+    `together`, what the rows have in common is left out.
     """
-    parts = model.parts()
+    prepared = prepared or Prepared(model, rows.n_features, shown)
+    parts, compared, typical, explainer = prepared.parts, prepared.compared, prepared.typical, prepared.explainer
     in_full = rows.n_rows if in_full is None else in_full
-    compared = [number for number, part in enumerate(parts) if part.as_given is not None]
-    typical = _Typical([part.as_given for part in parts if part.as_given is not None], shown or _as_they_are)
-    explainer = kernels.Explainer(typical.columns, rows.n_features)
-    for number, part in enumerate(parts):
-        slots = typical.slots(compared.index(number)) if number in compared else np.empty(0, dtype=np.int32)
-        explainer.add_part(part.projection, part.references, slots)
     percentiles = 100 * np.searchsorted(np.sort(known), scores) / max(1, len(known))
 
     def of_block(start: int) -> _Block:
@@ -115,12 +113,33 @@ def explain(
         sums.add(block.columns, block.own)
         for of_part, view in zip(references, block.views, strict=True):
             of_part.add(view)
+    if not together:
+        return Explanation(explained, [], strongest, name_of, passages, n_features=len(typical.columns))
     nothing = SparseRows.empty(1, rows.n_features)
-    together = explainer.explain(nothing, [each.view() for each in references], rows.n_features)
-    sums.add(together.columns, together.sums)
+    common = explainer.explain(nothing, [each.view() for each in references], rows.n_features)
+    sums.add(common.columns, common.sums)
     columns, totals = sums.top(max(top, _FEWEST_DRIVERS))
     most = list(zip(columns.tolist(), totals.tolist(), strict=True))
     return Explanation(explained, most, strongest, name_of, passages, n_features=len(typical.columns))
+
+
+class Prepared:
+    """What explanations by a model need, whatever the rows are: may be used by several threads.
+
+    like : of a model that may have the same references, as one with other labels has; what is known of these is kept
+    """
+
+    def __init__(self, model: Model, n_features: int, shown: Shown | None, like: Prepared | None = None) -> None:
+        self.parts = model.parts()
+        self.compared = [number for number, part in enumerate(self.parts) if part.as_given is not None]
+        origins = [part.as_given for part in self.parts if part.as_given is not None]
+        known = None if like is None or not like.typical.is_of(origins) else like.typical
+        self.typical: _Typical = known or _Typical(origins, shown or _as_they_are)
+        self.explainer = kernels.Explainer(self.typical.columns, n_features)
+        for number, part in enumerate(self.parts):
+            own = number in self.compared
+            slots = self.typical.slots(self.compared.index(number)) if own else np.empty(0, dtype=np.int32)
+            self.explainer.add_part(part.projection, part.references, slots)
 
 
 class _Row(NamedTuple):
@@ -213,12 +232,16 @@ class _Typical:
     """The features of the reference rows: how many rows have each, and its mean over those, of values as shown."""
 
     def __init__(self, origins: list[Block], shown: Shown) -> None:
-        self._n, self._shown = sum(rows.n_rows for rows in origins), shown
+        self._origins, self._n, self._shown = origins, sum(rows.n_rows for rows in origins), shown
         self.columns: Integers = np.unique(np.concatenate([rows.features() for rows in origins]))
         self._slots = [rows.slots(self.columns) for rows in origins]
         self._counts, self._sums = np.zeros(len(self.columns), dtype=np.int64), np.zeros(len(self.columns))
         for rows, slots in zip(origins, self._slots, strict=True):
             rows.tally(slots, self._counts, self._sums, shown)
+
+    def is_of(self, origins: list[Block]) -> bool:
+        """Whether it is about these very rows."""
+        return len(origins) == len(self._origins) and all(a is b for a, b in zip(origins, self._origins, strict=True))
 
     def slots(self, part: int) -> Any:
         """The position among `columns` of each entry of a part's references; None if each has all columns."""

@@ -24,7 +24,6 @@ _NAMED = 60
 """Features whose names are looked at to find those that are shown."""
 
 
-
 @dataclass(frozen=True)
 class Moved:
     """A row, and its places before and after; the first is 1."""

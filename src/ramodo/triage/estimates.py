@@ -103,9 +103,9 @@ def over_time(entries: Sequence[Entry]) -> list[Span]:
 
 def _span(begin: float, entries: Sequence[Entry]) -> Span:
     labels = [entry.label for entry in entries]
-    counts = tuple(labels.count(label) for label in (OUTLIER, INLIER, UNSURE))
+    outliers, inliers, unsure = (labels.count(label) for label in (OUTLIER, INLIER, UNSURE))
     at = datetime.fromtimestamp(begin, UTC).strftime("%Y-%m-%d %H:%M")
-    return Span(at, *counts, tuple(sorted({entry.who for entry in entries})))
+    return Span(at, outliers, inliers, unsure, tuple(sorted({entry.who for entry in entries})))
 
 
 def agreements(opinions: Opinions) -> list[Agreement]:

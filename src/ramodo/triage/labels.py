@@ -104,7 +104,7 @@ class Opinions:
         """For a fit: 1 outlier, -1 inlier, 0 unknown or unsure."""
         found = np.zeros(n_rows, dtype=np.int8)
         for row in self.rows():
-            found[row] = self.label(row)
+            found[row] = self.label(row) or 0
         return found
 
     def last_batch(self, who: str) -> list[Entry]:

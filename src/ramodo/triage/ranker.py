@@ -10,14 +10,15 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from ..explain.contributions import Prepared
 from ..explain.explanation import Explanation, Group
-from ..explain.naming import explained, names_of
+from ..explain.naming import explained, names_of, prepare
 from ..explain.reasons import RowExplanation
 from ..formats import Table, TextOptions
 from .queues import Ranking
 
 GROUPED = 200
-"""Most rows that are searched for groups: those above the cut-off and near it, since others have no reason in common."""
+"""Most rows that are searched for groups: those above the cut-off and near it; others have no reason in common."""
 
 _REASONS = 10
 _KEPT = 500
@@ -27,7 +28,9 @@ _KEPT = 500
 class Ranked:
     """A detector with labels, the ranking of the rows, and why they stand where they stand."""
 
-    def __init__(self, detector: Any, table: Table, texts: TextOptions, version: int) -> None:
+    def __init__(
+        self, detector: Any, table: Table, texts: TextOptions, version: int, before: Ranked | None = None
+    ) -> None:
         self.detector, self.table, self.texts, self.version = detector, table, texts, version
         self.scores: npt.NDArray[np.float64] = detector.outlier_scores_
         self.threshold = float(detector.threshold_)
@@ -36,6 +39,8 @@ class Ranked:
         self._groups: tuple[Group, ...] | None = None
         self._known: OrderedDict[int, RowExplanation] = OrderedDict()
         self._lock = threading.Lock()
+        self._prepared: Prepared | None = None
+        self._like = None if before is None else before._prepared
 
     def percentile(self, row: int) -> float:
         """Share of the rows, in percent, that score lower."""
@@ -46,16 +51,24 @@ class Ranked:
         with self._lock:
             if row in self._known:
                 return self._known[row]
-        found = self.explain([row])[0]
+        found = self.explain([row], together=False)[0]
         with self._lock:
             self._known[row] = found
             while len(self._known) > _KEPT:
                 self._known.popitem(last=False)
         return found
 
-    def explain(self, rows: Sequence[int]) -> Explanation:
-        """Why rows have their scores."""
-        return explained(self.detector, self.table, rows, self.scores, _REASONS, self.texts)
+    def explain(self, rows: Sequence[int], together: bool = True) -> Explanation:
+        """Why rows have their scores, and what they have in common."""
+        ready, given = self.prepare(), (self.detector, self.table, rows, self.scores, _REASONS, self.texts)
+        return explained(*given, prepared=ready, together=together)
+
+    def prepare(self) -> Prepared:
+        """What explanations take most of their time for; kept, so that a row is shown at once."""
+        with self._lock:
+            if self._prepared is None:
+                self._prepared, self._like = prepare(self.detector, self.table, self._like), None
+            return self._prepared
 
     def names(self, columns: Sequence[int], rows: Sequence[int]) -> dict[int, str]:
         """Names of columns, looked for in some rows first where they are tokens of text."""

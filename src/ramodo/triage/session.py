@@ -384,11 +384,11 @@ class TriageSession:
         self._learned_from = self._opinions.last if last.back_to is None else last.entry
         return self._fitted(last.entry, last.version)
 
-    def _fitted(self, entry: int, version: int) -> Ranked:
+    def _fitted(self, entry: int, version: int, before: Ranked | None = None) -> Ranked:
         with self._lock:
             labels = self._opinions.until(entry).labels(self.n_rows)
         detector = self._detector._labeled(self._unlabeled, labels)
-        return Ranked(detector, self.table, self._text_options, version)
+        return Ranked(detector, self.table, self._text_options, version, before)
 
     def _learn(self, show: Show) -> None:
         self._sync()
@@ -397,7 +397,8 @@ class TriageSession:
             last, counts = self._opinions.last, self._opinions.counts()
         entry = last if back_to is None else self._entry_of(back_to)
         show(f"learning from {counts['outliers']:,} outliers and {counts['inliers']:,} inliers", 0.1)
-        after = self._fitted(entry, 0)
+        after = self._fitted(entry, 0, before)
+        after.prepare()
         show("comparing the rankings", 0.6)
         labels = self.labels()
         models = [(one.detector.model_, one.ranking) for one in (before, after)]
