@@ -10,7 +10,7 @@ ifneq ($(wildcard ../shared/data),)
 export RAMODO_DATA ?= $(abspath ../shared/data)
 endif
 
-.PHONY: demo test test-oldest test-spark test-mlflow test-portable wheels browser postgres lint bench bench-all experiments fuzz sanitize stubs clean
+.PHONY: demo test test-oldest test-spark test-mlflow test-portable docs wheels browser postgres lint bench bench-all experiments fuzz sanitize stubs clean
 
 demo: $(VENV)/installed
 	$(BIN)/python -m ramodo.demo
@@ -91,6 +91,10 @@ $(SANITIZED)/built: $(NATIVE) | $(BIN)/python
 	  -C build-dir=$(SANITIZED)/tree -C cmake.define.RAMODO_SANITIZE=address,undefined .
 	touch $@
 
+# The documentation, into build/site: open build/site/index.html. A warning, or a link to nothing, is an error.
+docs: $(VENV)/tests
+	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build
+
 # The sdist, a wheel made of it without an index, repaired; then both kinds of wheel tried in an environment of each Python
 # of this machine, with the lowest and the newest versions of what they need.
 wheels: $(VENV)/wheels
@@ -126,7 +130,7 @@ $(VENV)/installed: $(NATIVE) | $(BIN)/python
 	touch $@
 
 $(VENV)/tests: $(VENV)/installed pyproject.toml
-	$(BIN)/python -m pip install --quiet --editable '.[$(EXTRAS)]' --group test
+	$(BIN)/python -m pip install --quiet --editable '.[$(EXTRAS)]' --group test --group docs
 	touch $@
 
 $(VENV)/spark: $(VENV)/tests pyproject.toml

@@ -1,13 +1,14 @@
 """On a cluster, the same scores.
 
-Dask workers hold the rows; each stage asks them to map a function over their blocks, or to hand over some rows. Here two
-processes of one machine stand for the cluster. The scores have the bits that they have without it.
+Dask workers hold the rows; each stage asks them to map a function over their blocks, or to hand over some rows. Here
+two processes of one machine stand for the cluster. The scores have the bits that they have without it.
 """
 
 from __future__ import annotations
 
 import os
 import sys
+from itertools import pairwise
 
 import dask.array as da
 import matplotlib.pyplot as plt
@@ -23,7 +24,7 @@ if __name__ == "__main__":  # workers import this file
     n_rows, n_parts = (400, 3) if tiny else (4_000, 8)
     X, truth = make_ultrahigh(n_rows, 50_000, row_length=40, random_state=0)
     edges = np.linspace(0, n_rows, n_parts + 1).astype(int)
-    parts = [X[a:b] for a, b in zip(edges[:-1], edges[1:], strict=True)]
+    parts = [X[a:b] for a, b in pairwise(edges)]
     data = da.concatenate([da.from_delayed(delayed(part), part.shape, meta=part[:0]) for part in parts], axis=0)
 
     with (

@@ -1,7 +1,7 @@
 """Few samples, many genes.
 
-Two hundred samples with the counts of 20,000 genes; in three of them a pathway of 100 silent genes is switched on. There
-is one sample for a hundred genes, and still the three stand out, with the genes that make them do so.
+Two hundred samples with the counts of 20,000 genes; in three of them a pathway of 200 silent genes is switched on.
+There is one sample for a hundred genes, and still the three stand out, with the genes that make them do so.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ rng = np.random.default_rng(0)
 depth = rng.lognormal(0, 0.1, n_samples)  # how often each sample was read
 usual = rng.gamma(0.3, 2.0, n_genes)
 counts = rng.poisson(depth[:, None] * usual).astype(float)
-pathway, odd = rng.choice(np.flatnonzero(usual < 0.05), 100, replace=False), [7, 21, 148]
-counts[np.ix_(odd, pathway)] += rng.poisson(12, (3, 100))
+pathway, odd = rng.choice(np.flatnonzero(usual < 0.05), 200, replace=False), [7, 21, 148]
+counts[np.ix_(odd, pathway)] += rng.poisson(12, (3, 200))
 names = [f"gene {i}" for i in range(n_genes)]
 
 X = sp.csr_array(np.log1p(counts / depth[:, None]))

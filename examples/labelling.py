@@ -1,7 +1,7 @@
 """A loop of labels.
 
-Ten times the highest row without a label is looked at, and labelled. After each, `with_labels` learns from them in a moment. The
-figure compares how many outliers are among the rows looked at with the ranking that no label has touched.
+Forty times the highest row without a label is looked at, and labelled; after each, `with_labels` learns in a moment.
+The figure compares how many outliers are among the rows looked at with the ranking that no label has touched.
 """
 
 from __future__ import annotations
@@ -29,7 +29,9 @@ for _ in range(n_labels):
     detector = start.with_labels(X, labels) if (labels == 1).any() else start
 
 alone = np.concatenate([[0], np.cumsum(truth[np.argsort(-start.outlier_scores_)][:n_labels])])
-print(f"{int((truth == 1).sum())} outliers among {n_rows:,} rows; of {n_labels} rows looked at, {found[-1]} are outliers")
+print(
+    f"{int((truth == 1).sum())} outliers among {n_rows:,} rows; of {n_labels} rows looked at, {found[-1]} are outliers"
+)
 print(f"without labels {int(alone[-1])} of the highest {n_labels} are")
 
 figure, axes = plt.subplots(figsize=(7, 4), layout="constrained")

@@ -1,7 +1,7 @@
 """Attacks in a web server's log.
 
-Twenty requests of 8,000 are attacks, and nobody says which. Lines are read as text: words and runs of characters, the rare
-ones weighing most. The picture shows where the attacks are in the ranking, and why the highest line is there.
+Twenty requests of 8,000 are attacks, and nobody says which. Lines are read as text: words and runs of characters, the
+rare ones weighing most. The picture shows how many attacks have been seen by those who read the ranking from its top.
 """
 
 from __future__ import annotations
@@ -17,7 +17,6 @@ import numpy as np
 from ramodo import Consensus
 from ramodo.datasets import make_access_log
 from ramodo.formats import TextOptions, read
-from ramodo.plots import plot_reasons
 
 tiny = "RAMODO_TINY" in os.environ
 log = make_access_log(800 if tiny else 8_000, 20, random_state=0)
@@ -33,8 +32,13 @@ print(f"{table.X.shape[0]:,} lines, {attack.sum()} attacks: {attack[:20].sum()} 
 for row in order[:3]:
     print(f"{detector.outlier_scores_[row]:.1f}  {log.lines[row][:90]}")
 
-figure, (left, right) = plt.subplots(1, 2, figsize=(10, 4), layout="constrained")
-left.plot(np.cumsum(attack), color="tab:red")
-left.set(xscale="symlog", xlabel="lines looked at, highest first", ylabel="attacks found", ylim=(0, None))
-plot_reasons(detector.explain(table.X, top=8, rows=order[:1], names=table.names)[0], right)
+print(detector.explain(table.X, top=5, rows=order[:1], names=table.names))
+
+lines = np.arange(1, len(order) + 1)
+figure, axes = plt.subplots(figsize=(7, 4), layout="constrained")
+axes.step(lines, np.cumsum(attack), color="tab:red", label="by score")
+axes.step(lines, np.minimum(lines, attack.sum()), color="black", linestyle=":", label="the best that there is")
+axes.step(lines, lines * attack.mean(), color="tab:gray", label="by chance")
+axes.set(xscale="log", xlabel="lines read", ylabel="attacks among them")
+axes.legend()
 figure.savefig(sys.argv[1] if len(sys.argv) > 1 else "log.png", dpi=120)
