@@ -67,8 +67,13 @@ def main() -> None:
     print_table("Bytes that travel at 10^6 rows, 2 workers", travels, moved)
     costs = ["what", "read", "moved", "moved, by the model", "measured", "seconds, by the model"]
     print_table("Cost model", costs, model)
-    for name, columns, lines in (("scale", header, rows), ("moved", travels, moved), ("costs", costs, model)):
-        print_entries(name, "make bench-scale", columns, lines)
+    turns = f"{REPEATS} turns"
+    for name, runs, columns, lines in (
+        ("scale", turns, header, rows),
+        ("moved", "1 seed", travels, moved),
+        ("costs", turns, costs, model),
+    ):
+        print_entries(name, "make bench-scale", runs, columns, lines)
 
 
 def _scaling(one: Any, two: Any, rows: list[list[str]]) -> None:
