@@ -26,7 +26,7 @@ from ramodo.engines.dask import Moved
 from ramodo.engines.opening import rows_of
 
 from .shards import documents, on_workers, shard, together, write
-from .sizes import sized
+from .sizes import IS_TINY, sized
 from .table import print_entries, print_table, reached, side_by_side
 
 N_FEATURES, LENGTH, N_SHARDS = sized(1_000_000, 2000), sized(100, 20), sized(8, 2)
@@ -42,8 +42,9 @@ SHAPES = (
 
 @contextmanager
 def cluster_of(n_workers: int) -> Iterator[Any]:
-    """Processes with one thread each."""
-    options = {"threads_per_worker": 1, "host": "127.0.0.1", "dashboard_address": "127.0.0.1:0"}
+    """Processes with one thread each; in a tiny run threads of this one, which start at once."""
+    options: dict[str, Any] = {"threads_per_worker": 1, "dashboard_address": "127.0.0.1:0", "processes": not IS_TINY}
+    options |= {} if IS_TINY else {"host": "127.0.0.1"}
     with (
         LocalCluster(n_workers=n_workers, memory_limit=0, **options) as cluster,
         Client(cluster, set_as_default=False) as client,
@@ -67,8 +68,13 @@ def main() -> None:
     print_table("Bytes that travel at 10^6 rows, 2 workers", travels, moved)
     costs = ["what", "read", "moved", "moved, by the model", "measured", "seconds, by the model"]
     print_table("Cost model", costs, model)
-    for name, columns, lines in (("scale", header, rows), ("moved", travels, moved), ("costs", costs, model)):
-        print_entries(name, "make bench-scale", columns, lines)
+    turns = f"{REPEATS} turns"
+    for name, runs, columns, lines in (
+        ("scale", turns, header, rows),
+        ("moved", "1 seed", travels, moved),
+        ("costs", turns, costs, model),
+    ):
+        print_entries(name, "make bench-scale", runs, columns, lines)
 
 
 def _scaling(one: Any, two: Any, rows: list[list[str]]) -> None:

@@ -31,7 +31,8 @@ def main() -> None:
     limit = 1 << 30 if IS_TINY else n_bytes // 4  # tiny shards are smaller than the libraries' own memory
     options = {"threads_per_worker": 1, "host": "127.0.0.1", "dashboard_address": "127.0.0.1:0"}
     dask.config.set({"ramodo.training-memory": "32 MiB"})
-    with LocalCluster(n_workers=2, memory_limit=limit, **options) as cluster, Client(cluster) as client:
+    n_workers = 1 if IS_TINY else 2
+    with LocalCluster(n_workers=n_workers, memory_limit=limit, **options) as cluster, Client(cluster) as client:
         workers = client.run(peak)
         started = time.perf_counter()
         rows = open_dataset(f"{place}/*.rows")

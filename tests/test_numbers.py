@@ -144,4 +144,13 @@ def test_a_page_that_disagrees_is_noticed():
 
 def test_the_pages_that_hold_tables_hold_them():
     found = [name for page in PAGES for name, _, _ in tables(page.read_text(encoding="utf-8"))]
-    assert sorted(found) == ["dense_rankings", "discoveries", "instances", "labels", "logs", "rankings", "views"]
+    assert sorted(found) == [
+        "dense_rankings",
+        "discoveries",
+        "instances",
+        "labels",
+        "logs",
+        "moved",
+        "rankings",
+        "views",
+    ]

@@ -193,6 +193,24 @@ def test_a_model_is_sent_once(client):
         detector.feature_weights_[0] = 0
 
 
+def test_large_arrays_are_those_of_the_moment(client):
+    """Whatever was sent before: the same function with one of its arrays changed, or with the two in turn."""
+    rows = rows_of(blocks(np.ones((4, 2)), 2))
+    first, second = np.zeros(200_000), np.ones(200_000)
+    for a, b in ((first, second), (second, first), (first, first), (first, second)):
+        assert (rows.gather(_Sums(a, b)) == a.sum() - b.sum()).all()
+    first[:] = 5
+    assert (rows.gather(_Sums(first, second)) == 4 * 200_000).all()
+
+
+class _Sums:
+    def __init__(self, a, b):
+        self.a, self.b = a, b
+
+    def __call__(self, block):
+        return np.full(block.n_rows, self.a.sum() - self.b.sum())
+
+
 def _copied(model, factor=1):
     (term,) = model.terms
     first = replace(term.representation.first, weights=term.representation.first.weights * np.float32(factor))

@@ -93,6 +93,17 @@ def test_reasons_that_are_none(mail, given):
 
 
 @pytest.mark.parametrize(
+    ("method", "path", "status"),
+    [("GET", "/health", 404), ("POST", "/", 404), ("GET", "/score", 405), ("PUT", "/model", 405)],
+)
+def test_what_is_not_there_is_told_with_what_is(mail, method, path, status):
+    found = mail.request(method, path)
+    assert found.status_code == status
+    said = f"{method} {path} was asked for; allowed: POST /score, GET /model, /metrics, /healthz."
+    assert found.json()["error"]["message"] == said
+
+
+@pytest.mark.parametrize(
     ("body", "status", "message"),
     [
         (b"", 422, "no JSON"),

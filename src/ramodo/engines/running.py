@@ -44,6 +44,7 @@ _FRESH = 5.0
 class _Sent:
     """An array that workers have, for as long as one of the arrays is here whose content it is."""
 
+    content: str
     parcel: Delayed
     owners: set[int] = field(default_factory=set)
     functions: dict[str, Delayed] = field(default_factory=dict)
@@ -170,14 +171,16 @@ class ClusterRunner:
                 finished.update(submit(1))
 
     def hold(self, value: Any) -> tuple[list[Delayed], int]:
-        body, arrays = wire.packed_apart(value)
-        found = [self._held_array(array) for array in arrays]
+        body, buffers = wire.pickled(value)
+        found = [self._held_array(buffer) for buffer in buffers if wire.is_large(buffer)]
         n_sent = sum(n for _, n in found)
         known = found[0][0].functions if found else {}
-        content = _content(body)
+        large = [one.content.encode() for one, _ in found]
+        content = _content(body, *large, *(buffer.raw() for buffer in buffers if not wire.is_large(buffer)))
         if n_sent or content not in known:
-            known[content] = self._held(body)
-            n_sent += len(body)
+            payload = wire.packed_apart(body, buffers)
+            known[content] = self._held(payload)
+            n_sent += len(payload)
         return [known[content], *(one.parcel for one, _ in found)], n_sent
 
     def _held(self, payload: bytes) -> Delayed:
@@ -200,7 +203,10 @@ class ClusterRunner:
         held = self._held(payload)
         with self._losses_explained():
             self._client.replicate(futures_of(held))  # or else blocks would travel to the worker that has it
-        there[_content(buffer.raw())] = one = _Sent(held)
+        content = _content(buffer.raw())
+        for other in there.values():
+            other.owners.discard(id(array))  # whose content it has no longer
+        there[content] = one = _Sent(content, held)
         one.belongs_to(array)
         return one, len(payload)
 
@@ -237,5 +243,9 @@ class ClusterRunner:
             raise ClusterError(f"the Dask scheduler at {scheduler} was lost; nothing was written.") from None
 
 
-def _content(data: bytes | memoryview) -> str:
-    return blake2b(data, digest_size=16).hexdigest()
+def _content(*parts: bytes | memoryview) -> str:
+    found = blake2b(digest_size=16)
+    for part in parts:
+        found.update(len(part).to_bytes(8, "little"))
+        found.update(part)
+    return found.hexdigest()

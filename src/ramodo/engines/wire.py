@@ -22,7 +22,6 @@ _SMALL = 1 << 10
 """Arrays of fewer bytes are sent as they are."""
 
 _LARGE = 1 << 20
-"""Arrays of so many bytes are worth to be remembered where they were sent."""
 
 _SAMPLE = 1 << 14
 _WORTH = 0.8
@@ -31,16 +30,18 @@ _WORTH = 0.8
 
 def packed(value: Any) -> bytes:
     """`value` as bytes, for `unpacked`."""
-    body, buffers = _pickled(value)
+    body, buffers = pickled(value)
     return pickle.dumps((body, [_narrowed(buffer) for buffer in buffers]), 5)
 
 
-def packed_apart(value: Any) -> tuple[bytes, list[pickle.PickleBuffer]]:
-    """The same without its large arrays, which others may share: those are apart, for `narrowed`."""
-    body, buffers = _pickled(value)
-    is_large = [memoryview(buffer).nbytes >= _LARGE for buffer in buffers]
-    own = [None if large else _narrowed(buffer) for buffer, large in zip(buffers, is_large, strict=True)]
-    return pickle.dumps((body, own), 5), [buffer for buffer, large in zip(buffers, is_large, strict=True) if large]
+def packed_apart(body: bytes, buffers: Sequence[pickle.PickleBuffer]) -> bytes:
+    """What was pickled, without its large arrays, which others may share: those are packed apart, by `narrowed`."""
+    return pickle.dumps((body, [None if is_large(buffer) else _narrowed(buffer) for buffer in buffers]), 5)
+
+
+def is_large(buffer: pickle.PickleBuffer) -> bool:
+    """Whether an array is worth to be remembered where it was sent."""
+    return memoryview(buffer).nbytes >= _LARGE
 
 
 def narrowed(buffer: pickle.PickleBuffer) -> bytes:
@@ -48,7 +49,8 @@ def narrowed(buffer: pickle.PickleBuffer) -> bytes:
     return pickle.dumps(_narrowed(buffer), 5)
 
 
-def _pickled(value: Any) -> tuple[bytes, list[pickle.PickleBuffer]]:
+def pickled(value: Any) -> tuple[bytes, list[pickle.PickleBuffer]]:
+    """A value without its arrays, and those."""
     buffers: list[pickle.PickleBuffer] = []
     try:
         body = pickle.dumps(value, 5, buffer_callback=buffers.append)

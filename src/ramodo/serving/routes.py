@@ -23,6 +23,7 @@ from .. import __version__
 from ..data.opening import DataError
 from ..formats import FormatError
 from ..options import OptionError
+from ..terminal.escaping import escape_controls
 from .metrics import CONTENT_TYPE, Metrics
 from .requests import ARROW, JSON, Answer, answer_of
 from .saved_model import SavedModel
@@ -31,6 +32,7 @@ OPEN_PATHS = ("/healthz",)
 PATHS = ("/score", "/model", "/metrics", "/healthz")
 
 _TYPES = (JSON, ARROW)
+_METHODS = ("GET", "POST", "PUT", "PATCH", "DELETE", "OPTIONS")
 _LONG = 1 << 16
 """Bytes from which on a request has the threads to itself; shorter ones are scored side by side."""
 
@@ -69,7 +71,8 @@ class Service:
             ("/metrics", self._metrics_page, "GET"),
             ("/healthz", _health, "GET"),
         ]
-        return [Route(path, handler, methods=[method]) for path, handler, method in handlers]
+        known = [Route(path, handler, methods=[method]) for path, handler, method in handlers]
+        return [*known, Route("/{path:path}", _unknown, methods=_METHODS)]
 
     async def _describe(self, request: Request) -> Response:
         model = self._quick
@@ -90,6 +93,13 @@ async def _answered(scoring: Callable[[], Answer], lane: anyio.CapacityLimiter) 
         raise HTTPException(422, detail) from None  # type: ignore[arg-type]
     except MemoryError:
         raise HTTPException(413, "There is not enough memory for these rows. Send fewer at a time.") from None
+
+
+async def _unknown(request: Request) -> Response:
+    path = escape_controls(request.url.path[:60])
+    status = 405 if request.url.path in PATHS else 404
+    allowed = f"POST /score, GET {', '.join(PATHS[1:])}"
+    raise HTTPException(status, f"{request.method} {path} was asked for; allowed: {allowed}.")
 
 
 async def _health(request: Request) -> Response:
