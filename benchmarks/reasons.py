@@ -9,8 +9,7 @@ as the adjusted Rand index, where a row that is in no group is one of its own.
 
 from __future__ import annotations
 
-import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -22,6 +21,9 @@ from ramodo.explain.naming import explained
 from ramodo.explain.reasons import Reason
 from ramodo.formats import How, TextOptions
 from ramodo.formats.text import as_table
+
+from .sizes import sized
+from .table import print_table
 
 TOP, REASONS = 100, 3
 _INSIDE = 0.5
@@ -74,25 +76,35 @@ def _labels(why: Explanation) -> list[int]:
 
 
 def main() -> None:
-    """A table: a line for each set and seed."""
-    tiny = bool(os.environ.get("RAMODO_TINY"))
-    lines, documents, seeds = (1_500, 400, 1) if tiny else (30_000, 5_000, 5)
-    print(f"{'set':<12}{'seed':>5}{'planted in top 100':>20}{'cause among 3 reasons':>23}{'Rand index of groups':>22}")
-    for name in ("log", "documents"):
+    """A line for each set and seed, and one for all seeds of a set."""
+    header = ["set", "seed", f"planted in the top {TOP}", f"cause among {REASONS} reasons", "Rand index of groups"]
+    print_table("Planted causes among the reasons", header, _rows())
+
+
+def _rows() -> Iterator[list[str]]:
+    seeds = range(sized(5, 1))
+    for name, made in (("log", _log), ("documents", _documents)):
         found = []
-        for seed in range(seeds):
-            if name == "log":
-                log = make_access_log(lines, random_state=seed)
-                found.append(measured(log.lines, log.kinds, log.causes))
-            else:
-                made = make_documents(documents, 6 if tiny else 30, random_state=seed)
-                found.append(measured(made.texts, made.kinds, made.causes))
-            print(
-                f"{name:<12}{seed:>5}{found[-1].n:>20}{found[-1].named:>23.3f}{found[-1].agreement:>22.3f}", flush=True
-            )
+        for seed in seeds:
+            found.append(measured(*made(seed)))
+            yield _row(name, str(seed), found[-1])
         n = sum(one.n for one in found)
         named = sum(one.n * one.named for one in found) / n
-        print(f"{name:<12}{'all':>5}{n:>20}{named:>23.3f}{np.mean([one.agreement for one in found]):>22.3f}")
+        yield _row(name, "all", Found(n, named, float(np.mean([one.agreement for one in found]))))
+
+
+def _log(seed: int) -> tuple[Any, Any, Any]:
+    made = make_access_log(sized(30_000, 1_500), random_state=seed)
+    return made.lines, made.kinds, made.causes
+
+
+def _documents(seed: int) -> tuple[Any, Any, Any]:
+    made = make_documents(sized(5_000, 400), sized(30, 6), random_state=seed)
+    return made.texts, made.kinds, made.causes
+
+
+def _row(name: str, seed: str, found: Found) -> list[str]:
+    return [name, seed, str(found.n), f"{found.named:.3f}", f"{found.agreement:.3f}"]
 
 
 if __name__ == "__main__":

@@ -136,9 +136,11 @@ def test_formats_that_are_not_read_from_standard_input(run, format):
     )
 
 
-def test_standard_input_is_called_so(run, files):
+def test_standard_input_is_called_so(run, files, tmp_path):
     done = run("score", files.visits_model, "-", stdin=b"a,b\n1\n2,3,4\n")
     assert done.code == 3
+    assert "standard input has no column 'country', 'seconds'" in done.err
+    done = run("transform", files.visits_model, "-", "-o", tmp_path / "z.npy", stdin=b"a,b\n1\n2,3,4\n")
     assert "standard input is not a csv file" in done.err
 
 
