@@ -3,6 +3,7 @@
 import json
 import re
 import sys
+from types import SimpleNamespace
 
 import numpy as np
 import pandas
@@ -16,13 +17,14 @@ from sklearn.metrics import average_precision_score, roc_auc_score, roc_curve
 import ramodo
 from ramodo import RAMODO, REPEN, Conformal, Consensus, TopK, load
 from ramodo.explain.naming import explained
+from ramodo.explain.reasons import Lacks, Reason, RowExplanation, Span
 from ramodo.formats import How, TextOptions
 from ramodo.formats.text import as_table
 from ramodo.insight.guarantees import guarantee_of
 from ramodo.insight.noise import flags_of_noise
 from ramodo.options import OptionError
 from ramodo.report.page import as_json
-from ramodo.report.words import percent
+from ramodo.report.words import of_kind, percent
 
 
 @pytest.fixture
@@ -373,6 +375,16 @@ def test_what_to_look_at_first_is_flagged(report, quick):
     assert 21964 in [value for _, value, *_ in rows[0]["reasons"]]
     none = report(quick(threshold=TopK(1)).fit(X), X[20:])
     assert [place for place, _ in none["first"]] == [0]
+
+
+def test_what_a_row_has_is_said_before_what_it_lacks():
+    def said(contribution):
+        reasons = (Reason(3, "'CASINO'", 1.0, contribution, 0.0, 0.0, (Span(0, 6, contribution),)),)
+        why = RowExplanation(0, 20.0, 99.0, reasons, 2.0, (), lacks=Lacks(15.0, 900, ()))
+        return of_kind(SimpleNamespace(reasons_of=lambda _: why, table=[0]), 0, 3, str)
+
+    assert said(3.0) == " and 2 rows like it: 'CASINO'"
+    assert said(0.1) == " and 2 rows like it: lacks what similar rows have: 900 features"
 
 
 def test_rows_far_down_are_of_kinds_without_reasons(quick):

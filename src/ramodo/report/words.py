@@ -18,6 +18,9 @@ Shorten = Callable[[str], str]
 _MORE = 2
 """Flags that are not this many times as many as noise gives may be noise."""
 
+_LITTLE = 0.1
+"""What a row has is said before what it lacks, unless it is less than this share of that."""
+
 _AGREE = 0.5
 """Rank correlation of a view with all of them from which it agrees."""
 
@@ -105,7 +108,7 @@ def of_kind(content: Content, place: int, n: int, name: Shorten) -> str:
     why = content.reasons_of(int(content.table[place]))
     raising = [] if why is None else [r for r in why.reasons if r.contribution > 0][:2]
     like = "" if n == 1 else f" and {rows(n - 1)} like it"
-    if why is not None and why.lacks.contribution > sum(r.contribution for r in raising):
+    if why is not None and _LITTLE * why.lacks.contribution > sum(r.contribution for r in raising):
         return f"{like}: {name(why.lacks.in_words())}"
     return f"{like}: {listed([quoted(name(r.in_words())) for r in raising])}" if raising else like
 
@@ -114,7 +117,8 @@ def of_noise(content: Content, diagnosis: Diagnosis) -> str:
     """How many flags say little; nothing where they are few, and more than noise has, and views agree."""
     flagged, expected = content.n_flagged, flags_of_noise(content.detector, len(content.scores))
     said = []
-    if min(diagnosis.views.values(), default=1.0) < _AGREE:
+    warned = any(finding.name == "view_agreement" and finding.warning for finding in diagnosis.findings)
+    if min(diagnosis.views.values(), default=1.0) < _AGREE and not warned:
         said.append("The views do not all see the same rows as outliers: each row says which views put it there.")
     doubtful = expected is not None and 0 < flagged < _MORE * expected and not number_is_asked_for(content.detector)
     if flagged >= MANY or doubtful:
