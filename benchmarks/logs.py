@@ -1,11 +1,16 @@
-"""Attacks that are found in a web server's log, by how its lines are read; and tokens weighed, against scikit-learn.
+"""Attacks that are found in a web server's log, by how its lines are read; the time from a log to its report; and
+tokens weighed, against scikit-learn.
 
 python -m benchmarks.logs
 """
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 import tempfile
+import time
 from pathlib import Path
 
 import numpy as np
@@ -28,6 +33,7 @@ READINGS = {
 
 def main() -> None:
     print_table("Attacks in a log", ["read as", "in the top 20", "in the top 100"], _attacks())
+    print_table("A log, from file to report", ["what", "seconds", "CPU seconds", "reached"], [_to_report()])
     print_table("Tokens weighed", ["what", "measured", "peer", "reached"], [_weighing()])
 
 
@@ -50,6 +56,29 @@ def _found(seed: int, n_lines: int, format: str, ignore: tuple[str, ...]) -> tup
         X = read(str(path), format, table=TableOptions(ignore=ignore, scale=scale), n_threads=2).X
     order = np.argsort(-Consensus(random_state=0, n_jobs=2).fit(X).outlier_scores_, kind="stable")
     return int(log.y[order[:20]].sum()), int(log.y[order[:100]].sum())
+
+
+def _to_report() -> list[str]:
+    """The command as a user starts it, in a process of its own; CPU seconds are those of all its threads."""
+    n_lines = sized(30_000, 300)
+    with tempfile.TemporaryDirectory() as folder:
+        path, report = Path(folder) / "access.log", Path(folder) / "report.html"
+        path.write_text("\n".join(make_access_log(n_lines, 20, random_state=0).lines) + "\n")
+        command = [
+            sys.executable,
+            "-c",
+            "from ramodo.cli import main; main()",
+            "detect",
+            str(path),
+            "--report",
+            str(report),
+            "--quiet",
+        ]
+        before, started = os.times(), time.perf_counter()
+        subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
+        taken, after = time.perf_counter() - started, os.times()
+    used = after.children_user + after.children_system - before.children_user - before.children_system
+    return [f"{n_lines:,} lines", f"{taken:.1f}", f"{used:.1f}", reached(taken, 10, at_most=True)]
 
 
 def _weighing() -> list[str]:

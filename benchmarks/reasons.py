@@ -9,7 +9,7 @@ as the adjusted Rand index, where a row that is in no group is one of its own.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -76,28 +76,35 @@ def _labels(why: Explanation) -> list[int]:
 
 
 def main() -> None:
-    """A table: a line for each set and seed."""
-    n_lines, n_documents, n_planted, seeds = sized((30_000, 5_000, 30, 5), (1_500, 400, 6, 1))
-    rows: list[tuple[str, object, Found]] = []
-    for seed in range(seeds):
-        log = make_access_log(n_lines, random_state=seed)
-        rows.append(("log", seed, measured(log.lines, log.kinds, log.causes)))
-    for seed in range(seeds):
-        made = make_documents(n_documents, n_planted, random_state=seed)
-        rows.append(("documents", seed, measured(made.texts, made.kinds, made.causes)))
-    for name in ("log", "documents"):
-        rows.append((name, "all", _mean([found for of, _, found in rows if of == name])))
-    print_table(
-        "Planted causes",
-        ["set", "seed", "planted in top 100", "cause among 3 reasons", "Rand index of groups"],
-        ([name, seed, found.n, f"{found.named:.3f}", f"{found.agreement:.3f}"] for name, seed, found in rows),
-    )
+    """A line for each set and seed, and one for all seeds of a set."""
+    header = ["set", "seed", f"planted in the top {TOP}", f"cause among {REASONS} reasons", "Rand index of groups"]
+    print_table("Planted causes among the reasons", header, _rows())
 
 
-def _mean(found: list[Found]) -> Found:
-    """Of causes over all planted rows, of groups over seeds."""
-    n = sum(one.n for one in found)
-    return Found(n, sum(one.n * one.named for one in found) / n, float(np.mean([one.agreement for one in found])))
+def _rows() -> Iterator[list[str]]:
+    seeds = range(sized(5, 1))
+    for name, made in (("log", _log), ("documents", _documents)):
+        found = []
+        for seed in seeds:
+            found.append(measured(*made(seed)))
+            yield _row(name, str(seed), found[-1])
+        n = sum(one.n for one in found)
+        named = sum(one.n * one.named for one in found) / n
+        yield _row(name, "all", Found(n, named, float(np.mean([one.agreement for one in found]))))
+
+
+def _log(seed: int) -> tuple[Any, Any, Any]:
+    made = make_access_log(sized(30_000, 1_500), random_state=seed)
+    return made.lines, made.kinds, made.causes
+
+
+def _documents(seed: int) -> tuple[Any, Any, Any]:
+    made = make_documents(sized(5_000, 400), sized(30, 6), random_state=seed)
+    return made.texts, made.kinds, made.causes
+
+
+def _row(name: str, seed: str, found: Found) -> list[str]:
+    return [name, seed, str(found.n), f"{found.named:.3f}", f"{found.agreement:.3f}"]
 
 
 if __name__ == "__main__":

@@ -187,6 +187,16 @@ def test_a_ranking_by_length_is_called_so():
     assert set(found.warnings) >= {_warning(found, name) for name in ("row_length", "row_norm")}
 
 
+def test_far_from_the_middle_is_no_matter_of_length():
+    """Of measurements around 0 the norm is the distance from the middle, which is what makes an outlier."""
+    X = np.random.default_rng(0).normal(size=(300, 6))
+    X[42] += 6
+    found = Consensus(random_state=0).fit(X).diagnose()
+    assert found["row_norm"].value > 0.8
+    assert not _warning(found, "row_norm")
+    assert _warning(Consensus(random_state=0).fit(np.abs(X) ** 3).diagnose(), "row_norm")
+
+
 def test_a_ranking_by_length_upside_down_is_called_so():
     """Long rows in the middle, short ones far from it."""
     rng = np.random.default_rng(0)

@@ -189,6 +189,7 @@ def test_the_highest_rows_are_shown_in_order(ok, files, data):
     assert "percentile" not in ok("detect", files.mail, "--top", 0)
     shown = ok("detect", files.log, "--top", 2)
     assert "DROP TABLE users; SELECT" in shown
+    assert "e-0" not in shown  # what adds next to nothing is no reason
 
 
 def test_scores_on_standard_output_leave_the_summary_to_the_other(run, files):

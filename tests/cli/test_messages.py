@@ -136,10 +136,31 @@ def test_formats_that_are_not_read_from_standard_input(run, format):
     )
 
 
-def test_standard_input_is_called_so(run, files):
+def test_standard_input_is_called_so(run, files, tmp_path):
     done = run("score", files.visits_model, "-", stdin=b"a,b\n1\n2,3,4\n")
     assert done.code == 3
+    assert "standard input has no column 'country', 'seconds'" in done.err
+    done = run("transform", files.visits_model, "-", "-o", tmp_path / "z.npy", stdin=b"a,b\n1\n2,3,4\n")
     assert "standard input is not a csv file" in done.err
+
+
+def test_a_log_for_a_model_of_a_table_is_no_matter_of_scales(run, files, ok, tmp_path):
+    """The model remembers a scale, which nobody has given."""
+    done = run("score", files.visits_model, files.log)
+    assert done.code == 3
+    assert "access.log is read as text, and the model was fitted to csv" in done.err
+    assert "--scale" not in done.err
+    (tmp_path / "mails.csv").write_text("body,n\n" + "".join(f"a word or {i % 3},{i}\n" for i in range(40)))
+    ok("fit", tmp_path / "mails.csv", "--text", "body", "-m", tmp_path / "model", "-q")
+    done = run("score", tmp_path / "model", files.log)
+    assert (
+        "the model was fitted to documents, the column 'body' of a table; allowed: a table with that column" in done.err
+    )
+
+
+def test_what_is_not_there_has_no_format(run, tmp_path):
+    done = run("detect", tmp_path / "mails")
+    assert "there is no such file" in done.err
 
 
 def test_no_temporary_name_is_shown(tmp_path):

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -10,6 +11,7 @@ import time
 import numpy as np
 import pytest
 
+from ramodo.cli.streaming import _records
 from ramodo.formats import svmlight
 
 
@@ -143,6 +145,38 @@ def test_a_stream_goes_on_after_a_bad_row(run, ok, files, bad, told):
     found = done.out.splitlines()
     assert [line.split(",")[0] for line in found[1:]] == ["0", "2", "3", "4"]
     assert [line.split(",", 1)[1] for line in found] == [line.split(",", 1)[1] for line in expected]
+
+
+def test_a_table_is_a_stream_too(run, ok, files):
+    """Its first line names the columns of all others; a row of too few values, or a word for a number, is skipped."""
+    names, *lines = files.visits.read_bytes().splitlines(keepends=True)
+    expected = ok("score", files.visits_model, files.visits).splitlines()
+    assert ok("score", files.visits_model, "-", stdin=files.visits.read_bytes()).splitlines() == expected
+    word = re.sub(rb"[0-9]+\.[0-9]+", b"slow", lines[5])
+    given = b"".join([names, *lines[:3], b"x1,NZ\n", *lines[3:5], word, *lines[6:]])
+    done = run("score", files.visits_model, "-", stdin=given)
+    assert done.code == 3
+    assert "standard input, line 5: Expected 6 columns, got 2: x1,NZ. Skipped." in done.err
+    assert "standard input, line 8: column 'seconds' holds text, as 'slow'" in done.err
+    assert f"2 of {len(lines) + 1} rows could not be read" in done.err
+    assert done.out.splitlines() == expected[:6] + expected[7:]
+    done = run("score", files.visits_model, "-", stdin=names.replace(b"seconds", b"time") + b"".join(lines))
+    assert (done.code, done.out.count("\n")) == (3, 1)
+    assert "standard input has no column 'seconds'" in done.err
+    assert "skipped" not in done.err
+
+
+QUOTED = {
+    b'a,"b\nc"\nd,e\nf': [b'a,"b\nc"\n', b"d,e\n", b"f"],
+    b'a,5" pipe\nd,"x""\n,"\ne,': [b'a,5" pipe\n', b'd,"x""\n,"\n', b"e,"],
+    b'"a\nb","c\n"\n': [b'"a\nb","c\n"\n', b""],
+    b'a,"b\n': [b'a,"b\n'],
+}
+
+
+@pytest.mark.parametrize(("block", "expected"), QUOTED.items(), ids=range(len(QUOTED)))
+def test_a_value_in_quotes_may_hold_line_breaks(block, expected):
+    assert _records(block) == expected
 
 
 def test_a_strict_stream_ends_after_the_good_rows_before(run, files):

@@ -97,6 +97,8 @@ def test_a_module_and_a_line_are_a_format(tmp_path, monkeypatch):
 STREAMED = {
     "svmlight": b"1 2:5\n-1 1:4 3:1\n",
     "text": b"one two\nthree\n",
+    "csv": b"n,m\n1,0.5\n3,2\n",
+    "tsv": b"n\tm\n1\t0.5\n3\t2\n",
     "jsonl": b'{"n": 1, "m": 0.5}\n{"n": 3, "m": 2}\n',
     "accesslog": (
         b'1.2.3.4 - - [10/Oct/2024:13:55:36 +0000] "GET /a HTTP/1.1" 200 23\n'
@@ -120,9 +122,12 @@ def test_rows_of_a_stream_are_those_of_the_file(tmp_path, name):
     how, format = How(n_features=9, texts=TextOptions(bits=8)), format_named(name)
     table = format.read(str(tmp_path / "data"), how)
     whole, how = values_of(table), replace(how, frequencies=table.frequencies, weights=table.weights)
-    first, second = STREAMED[name].splitlines(keepends=True)
+    *names, first, second = STREAMED[name].splitlines(keepends=True)
+    assert len(names) == format.has_names
     assert values_of(format.of_stream("it", STREAMED[name], 0, how)) == whole
-    found = [values_of(format.of_stream("it", line, i, how)) for i, line in enumerate((first, second))]
+    found = [
+        values_of(format.of_stream("it", b"".join([*names, line]), i, how)) for i, line in enumerate((first, second))
+    ]
     assert found[0] + found[1] == whole
     if name == "svmlight":
         with pytest.raises(FormatError, match="it, line 8, column 3"):

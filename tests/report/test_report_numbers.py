@@ -3,6 +3,7 @@
 import json
 import re
 import sys
+from types import SimpleNamespace
 
 import numpy as np
 import pandas
@@ -15,11 +16,15 @@ from sklearn.metrics import average_precision_score, roc_auc_score, roc_curve
 
 import ramodo
 from ramodo import RAMODO, REPEN, Conformal, Consensus, TopK, load
+from ramodo.explain.naming import explained
+from ramodo.explain.reasons import Lacks, Reason, RowExplanation, Span
+from ramodo.formats import How, TextOptions
+from ramodo.formats.text import as_table
 from ramodo.insight.guarantees import guarantee_of
 from ramodo.insight.noise import flags_of_noise
 from ramodo.options import OptionError
 from ramodo.report.page import as_json
-from ramodo.report.words import percent
+from ramodo.report.words import of_kind, percent
 
 
 @pytest.fixture
@@ -353,8 +358,50 @@ def test_many_flags_are_compared_with_those_of_noise(report, quick):
     few, many = report(quick(threshold=TopK(20)).fit(X), X), report(quick(threshold=0.2).fit(X), X)
     assert few["noise"] == ""
     assert "would give about 600 flags with this cut-off, and here are 600" in many["noise"]
+    some = report(Consensus(random_state=0).fit(X[:300]), X[:300])
+    assert "would give about 20 flags with this cut-off, and here are" in some["noise"]  # though they are few
     assert flags_of_noise(quick().fit(X), 1000) == round(1000 * np.exp(-1 - np.sqrt(3)))
     assert flags_of_noise(quick(threshold=Conformal(0.2, held_out=0.4)).fit(X), 1000) is None
+
+
+def test_what_to_look_at_first_is_flagged(report, quick):
+    """Numbers are those of the data, also large ones."""
+    X = np.random.default_rng(0).normal(size=(300, 4))
+    X[7, 2] = 21964
+    found = report(quick(threshold=TopK(2)).fit(X), X)
+    rows = found["table"]["rows"]
+    assert len(found["first"]) == 2
+    assert all(rows[place]["flagged"] for place, _ in found["first"])
+    assert 21964 in [value for _, value, *_ in rows[0]["reasons"]]
+    none = report(quick(threshold=TopK(1)).fit(X), X[20:])
+    assert [place for place, _ in none["first"]] == [0]
+
+
+def test_what_a_row_has_is_said_before_what_it_lacks():
+    def said(contribution):
+        reasons = (Reason(3, "'CASINO'", 1.0, contribution, 0.0, 0.0, (Span(0, 6, contribution),)),)
+        why = RowExplanation(0, 20.0, 99.0, reasons, 2.0, (), lacks=Lacks(15.0, 900, ()))
+        return of_kind(SimpleNamespace(reasons_of=lambda _: why, table=[0]), 0, 3, str)
+
+    assert said(3.0) == " and 2 rows like it: 'CASINO'"
+    assert said(0.1) == " and 2 rows like it: lacks what similar rows have: 900 features"
+
+
+def test_rows_far_down_are_of_kinds_without_reasons(quick):
+    """Of documents that the table does not show, nothing is read but what groups need."""
+    texts = [f"GET /page/{i % 7}/index.html 200" for i in range(700)] + ["POST /wget evil.sh"] * 4
+    table = as_table(texts, How())
+    detector = quick().fit(table.X)
+    rows = np.argsort(-detector.outlier_scores_, kind="stable").tolist()
+    full, some = (
+        explained(detector, table, rows, detector.outlier_scores_, 3, TextOptions(), in_full=n) for n in (None, 2)
+    )
+    assert some[1].reasons == full[1].reasons != ()
+    assert some[2].reasons == ()
+    assert some[2].lacks.contribution + some[2].rest == pytest.approx(some[2].score)
+    assert [group.rows for group in some.groups()] == [group.rows for group in full.groups()]
+    again = some.completed({2: full[2]})
+    assert (again[2].reasons, again[2].row, again[3].reasons) == (full[2].reasons, 2, ())
 
 
 def test_axes_are_named_by_the_features_that_go_with_them(report, quick):

@@ -21,7 +21,7 @@ from ..formats import (
     format_of,
     read_as,
 )
-from ..formats.aligning import aligned, numbers_of
+from ..formats.aligning import aligned, numbers_of, other_data
 from ..formats.dialect import delimiter_named
 from ..formats.frequencies import DocumentFrequencies
 from ..formats.opening import suffixes_of
@@ -258,6 +258,8 @@ def read_for(detector: Any, path: str, source: Source, n_threads: int) -> Table:
     source = for_path(detector, path, source)
     source.refuse_columns(path)
     kind = source.format_at(path)
+    if kind.has_documents and not kind.is_table and source.scale not in (None, "none"):  # the model's are a table
+        raise FormatError(other_data(path, kind.name, None, detector))
     if kind.names_rows:
         source = replace(source, optional=source.of_model)
     if kind.takes_width:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 import warnings
 from typing import Any
@@ -17,6 +18,10 @@ from .console import note
 from .records import Recorder
 
 _NAME = "standard input"
+
+_CLOSED = re.compile(rb'(?:[^"]|"")*"(?!")')
+_QUOTED = re.compile(rb'(?:^|(?<=[,;\t|]))"(?:[^"]|"")*"(?!")')
+_OPENED = re.compile(rb'(?:^|[,;\t|])"')
 
 _MOST_TOLD = 20
 """Rows that are told one by one; the number of all of them comes at the end."""
@@ -38,6 +43,7 @@ class Stream:
         self._detector, self._kind, self._how, self._strict, self._quiet = detector, kind, how, strict, quiet
         self._recorder, self._written_as = recorder, lines
         self._rows = self._lines = self._skipped = 0
+        self._names: bytes | None = None if kind.has_names and how.table.header is not False else b""
 
     def run(self) -> None:
         """Write scores; raises `FormatError` at the end if rows were skipped, or at once where that is asked for."""
@@ -48,6 +54,9 @@ class Stream:
             while arrived := self._read(stream):
                 cut = arrived.rfind(b"\n") + 1
                 block, rest = (rest + arrived[:cut], arrived[cut:]) if cut else (b"", rest + arrived)
+                if self._kind.has_names:
+                    *whole, last = _records(block)
+                    block, rest = b"".join(whole), last + rest
                 if len(rest) > LONGEST_LINE:
                     raise FormatError(f"{_NAME}: a line is longer than {LONGEST_LINE:,} bytes.")
                 self._take(block)
@@ -66,15 +75,20 @@ class Stream:
 
     def _take(self, block: bytes) -> None:
         """Whole lines: together, or one by one if one of them is wrong."""
+        if block and self._names is None:  # the first line
+            first, *others = _records(block)
+            self._names, block = first.removesuffix(b"\n") + b"\n", b"".join(others)
+            self._lines += first.count(b"\n")
+            self._scored(b"", 0)  # names that do not fit are no fault of a row
         if not block:
             return
         try:
             self._write(*self._scored(block, self._lines))
             self._lines += block.count(b"\n")
         except (FormatError, DataError):
-            for line in block.removesuffix(b"\n").split(b"\n"):
+            for line in _records(block) if self._kind.has_names else block.removesuffix(b"\n").split(b"\n"):
                 self._take_line(line)
-                self._lines += 1
+                self._lines += max(1, line.count(b"\n"))
 
     def _take_line(self, line: bytes) -> None:
         try:
@@ -92,7 +106,7 @@ class Stream:
 
     def _scored(self, block: bytes, line: int) -> tuple[Table, Any]:
         assert self._kind.of_stream is not None
-        table = self._kind.of_stream(_NAME, block, line, self._how)
+        table = self._kind.of_stream(_NAME, (self._names or b"") + block, line, self._how)
         if table.X.shape[0] == 0:
             return table, np.empty(0)
         if self._kind.is_table:
@@ -106,3 +120,26 @@ class Stream:
         sys.stdout.writelines(files.for_output(records, self._written_as, header=False))
         sys.stdout.flush()
         self._rows += len(scores)
+
+
+def _records(block: bytes) -> list[bytes]:
+    """Lines with their ends, those within quotes together; and what comes after the last end that is in no quotes."""
+    lines = block.split(b"\n")
+    found, begun, is_open = list[bytes](), list[bytes](), False
+    for line in lines[:-1]:
+        begun.append(line + b"\n")
+        is_open = _is_open(line, is_open) if b'"' in line else is_open
+        if not is_open:
+            found.append(b"".join(begun))
+            begun.clear()
+    return [*found, b"".join(begun) + lines[-1]]
+
+
+def _is_open(line: bytes, is_open: bool) -> bool:
+    """Whether a value in quotes goes on after this line. Quotes within a value that has none around it are no such."""
+    if is_open:
+        closed = _CLOSED.match(line)
+        if closed is None:
+            return True
+        line = line[closed.end() :]
+    return _OPENED.search(_QUOTED.sub(b"", line)) is not None

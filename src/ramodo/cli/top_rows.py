@@ -20,6 +20,9 @@ COMPARED = 200
 
 _LONGEST = 80
 
+_COUNTS = 0.001
+"""Share of the score below which a reason is none."""
+
 
 class TopRow(NamedTuple):
     """A row by its number, why it is high, and how many of the highest are high for the same reason."""
@@ -57,13 +60,19 @@ def print_top(rows: list[TopRow], table: Table, scores: Any, *, to_error: bool) 
                 f"{scores[row.number]:.6g}",
                 f"{share:.2f}",
                 *([f"{row.n_like - 1:,}" if row.n_like > 1 else ""] if alike else []),
-                _short(in_words([_named_shortly(reason) for reason in row.why.reasons]) or row.why.lacks.in_words()),
+                _reasons(row.why),
                 *([_short(table.texts[row.number])] if table.texts else []),
             ]
             for row, share in zip(rows, shares, strict=True)
         ],
         to_error=to_error,
     )
+
+
+def _reasons(why: RowExplanation) -> str:
+    """Those that count, in a line; the strongest in any case."""
+    said = [reason for i, reason in enumerate(why.reasons) if not i or reason.contribution >= _COUNTS * why.score]
+    return _short(in_words([_named_shortly(reason) for reason in said]) or why.lacks.in_words())
 
 
 def _named_shortly(reason: Reason) -> Reason:

@@ -29,7 +29,7 @@ def aligned(path: str, kind: str, table: Table, detector: Any) -> Table:
     names, n_tokens = named_columns(detector), sum(table.widths)
     if names is None or (table.names is None and not _is_text_of_a_table(detector, table)):
         if table.X.shape[1] != detector.n_features_in_:
-            raise FormatError(_other_data(path, kind, table.X.shape[1], detector))
+            raise FormatError(other_data(path, kind, table.X.shape[1], detector))
         return table
     own = list(table.names or ())[n_tokens - table.first_named :]
     place = {name: i for i, name in enumerate(own)}
@@ -69,7 +69,7 @@ def _lacking(
     """That columns of the model are absent."""
     source = detector.source_ or {}
     if "words" in source and "columns" not in source:  # tokens of documents, no columns that people know
-        return _other_data(path, kind, len(own), detector)
+        return other_data(path, kind, len(own), detector)
     has = f"{', '.join(map(repr, own[:5]))}{', ...' * (len(own) > 5)}" if own else "none of them"
     return (
         f"{path} lacks {len(absent):,} of the {len(names):,} columns that the model was fitted with, as "
@@ -77,7 +77,7 @@ def _lacking(
     )
 
 
-def _other_data(path: str, kind: str, n: int, detector: Any) -> str:
+def other_data(path: str, kind: str, n: int | None, detector: Any) -> str:
     """That data have not the columns of a model: what they are, what it was fitted to, and what to do."""
     source, width = detector.source_ or {}, detector.n_features_in_
     fitted, name = source.get("format"), "standard input" if path == "-" else path
@@ -89,13 +89,14 @@ def _other_data(path: str, kind: str, n: int, detector: Any) -> str:
         else:
             fitted, advice = f"documents, the column {named} of a table", "a table with that column"
         return f"{name} is read as {kind}, and the model was fitted to {fitted}; allowed: {advice}."
+    columns, all_of = ("", " columns") if n is None else (f", with {n:,} columns", "")
     if fitted not in (None, kind):
         return (
-            f"{name} is read as {kind}, with {n:,} columns, and the model was fitted to {fitted}, with {width:,}; "
+            f"{name} is read as {kind}{columns}, and the model was fitted to {fitted}, with {width:,}{all_of}; "
             f"allowed: data like those of the model, with --format {fitted} if these are."
         )
     return (
-        f"{name} has {n:,} columns, and the model was fitted to {width:,}; allowed: the same columns in the same "
+        f"{name} has {n or 0:,} columns, and the model was fitted to {width:,}; allowed: the same columns in the same "
         "order. To rank these data by themselves: ramodo detect."
     )
 

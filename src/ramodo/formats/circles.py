@@ -16,7 +16,7 @@ was missing. Distances do not see where a circle begins."""
 
 _WORDS = {"hour": "hour of the day", "weekday": "day of the week"}
 
-_WEEKDAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
+_WEEKDAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
 
 
 class Circle(NamedTuple):
@@ -32,7 +32,7 @@ class Circle(NamedTuple):
         return float(round(turn * 1440) % 1440 / 60 if self.cycle == "hour" else round(turn * 7) % 7)
 
     def shown(self, value: float) -> str:
-        """03:12, or Monday."""
+        """03:12, or Mon."""
         minutes = round(value * 60)
         return f"{minutes // 60:02d}:{minutes % 60:02d}" if self.cycle == "hour" else _WEEKDAYS[round(value)]
 

@@ -65,6 +65,8 @@ class Format:
     columns : which of the flags id, label, text, ignore and with can name columns of it
     of_stream : rows of whole lines as they arrive on standard input: a name for messages, the lines, the number of
         lines before them; None if the whole file is needed
+    has_names : the first line of a stream may be that of names, which `of_stream` gets before the lines; and values may
+        hold line breaks, in quotes
     pieces : the file in pieces, for files larger than memory; None if that is not possible
     takes_width : the file does not say how many columns there are beyond the last one used
     names_rows : rows have ids of their own, with or without a column for them
@@ -83,3 +85,4 @@ class Format:
     names_rows: bool = False
     has_documents: bool = False
     is_table: bool = False
+    has_names: bool = False

@@ -159,11 +159,34 @@ def _read(path: str, how: How, suffix: str) -> Table:
     return replace(found, notes=[note, *found.notes])
 
 
+def _of_stream(name: str, block: bytes, _: int, how: How, suffix: str) -> Table:
+    """Lines of a table, the first of them of names if the model's file had one."""
+    import pyarrow
+
+    options = replace(how.table, header=how.table.header is not False)
+    dialect = dialect_of(block[:HEAD], "\t" if suffix == ".tsv" else ",", options.delimiter, options.header)
+    try:
+        table = _parse(pyarrow.BufferReader(block), dialect, options)
+    except (pyarrow.ArrowException, UnicodeDecodeError) as error:
+        reason = str(error).removeprefix("CSV parse error: ").splitlines()[0].rstrip(".")
+        raise FormatError(f"{name}, {reason}.") from None
+    absent = [column for column in (*options.given, *options.text) if column not in table.column_names]
+    if absent:
+        raise FormatError(
+            f"{name} has no column {', '.join(map(repr, absent[:5]))}; allowed: those of the model, by a first line "
+            f"that names them, and it names {', '.join(map(repr, table.column_names[:10]))}."
+        )
+    return assembled(name, table, how) if table.num_rows else Table(np.empty((0, 1)))
+
+
 def _format(name: str, suffixes: tuple[str, ...], meaning: str) -> Format:
     meaning = f"{meaning}; needs `ramodo[files]`."
     reader = partial(_read, suffix=suffixes[0])
     columns = ("id", "label", "text", "ignore", "with")
-    return Format(name, suffixes, meaning, reader, columns=columns, is_table=True)
+    streamed = partial(_of_stream, suffix=suffixes[0]) if name in ("csv", "tsv") else None
+    return Format(
+        name, suffixes, meaning, reader, columns, of_stream=streamed, is_table=True, has_names=streamed is not None
+    )
 
 
 FORMATS = (

@@ -23,6 +23,9 @@ Scores = npt.NDArray[np.float64]
 _MOSTLY = 0.9
 """A rank correlation above this means that something else explains the ranking."""
 
+_BOTH_SIDES = 0.25
+"""Share of values on the rarer side of 0 from which data are centred."""
+
 _UNSTEADY = 0.8
 """If two halves of the subsamples have a lower rank correlation, more subsamples are needed."""
 
@@ -136,14 +139,21 @@ def _of_length(detector: Any, scores: Scores) -> list[Finding]:
     ):
         value, which = _correlation(ranking, values), "initial " if name.startswith("initial") else ""
         warning = ""
-        if abs(value) > _MOSTLY:
+        if abs(value) > _MOSTLY and not (name == "row_norm" and value > 0 and _is_centred(detector)):
             warning = (
                 f"this {which}ranking is mostly {words}{'' if value > 0 else ', upside down'}: rank correlation "
-                f"{value:.2f}. Where that does not make an outlier, try normalize='l2' or 'max'; diagnose(X, "
-                "labels=...) compares them on known outliers."
+                f"{value:.2f}. Where that does not make an outlier, try normalize='l2' or 'max' (--normalize); "
+                "diagnose(X, labels=...) compares them on known outliers."
             )
         findings.append(Finding(name, value, f"rank correlation of {which}score and {words}", warning))
     return findings
+
+
+def _is_centred(detector: Any) -> bool:
+    """Whether values are about as often below 0 as above: then the norm is how far a row is from the middle."""
+    values = [origin.rows.as_sparse().data for origin in detector.model_.origins()[:1]]
+    below = [float((data < 0).mean()) for data in values if len(data)]
+    return bool(below) and min(below[0], 1 - below[0]) > _BOTH_SIDES
 
 
 def _of_candidates(detector: Any, n_rows: int) -> list[Finding]:

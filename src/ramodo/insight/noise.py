@@ -17,9 +17,18 @@ def flags_of_noise(detector: Any, n_rows: int) -> int | None:
     A cut-off that asks for a number or a share gets it from noise too. For mean + α deviations it depends on how scores
     fall off: where they do so exponentially, as evidence does by its construction, exp(-(1 + α)) of them lie above.
     """
-    cutoff = detector._stages().cutoff.adapted if hasattr(detector, "_stages") else Cantelli()
+    cutoff = _cutoff(detector)
     if isinstance(cutoff, TopK):
         return min(cutoff.count, n_rows)
     if isinstance(cutoff, TopFraction):
         return round(cutoff.fraction * n_rows)
     return round(n_rows * math.exp(-(1 + cutoff._alpha()))) if isinstance(cutoff, Cantelli) else None
+
+
+def number_is_asked_for(detector: Any) -> bool:
+    """Whether the user said how many rows, or which share of them, are to be flagged."""
+    return isinstance(_cutoff(detector), TopK | TopFraction)
+
+
+def _cutoff(detector: Any) -> Any:
+    return detector._stages().cutoff.adapted if hasattr(detector, "_stages") else Cantelli()

@@ -109,6 +109,11 @@ class Content:
         found += [(1, [place]) for place in range(len(self.table)) if place not in taken]
         return sorted(((n, group) for n, group in found if group), key=lambda kind: kind[1][0])
 
+    def first_kinds(self, n: int) -> list[tuple[int, list[int]]]:
+        """Those to look at first: of flagged rows, or the very highest where none is."""
+        flagged = [kind for kind in self.kinds if self.scores[self.table[kind[1][0]]] >= self.threshold]
+        return (flagged or self.kinds[:1])[:n]
+
     @property
     def n_kinds(self) -> int:
         """Kinds of the explained rows; a row that is like no other is one."""

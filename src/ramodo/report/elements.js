@@ -20,8 +20,8 @@ function byId(id) {
 
 function shown(value, digits = 4) {
   if (typeof value === "string") return value; // an hour
-  if (Number.isInteger(value) && Math.abs(value) < 1e6) return value.toLocaleString("en-US");
   const size = Math.abs(value);
+  if (size < 1e15 && (size >= 1000 || Number.isInteger(value))) return Math.round(value).toLocaleString("en-US");
   if (size >= 1e6 || size < 1e-4) return value.toExponential(digits - 1).replace("e+", "e");
   return String(Number(value.toPrecision(digits)));
 }

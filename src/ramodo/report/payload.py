@@ -83,7 +83,7 @@ def payload(content: Content, lengths: Lengths) -> dict[str, Any]:
         "written": content.reproduction.written,
         "cards": _cards(content),
         "headline": words.headline(content),
-        "first": [_first(content, kind, lengths) for kind in content.kinds[:_FIRST]],
+        "first": [_first(content, kind, lengths) for kind in content.first_kinds(_FIRST)],
         "summary": words.summary(content, lengths.of_name),
         "warnings": list(diagnosis.warnings),
         "noise": words.of_noise(content, diagnosis),
@@ -206,7 +206,7 @@ def _explained(content: Content, row: RowExplanation, lengths: Lengths, names: _
 
 def _value(reason: Reason) -> float | str | None:
     """As a number, or as it is written; nothing where all there is to say is that it is there."""
-    return None if reason.is_there() else reason.shown or _rounded(reason.value)
+    return None if reason.is_there() else reason.shown or _rounded(reason.value, 7)
 
 
 def _counted(reason: Reason) -> list[Any]:

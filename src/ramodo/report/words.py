@@ -10,10 +10,16 @@ from ..explain.explanation import Driver
 from ..insight.diagnosis import Diagnosis
 from ..insight.figures import FLAGGED, SAMPLED
 from ..insight.guarantees import guarantee_of
-from ..insight.noise import MANY, flags_of_noise
+from ..insight.noise import MANY, flags_of_noise, number_is_asked_for
 from .content import SHOWN, Content
 
 Shorten = Callable[[str], str]
+
+_MORE = 2
+"""Flags that are not this many times as many as noise gives may be noise."""
+
+_LITTLE = 0.1
+"""What a row has is said before what it lacks, unless it is less than this share of that."""
 
 _AGREE = 0.5
 """Rank correlation of a view with all of them from which it agrees."""
@@ -102,26 +108,25 @@ def of_kind(content: Content, place: int, n: int, name: Shorten) -> str:
     why = content.reasons_of(int(content.table[place]))
     raising = [] if why is None else [r for r in why.reasons if r.contribution > 0][:2]
     like = "" if n == 1 else f" and {rows(n - 1)} like it"
-    if why is not None and why.lacks.contribution > sum(r.contribution for r in raising):
+    if why is not None and _LITTLE * why.lacks.contribution > sum(r.contribution for r in raising):
         return f"{like}: {name(why.lacks.in_words())}"
     return f"{like}: {listed([quoted(name(r.in_words())) for r in raising])}" if raising else like
 
 
 def of_noise(content: Content, diagnosis: Diagnosis) -> str:
-    """How many flags say little; nothing where flags are few and views agree."""
-    expected = flags_of_noise(content.detector, len(content.scores))
-    agree = min(diagnosis.views.values(), default=1.0) >= _AGREE
-    if content.n_flagged < MANY and agree:
-        return ""
-    said = (
-        [] if agree else ["The views do not all see the same rows as outliers: each row says which views put it there."]
-    )
-    if content.n_flagged >= MANY and expected is not None:
-        said.append(
-            f"Rows without any outlier among them would give about {expected:,} flags with this cut-off, and here are "
-            f"{content.n_flagged:,}."
-        )
-    if content.n_flagged >= MANY:
+    """How many flags say little; nothing where they are few, and more than noise has, and views agree."""
+    flagged, expected = content.n_flagged, flags_of_noise(content.detector, len(content.scores))
+    said = []
+    warned = any(finding.name == "view_agreement" and finding.warning for finding in diagnosis.findings)
+    if min(diagnosis.views.values(), default=1.0) < _AGREE and not warned:
+        said.append("The views do not all see the same rows as outliers: each row says which views put it there.")
+    doubtful = expected is not None and 0 < flagged < _MORE * expected and not number_is_asked_for(content.detector)
+    if flagged >= MANY or doubtful:
+        if expected is not None:
+            said.append(
+                f"Rows without any outlier among them would give about {expected:,} flag{'s' * (expected != 1)} with "
+                f"this cut-off, and here {'is' if flagged == 1 else 'are'} {flagged:,}."
+            )
         said.append("Look at the kinds from the top, and stop where they become ordinary.")
     return " ".join(said)
 
