@@ -235,7 +235,7 @@ class Pages:
 
     def _search(self, given: Any, who: str) -> dict[str, Any]:
         rows = self.session.search(str(given.get("text", ""))[:200])
-        found = self._rendered("found.html", rows=[(row, self._short(row)) for row in rows])
+        found = self._rendered("found.html", rows=[(row, self._short(row), self.session.text_of(row)) for row in rows])
         return {"found": found, "said": f"{len(rows)} rows found."}
 
     def _label_kind(self, given: Any, who: str) -> dict[str, Any]:
