@@ -2,6 +2,7 @@
 PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
+EXTRAS := cli,files,h5ad,report,serve,team,experiments,peers,dask
 NATIVE := $(wildcard native/*.* native/bindings/*) CMakeLists.txt pyproject.toml
 
 # Prepared sets, where they are beside the project and nobody names another folder.
@@ -9,7 +10,7 @@ ifneq ($(wildcard ../shared/data),)
 export RAMODO_DATA ?= $(abspath ../shared/data)
 endif
 
-.PHONY: demo test test-oldest test-spark browser postgres lint bench bench-all experiments fuzz sanitize stubs clean
+.PHONY: demo test test-oldest test-spark test-mlflow test-portable docs wheels browser postgres lint bench bench-all experiments fuzz sanitize stubs clean
 
 demo: $(VENV)/installed
 	$(BIN)/python -m ramodo.demo
@@ -28,6 +29,10 @@ postgres:
 test-spark: $(VENV)/spark
 	@command -v java >/dev/null || { apt-get update -qq && apt-get install -y -qq --no-install-recommends default-jre-headless; }
 	$(BIN)/python -m pytest tests/spark
+
+# The example for MLflow, whose packages are many.
+test-mlflow: $(VENV)/mlflow
+	$(BIN)/python -m pytest tests/mlflow
 
 # Debian's browser, for the tests of the report; where it is missing and cannot be installed, those skip and say so.
 browser:
@@ -86,6 +91,32 @@ $(SANITIZED)/built: $(NATIVE) | $(BIN)/python
 	  -C build-dir=$(SANITIZED)/tree -C cmake.define.RAMODO_SANITIZE=address,undefined .
 	touch $@
 
+# The documentation, into build/site: open build/site/index.html. A warning, or a link to nothing, is an error.
+docs: $(VENV)/tests
+	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build
+
+# The sdist, a wheel made of it without an index, repaired; then both kinds of wheel tried in an environment of each Python
+# of this machine, with the lowest and the newest versions of what they need.
+wheels: $(VENV)/wheels
+	$(BIN)/python tests/wheels/build.py dist
+	$(BIN)/python tests/wheels/try_wheels.py dist
+
+$(VENV)/wheels: $(VENV)/installed pyproject.toml
+	$(BIN)/python -m pip install --quiet --group wheels
+	touch $@
+
+# The module without what only GCC and clang have (native/compiler.hpp), and what calls it. Instructions of the machine are
+# chosen for the ordinary module alone, so that recorded bits are those of its baseline.
+PORTABLE := build/portable
+test-portable: $(VENV)/tests $(PORTABLE)/built
+	$(BIN)/python tests/sanitize/run.py $(PORTABLE)/package/ramodo/kernels/_native.*.so tests/kernels tests/formats tests/properties
+
+$(PORTABLE)/built: $(NATIVE) | $(BIN)/python
+	rm -rf $(PORTABLE)/package
+	$(BIN)/python -m pip install --quiet --no-deps --target $(PORTABLE)/package \
+	  -C build-dir=$(PORTABLE)/tree -C cmake.define.RAMODO_PORTABLE=ON .
+	touch $@
+
 # The type stub of the native module; a test compares it with the module.
 stubs: $(VENV)/lint
 	$(BIN)/python -m nanobind.stubgen -m ramodo.kernels._native -o src/ramodo/kernels/_native.pyi
@@ -99,19 +130,23 @@ $(VENV)/installed: $(NATIVE) | $(BIN)/python
 	touch $@
 
 $(VENV)/tests: $(VENV)/installed pyproject.toml
-	$(BIN)/python -m pip install --quiet --editable '.[test]'
+	$(BIN)/python -m pip install --quiet --editable '.[$(EXTRAS)]' --group test --group docs
 	touch $@
 
 $(VENV)/spark: $(VENV)/tests pyproject.toml
-	$(BIN)/python -m pip install --quiet --editable '.[test,spark]'
+	$(BIN)/python -m pip install --quiet --editable '.[$(EXTRAS),spark]' --group test
+	touch $@
+
+$(VENV)/mlflow: $(VENV)/tests pyproject.toml
+	$(BIN)/python -m pip install --quiet --group mlflow
 	touch $@
 
 $(VENV)/bench: $(VENV)/installed pyproject.toml
-	$(BIN)/python -m pip install --quiet --editable '.[bench]'
+	$(BIN)/python -m pip install --quiet --editable . --group bench
 	touch $@
 
 $(VENV)/lint: $(VENV)/tests pyproject.toml
-	$(BIN)/python -m pip install --quiet --editable '.[test,lint]'
+	$(BIN)/python -m pip install --quiet --editable '.[$(EXTRAS)]' --group test --group lint
 	touch $@
 
 # The tests with the lowest versions that pyproject.toml allows, each exactly, in an environment of its own. Versions of
@@ -125,7 +160,7 @@ $(OLDEST)/installed: $(NATIVE) tests/oldest_versions.py
 	$(OLDEST_PYTHON) -m venv --clear $(OLDEST)
 	$(OLDEST)/bin/python -m pip install --quiet --upgrade pip
 	$(OLDEST)/bin/python tests/oldest_versions.py > $(OLDEST)/constraints.txt
-	$(OLDEST)/bin/python -m pip install --quiet --editable '.[test]' --config-settings build-dir=build/oldest \
+	$(OLDEST)/bin/python -m pip install --quiet --editable '.[$(EXTRAS)]' --group test --config-settings build-dir=build/oldest \
 	  --constraint $(OLDEST)/constraints.txt --build-constraint $(OLDEST)/constraints.txt
 	touch $@
 

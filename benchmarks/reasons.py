@@ -9,7 +9,6 @@ as the adjusted Rand index, where a row that is in no group is one of its own.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
@@ -22,6 +21,9 @@ from ramodo.explain.naming import explained
 from ramodo.explain.reasons import Reason
 from ramodo.formats import How, TextOptions
 from ramodo.formats.text import as_table
+
+from .sizes import sized
+from .table import print_table
 
 TOP, REASONS = 100, 3
 _INSIDE = 0.5
@@ -75,24 +77,27 @@ def _labels(why: Explanation) -> list[int]:
 
 def main() -> None:
     """A table: a line for each set and seed."""
-    tiny = bool(os.environ.get("RAMODO_TINY"))
-    lines, documents, seeds = (1_500, 400, 1) if tiny else (30_000, 5_000, 5)
-    print(f"{'set':<12}{'seed':>5}{'planted in top 100':>20}{'cause among 3 reasons':>23}{'Rand index of groups':>22}")
+    n_lines, n_documents, n_planted, seeds = sized((30_000, 5_000, 30, 5), (1_500, 400, 6, 1))
+    rows: list[tuple[str, object, Found]] = []
+    for seed in range(seeds):
+        log = make_access_log(n_lines, random_state=seed)
+        rows.append(("log", seed, measured(log.lines, log.kinds, log.causes)))
+    for seed in range(seeds):
+        made = make_documents(n_documents, n_planted, random_state=seed)
+        rows.append(("documents", seed, measured(made.texts, made.kinds, made.causes)))
     for name in ("log", "documents"):
-        found = []
-        for seed in range(seeds):
-            if name == "log":
-                log = make_access_log(lines, random_state=seed)
-                found.append(measured(log.lines, log.kinds, log.causes))
-            else:
-                made = make_documents(documents, 6 if tiny else 30, random_state=seed)
-                found.append(measured(made.texts, made.kinds, made.causes))
-            print(
-                f"{name:<12}{seed:>5}{found[-1].n:>20}{found[-1].named:>23.3f}{found[-1].agreement:>22.3f}", flush=True
-            )
-        n = sum(one.n for one in found)
-        named = sum(one.n * one.named for one in found) / n
-        print(f"{name:<12}{'all':>5}{n:>20}{named:>23.3f}{np.mean([one.agreement for one in found]):>22.3f}")
+        rows.append((name, "all", _mean([found for of, _, found in rows if of == name])))
+    print_table(
+        "Planted causes",
+        ["set", "seed", "planted in top 100", "cause among 3 reasons", "Rand index of groups"],
+        ([name, seed, found.n, f"{found.named:.3f}", f"{found.agreement:.3f}"] for name, seed, found in rows),
+    )
+
+
+def _mean(found: list[Found]) -> Found:
+    """Of causes over all planted rows, of groups over seeds."""
+    n = sum(one.n for one in found)
+    return Found(n, sum(one.n * one.named for one in found) / n, float(np.mean([one.agreement for one in found])))
 
 
 if __name__ == "__main__":

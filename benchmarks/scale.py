@@ -12,6 +12,7 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -19,16 +20,24 @@ from typing import Any
 import numpy as np
 from distributed import Client, LocalCluster
 
-from ramodo import REPEN, Consensus, Sp
+from ramodo import REPEN, Sp
+from ramodo.data.opening import open_rows
+from ramodo.engines.dask import Moved
 from ramodo.engines.opening import rows_of
 
-from .shards import on_workers, together, write
+from .shards import documents, on_workers, shard, together, write
 from .sizes import sized
-from .table import print_table, reached, side_by_side
+from .table import print_entries, print_table, reached, side_by_side
 
 N_FEATURES, LENGTH, N_SHARDS = sized(1_000_000, 2000), sized(100, 20), sized(8, 2)
 N_ROWS, MANY_ROWS = sized(100_000, 800), sized(1_000_000, 1600)
 REPEATS = sized(3, 1)
+
+SHAPES = (
+    ("documents", documents, sized(100_000, 2000), sized(300, 30)),
+    ("random numbers", shard, N_FEATURES, LENGTH),
+)
+"""Words by Zipf's law, each there or not, as in text; and what is hardest to pack, random values of any feature."""
 
 
 @contextmanager
@@ -45,42 +54,46 @@ def cluster_of(n_workers: int) -> Iterator[Any]:
 def main() -> None:
     rows: list[list[str]] = []
     with cluster_of(2) as two:
+        _against_threads(two, rows)
         with cluster_of(1) as one:
             _scaling(one, two, rows)
-        _against_threads(two, rows)
-        moved = _moved(two)
         model = _cost_model(two)
+        moved = [line for shape in SHAPES for line in _moved(two, *shape)]
     with tempfile.TemporaryDirectory() as folder:
-        limited = _limited(Path(folder))
-    print_table("Scale", ["what", "measured", "peer", "reached"], rows + limited)
-    print_table("Bytes that travel", ["what", "rows", "data", "sent", "received", "share", "reached"], moved)
-    print_table("Cost model", ["rows", "stage", "read", "moved", "seconds", "by the model"], model)
+        rows += _limited(Path(folder))
+    header = ["what", "measured", "peer", "reached"]
+    print_table("Scale", header, rows)
+    travels = ["what", "data", "models", "rows", "scores", "facts", "share", "reached"]
+    print_table("Bytes that travel at 10^6 rows, 2 workers", travels, moved)
+    costs = ["what", "read", "moved", "moved, by the model", "measured", "seconds, by the model"]
+    print_table("Cost model", costs, model)
+    for name, columns, lines in (("scale", header, rows), ("moved", travels, moved), ("costs", costs, model)):
+        print_entries(name, "make bench-scale", columns, lines)
 
 
 def _scaling(one: Any, two: Any, rows: list[list[str]]) -> None:
     """Ranking and scoring, with one worker and with two."""
     X = together(N_SHARDS, N_ROWS, N_FEATURES, LENGTH)
-    detector = REPEN(n_epochs=2, random_state=0).fit(X)
-    ranker = Sp(random_state=0)
-    score = ranker.ranking(_opened(X), np.arange(N_ROWS), np.random.default_rng(0), 1)
+    score = _Scoring(REPEN(n_epochs=2, random_state=0).fit(X).model_)
+    rank = Sp(random_state=0).ranking(open_rows(X)[0], np.arange(N_ROWS), np.random.default_rng(0), 1)
 
     def both(client: Any) -> Callable[[], None]:
-        data = on_workers(client, N_SHARDS, N_ROWS, N_FEATURES, LENGTH)
+        data = on_workers(client, N_SHARDS, MANY_ROWS, N_FEATURES, LENGTH)
         with client.as_current():
             held = rows_of(data)
             held.gather(_lengths)  # from now on blocks stay
 
         def run() -> None:
             with client.as_current():
+                held.gather(rank)
                 held.gather(score)
-                np.asarray(detector.outlier_score(data))
 
         return run
 
     alone, together_, ratio = side_by_side(both(one), both(two), REPEATS)
     rows.append(
         [
-            f"ranking and scoring of {N_ROWS:,} rows, 2 workers",
+            f"ranking and scoring of {MANY_ROWS:,} rows, 2 workers",
             f"{together_:.2f} s",
             f"1 worker {alone:.2f} s",
             f"{ratio:.2f} x: {reached(ratio, 1.7)}",
@@ -123,26 +136,32 @@ def _against_threads(client: Any, rows: list[list[str]]) -> None:
         )
 
 
-def _moved(client: Any) -> list[list[str]]:
-    """What travels."""
-    lines = []
-    for kind, n_rows in ((REPEN, N_ROWS), (REPEN, MANY_ROWS), (Consensus, N_ROWS)):
-        data = on_workers(client, N_SHARDS, n_rows, N_FEATURES, LENGTH)
-        with client.as_current():
-            held = rows_of(data)
-            detector = kind(random_state=0, n_jobs=1).fit(held)
-            lines.append(_line(f"{kind.__name__}, fit", held))
-            held.moved.sent = held.moved.received = 0
-            held.gather(_Scoring(detector.model_))
-            lines.append(_line(f"{kind.__name__}, score", held))
+def _moved(client: Any, what: str, make: Any, n_features: int, length: int) -> list[list[str]]:
+    """What a fit moves, and what scoring does with a model that workers have not seen, and then with the same again."""
+    data = on_workers(client, 2 * N_SHARDS, MANY_ROWS, n_features, length, make)
+    with client.as_current():
+        held = rows_of(data)
+        detector = REPEN(random_state=0, n_jobs=2).fit(held)
+        lines = [_line(f"fit, {what}", held)]
+        for name, model in (("score after the fit", detector.model_), ("score with another model", _copy(detector))):
+            held.moved = Moved()
+            held.gather(_Scoring(model))
+            lines.append(_line(f"{name}, {what}", held))
     return lines
+
+
+def _copy(detector: Any) -> Any:
+    """A model whose weights no worker has."""
+    (term,) = detector.model_.terms
+    first = replace(term.representation.first, weights=term.representation.first.weights * np.float32(1.5))
+    return replace(detector.model_, terms=(replace(term, representation=replace(term.representation, first=first)),))
 
 
 def _line(what: str, held: Any) -> list[str]:
     moved, whole = held.moved, held.n_bytes
     share = moved.total / whole
-    sizes = [f"{n / 1e6:,.1f} MB" for n in (whole, moved.sent, moved.received)]
-    return [what, f"{held.n_rows:,}", *sizes, f"{share:.1%}", reached(100 * share, 5, at_most=True)]
+    sizes = [f"{n / 1e6:,.1f} MB" for n in (whole, moved.functions, moved.rows, moved.values, moved.looks)]
+    return [what, *sizes, f"{share:.1%}", reached(100 * share, 5, at_most=True)]
 
 
 class _Scoring:
@@ -175,34 +194,27 @@ def _limited(place: Path) -> list[list[str]]:
 
 
 def _cost_model(client: Any) -> list[list[str]]:
-    """Seconds of ranking and of scoring at three sizes, and what the largest of them makes of the other two."""
-    sizes = sized((50_000, 100_000, 200_000), (200, 400, 800))
-    found: dict[int, tuple[float, float, int, int]] = {}
+    """Bytes and seconds of ranking and of scoring at three sizes, and what the largest of them makes of the others."""
+    sizes = sized((250_000, 500_000, 1_000_000), (400, 800, 1600))
+    X = together(N_SHARDS, N_ROWS, N_FEATURES, LENGTH)
+    stages: dict[str, Any] = {
+        "ranking": Sp(random_state=0).ranking(open_rows(X)[0], np.arange(N_ROWS), np.random.default_rng(0), 1),
+        "scoring": _Scoring(REPEN(n_epochs=2, random_state=0).fit(X).model_),
+    }
+    found: dict[tuple[int, str], tuple[float, float, float]] = {}
     with client.as_current():
         for n_rows in sizes:
-            data = on_workers(client, N_SHARDS, n_rows, N_FEATURES, LENGTH)
-            held = rows_of(data)
-            score = Sp(random_state=0).ranking(held, np.arange(n_rows), np.random.default_rng(0), 1)
-            learned = _Scoring(REPEN(n_epochs=2, random_state=0).fit(held).model_)
-            for function in (score, learned):
+            held = rows_of(on_workers(client, N_SHARDS, n_rows, N_FEATURES, LENGTH))
+            held.gather(_lengths)
+            for stage, function in stages.items():
+                held.moved = Moved()
                 held.gather(function)
-            before = held.moved.total
-            ranking = _seconds(partial(held.gather, score))
-            between = held.moved.total
-            scoring = _seconds(partial(held.gather, learned))
-            found[n_rows] = ranking, scoring, between - before, held.moved.total - between
-            n_bytes = held.n_bytes
-    largest = max(sizes)
+                found[n_rows, stage] = held.n_bytes, held.moved.values, _seconds(partial(held.gather, function))
     lines = []
-    for n_rows, (ranking, scoring, ranked, scored) in found.items():
-        for stage, took, moved, of_largest in (
-            ("ranking", ranking, ranked, found[largest][0]),
-            ("scoring", scoring, scored, found[largest][1]),
-        ):
-            read = n_bytes * n_rows / largest / 1e6
-            expected = of_largest * n_rows / largest
-            line = [f"{n_rows:,}", stage, f"{read:,.0f} MB", f"{moved / _TURNS / 1e6:.2f} MB", f"{took:.3f} s"]
-            lines.append([*line, f"{expected:.3f} s"])
+    for (n_rows, stage), (n_bytes, moved, took) in found.items():
+        of_largest = found[max(sizes), stage][2] * n_rows / max(sizes)
+        sizes_shown = [f"{n / 1e6:,.1f} MB" for n in (n_bytes, moved, 8 * n_rows)]
+        lines.append([f"{stage} of {n_rows:,} rows", *sizes_shown, f"{took:.3f} s", f"{of_largest:.3f} s"])
     return lines
 
 
@@ -221,12 +233,6 @@ def _seconds(function: Callable[[], Any]) -> float:
 
 def _lengths(block: Any) -> Any:
     return block.lengths()
-
-
-def _opened(X: Any) -> Any:
-    from ramodo.data.opening import open_rows
-
-    return open_rows(X)[0]
 
 
 if __name__ == "__main__":

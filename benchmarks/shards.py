@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +23,30 @@ def shard(seed: int, n_rows: int, n_features: int, length: int) -> sp.csr_matrix
     return sp.csr_matrix((data, indices.ravel().astype(np.int32), indptr), shape=(n_rows, n_features))
 
 
-def on_workers(client: Any, n_shards: int, n_rows: int, n_features: int, length: int) -> Any:
+def documents(seed: int, n_rows: int, n_features: int, length: int) -> sp.csr_matrix:
+    """Rows of so many words each, drawn by Zipf's law, and 1 for each that is there; every fiftieth has rare ones.
+
+    A word drawn twice is there once, so that rows have fewer non-zeros than words.
+    """
+    rng = np.random.default_rng(seed)
+    words = np.exp(rng.random((n_rows, length), dtype=np.float32) * np.float32(np.log(n_features))).astype(np.int32) - 1
+    words[::50, : length // 4] = rng.integers(0, n_features, (len(words[::50]), length // 4))
+    words = np.sort(words, axis=1)
+    first = np.ones(words.shape, dtype=bool)
+    first[:, 1:] = words[:, 1:] != words[:, :-1]
+    indptr = np.concatenate([[0], np.cumsum(first.sum(axis=1))])
+    indices = np.minimum(words[first], n_features - 1)
+    return sp.csr_matrix((np.ones(len(indices), dtype=np.float32), indices, indptr), shape=(n_rows, n_features))
+
+
+def on_workers(
+    client: Any,
+    n_shards: int,
+    n_rows: int,
+    n_features: int,
+    length: int,
+    make: Callable[[int, int, int, int], sp.csr_matrix] = shard,
+) -> Any:
     """A Dask array of CSR blocks, each in the memory of the worker that made it."""
     import dask.array as da
     from dask import delayed
@@ -32,7 +55,7 @@ def on_workers(client: Any, n_shards: int, n_rows: int, n_features: int, length:
     meta = sp.csr_matrix((0, 0), dtype=np.float32)
     blocks = [
         da.from_delayed(
-            delayed(shard)(seed, n_rows // n_shards, n_features, length),
+            delayed(make)(seed, n_rows // n_shards, n_features, length),
             (n_rows // n_shards, n_features),
             dtype=np.float32,
             meta=meta,

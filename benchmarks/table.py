@@ -23,6 +23,16 @@ def print_table(title: str, header: list[str], rows: Iterable[list[Any]]) -> Non
         print("| " + " | ".join(str(cell) for cell in row) + " |", flush=True)
 
 
+def print_entries(group: str, command: str, header: list[str], rows: Iterable[list[Any]]) -> None:
+    """The same table as entries of docs/numbers.toml, for who updates it."""
+    from ramodo import __version__
+
+    print(f'\n[{group}]\ncommand = "{command}"\nversion = "{__version__}"')
+    for first, *cells in rows:
+        values = [f'"{name}" = "{cell}"' for name, cell in zip(header[1:], cells, strict=True)]
+        print("\n".join([f'\n[{group}."{first}"]', *values]))
+
+
 def machine() -> str:
     """Cores and versions, in a line."""
     import scipy

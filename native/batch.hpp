@@ -1,6 +1,7 @@
 // The distinct rows of a batch of triplets: a row drawn several times is computed once.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 

@@ -8,16 +8,12 @@
 #include <cstdint>
 #include <stdexcept>
 
+#include "compiler.hpp"
+
 namespace ramodo {
 
-// One load, which the compiler may not repeat. For bytes that another process may write to meanwhile.
-template <class T>
-inline T load_once(const T* from) {
-    return __atomic_load_n(from, __ATOMIC_RELAXED);
-}
-
 // Apart from the loops that call it, which would be slower around it.
-[[noreturn]] __attribute__((cold, noinline)) inline void refuse_changed() {
+[[noreturn]] RAMODO_COLD inline void refuse_changed() {
     throw std::invalid_argument(
         "the data changed while in use: its feature indices are not those that were checked. Start again when the data is "
         "complete; and do not write into files or arrays that are in use, but write new ones and rename them.");

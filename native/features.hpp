@@ -112,7 +112,7 @@ public:
     int64_t count() const {
         if (!dense_) return table_.size();
         int64_t total = 0;
-        for (const auto& word : words_) total += __builtin_popcountll(word.load(std::memory_order_relaxed));
+        for (const auto& word : words_) total += count_bits(word.load(std::memory_order_relaxed));
         return total;
     }
     std::vector<int64_t> sorted() const {
@@ -121,7 +121,7 @@ public:
         if (dense_) {
             for (size_t w = 0; w < words_.size(); ++w)
                 for (uint64_t bits = words_[w].load(std::memory_order_relaxed); bits; bits &= bits - 1)
-                    columns.push_back(static_cast<int64_t>(w * 64) + __builtin_ctzll(bits));
+                    columns.push_back(static_cast<int64_t>(w * 64) + lowest_bit(bits));
         } else {
             for (int64_t column : table_.keys())
                 if (column != -1) columns.push_back(column);
@@ -153,7 +153,7 @@ public:
         int32_t rank = 0;
         for (size_t w = 0; w < words_.size(); ++w) {
             ranks_[w] = rank;
-            rank += __builtin_popcountll(words_[w]);
+            rank += count_bits(words_[w]);
         }
     }
 
@@ -167,7 +167,7 @@ public:
         const uint64_t word = words_[column >> 6];
         const int shift = static_cast<int>(column & 63);
         if (!(word >> shift & 1)) return -1;
-        return ranks_[column >> 6] + __builtin_popcountll(word & ((uint64_t{1} << shift) - 1));
+        return ranks_[column >> 6] + count_bits(word & ((uint64_t{1} << shift) - 1));
     }
     // Whether find() gives a place.
     bool knows(int64_t column) const {

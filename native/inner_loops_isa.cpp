@@ -1,5 +1,7 @@
 // Compiled once per instruction set, with RAMODO_ISA naming it. Uses no inline function of the standard library: the
 // linker could otherwise let a baseline caller run a copy compiled for a newer machine.
+#include <math.h>      // not <cmath>, whose functions are inline
+
 #include "inner_loops.hpp"
 #include "lanes.hpp"
 
@@ -8,8 +10,6 @@ namespace RAMODO_ISA {
 
 constexpr int64_t kAhead = 64;             // non-zeros between asking for a weight row and using it
 constexpr float kTiny = 1e-35f;            // accumulators below are zero: subnormal numbers are slow and change nothing
-
-#define RAMODO_INLINE inline __attribute__((always_inline))
 
 void add_scaled(int64_t n, double a, const double* __restrict x, double* __restrict y) {
     for (int64_t i = 0; i < n; ++i) y[i] += a * x[i];
@@ -29,11 +29,8 @@ double squared_norm(const V* x, int64_t n) {
 
 // ---- initial weights -------------------------------------------------------------------------------------------
 
-typedef uint32_t u4 __attribute__((vector_size(16)));
-typedef int32_t i4 __attribute__((vector_size(16)));
-
 // Four consecutive weights of a feature, the first of them number `first`.
-inline __attribute__((always_inline)) f4 initial_group(uint64_t key, int first, float limit) {
+RAMODO_INLINE f4 initial_group(uint64_t key, int first, float limit) {
     const u4 lane = {0, 1, 2, 3};
     u4 x = (lane + static_cast<uint32_t>(first)) * 0x9E3779B9u + static_cast<uint32_t>(key);
     x ^= x >> 16;
@@ -42,7 +39,7 @@ inline __attribute__((always_inline)) f4 initial_group(uint64_t key, int first, 
     x ^= x >> 13;
     x *= 0xC2B2AE35u;
     x ^= x >> 16;
-    return __builtin_convertvector(reinterpret_cast<i4&>(x), f4) * (limit * 0x1p-31f);
+    return floats(as_signed(x)) * (limit * 0x1p-31f);
 }
 
 // Weights of one feature; those past m (the padding) are zero.
@@ -58,8 +55,8 @@ inline void initial_row(const InitialWeights& init, int64_t column, int m, int w
 template <int C>
 RAMODO_INLINE void fetch(const char* row) {
     // Into the second-level cache: it takes more requests at a time than the first, and that is what limits gathers.
-    for (size_t line = 0; line + 64 <= 4 * C * sizeof(float); line += 64) __builtin_prefetch(row + line, 0, 2);
-    __builtin_prefetch(row + (4 * C * sizeof(float) - 1), 0, 2);
+    for (size_t line = 0; line + 64 <= 4 * C * sizeof(float); line += 64) RAMODO_FETCH(row + line, 0, 2);
+    RAMODO_FETCH(row + (4 * C * sizeof(float) - 1), 0, 2);
 }
 
 // Slots may be indices of mapped rows: each is loaded once, compared, and then used (changed.hpp).
@@ -72,12 +69,12 @@ RAMODO_INLINE bool gather_panel(const int32_t* slots, const V* values, int64_t n
     int64_t k = 0;
     for (; k < covered; ++k) {
         fetch<C>(table + stride * static_cast<uint32_t>(slots[k + kAhead]));
-        const uint32_t slot = __atomic_load_n(reinterpret_cast<const uint32_t*>(slots) + k, __ATOMIC_RELAXED);
+        const uint32_t slot = load_once(reinterpret_cast<const uint32_t*>(slots) + k);
         if (Checked && slot >= n_slots) return false;
         sum.add_scaled(static_cast<float>(values[k]), reinterpret_cast<const float*>(table + stride * slot));
     }
     for (; k < n; ++k) {
-        const uint32_t slot = __atomic_load_n(reinterpret_cast<const uint32_t*>(slots) + k, __ATOMIC_RELAXED);
+        const uint32_t slot = load_once(reinterpret_cast<const uint32_t*>(slots) + k);
         if (Checked && slot >= n_slots) return false;
         sum.add_scaled(static_cast<float>(values[k]), reinterpret_cast<const float*>(table + stride * slot));
     }
@@ -103,8 +100,6 @@ bool gather(const int32_t* slots, const V* values, int64_t n, int64_t readable, 
     return gather_panels<true>(slots, values, n, readable, table, stride, n_slots, width, out);
 }
 
-typedef double d4 __attribute__((vector_size(32), aligned(8)));
-
 constexpr int64_t kSlotsAhead = 16;
 
 // C groups of four at `first`; a wider row takes several calls.
@@ -117,13 +112,13 @@ RAMODO_INLINE void add_products_panel(const int32_t* slots, const double* values
         if (slots && k + kSlotsAhead < n) {
             const int64_t next = slots[k + kSlotsAhead];
             const char* row = reinterpret_cast<const char*>(table + stride * next);
-            for (size_t line = 0; line < kGroup * C * sizeof(float); line += 64) __builtin_prefetch(row + line, 0, 3);
-            __builtin_prefetch(sums + next, 1, 3);
+            for (size_t line = 0; line < kGroup * C * sizeof(float); line += 64) RAMODO_FETCH(row + line, 0, 3);
+            RAMODO_FETCH(sums + next, 1, 3);
         }
         const int64_t slot = slots ? slots[k] : k;
         const float* w = table + stride * slot;
         d4 sum = {};
-        for (int g = 0; g < C; ++g) sum += __builtin_convertvector(*reinterpret_cast<const f4*>(w + kGroup * g), d4) * factors[g];
+        for (int g = 0; g < C; ++g) sum += doubles(*reinterpret_cast<const f4*>(w + kGroup * g)) * factors[g];
         sums[slot] += values[k] * ((sum[0] + sum[1]) + (sum[2] + sum[3]));
     }
 }
@@ -136,6 +131,7 @@ void add_products(const int32_t* slots, const double* values, int64_t n, const f
 }
 
 int64_t find_reaching(const double* values, int64_t at, int64_t n, double limit) {
+#if RAMODO_GNU
     constexpr int kTogether = 16;
     for (; at + kTogether <= n; at += kTogether) {
         const d4* v = reinterpret_cast<const d4*>(values + at);
@@ -143,6 +139,7 @@ int64_t find_reaching(const double* values, int64_t at, int64_t n, double limit)
         for (int i = 1; i < kTogether / 4; ++i) any |= (v[i] >= limit) | (-v[i] >= limit);
         if (any[0] | any[1] | any[2] | any[3]) break;
     }
+#endif
     while (at < n && !(values[at] >= limit || -values[at] >= limit)) ++at;
     return at;
 }
@@ -172,7 +169,7 @@ RAMODO_INLINE void adadelta_step(int n, const float* __restrict g, float* __rest
     for (int i = 0; i < n; ++i) {
         const float gradient = rho * (decay * gradients[i]) + rest * g[i] * g[i];
         const float change = decay * changes[i];
-        const float step = g[i] * __builtin_sqrtf((change + epsilon) / (gradient + epsilon));
+        const float step = g[i] * sqrtf((change + epsilon) / (gradient + epsilon));
         const float next = rho * change + rest * step * step;
         w[i] -= rate * step;
         gradients[i] = gradient < kTiny ? 0.0f : gradient;
@@ -182,7 +179,7 @@ RAMODO_INLINE void adadelta_step(int n, const float* __restrict g, float* __rest
 
 RAMODO_INLINE void fetch_record(const SparseUpdate& u, const char* records, const Entry& entry) {
     const char* record = records + u.layout.bytes * entry.slot(u.shift);
-    for (size_t line = 0; line < u.layout.bytes; line += 64) __builtin_prefetch(record + line, 1, 2);
+    for (size_t line = 0; line < u.layout.bytes; line += 64) RAMODO_FETCH(record + line, 1, 2);
 }
 
 // Adds up the gradient of each feature of a bucket, row after row; returns how many features there are. They are
@@ -317,8 +314,6 @@ void update_dense(const V* const* rows, const float* const* deltas, int64_t n_ro
 
 // ---- Sp in the representation ----------------------------------------------------------------------------------
 
-typedef double d4 __attribute__((vector_size(32), aligned(8)));
-
 RAMODO_INLINE double smallest(const d4& v) {
     double a = v[0] < v[1] ? v[0] : v[1];
     double b = v[2] < v[3] ? v[2] : v[3];
@@ -381,7 +376,7 @@ void score_small(const float* rows, int64_t n_rows, int m, const double* referen
         double total = 0;
         for (int64_t s = 0; s < n_subsamples; ++s) {
             const double* subsample = references + s * m * lanes;
-            total += __builtin_sqrt(lanes == 8 ? nearest_of_eight(row, m, subsample)
+            total += sqrt(lanes == 8 ? nearest_of_eight(row, m, subsample)
                                                : nearest_of_many(row, m, subsample, lanes, scratch));
         }
         scores[r] = total / static_cast<double>(n_subsamples);

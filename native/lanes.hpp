@@ -5,6 +5,7 @@
 #pragma once
 
 #include "inner_loops.hpp"
+#include "vectors.hpp"
 
 namespace ramodo {
 
@@ -12,33 +13,30 @@ namespace RAMODO_ISA {
 
 constexpr int kMaxGroups = 8;    // groups a panel
 
-typedef float f4 __attribute__((vector_size(16), aligned(4)));
-typedef float f8 __attribute__((vector_size(32), aligned(4)));
-
 template <int C>
 struct Lanes {
     static constexpr int wide_count = C / 2;
     f8 wide[wide_count ? wide_count : 1];
     f4 narrow;
 
-    inline __attribute__((always_inline)) void clear() {
+    RAMODO_INLINE void clear() {
         for (int i = 0; i < wide_count; ++i) wide[i] = f8{};
         narrow = f4{};
     }
-    inline __attribute__((always_inline)) void load(const float* p) {
+    RAMODO_INLINE void load(const float* p) {
         for (int i = 0; i < wide_count; ++i) wide[i] = *reinterpret_cast<const f8*>(p + 8 * i);
         if constexpr (C % 2) narrow = *reinterpret_cast<const f4*>(p + 8 * wide_count);
     }
-    inline __attribute__((always_inline)) void store(float* p) const {
+    RAMODO_INLINE void store(float* p) const {
         for (int i = 0; i < wide_count; ++i) *reinterpret_cast<f8*>(p + 8 * i) = wide[i];
         if constexpr (C % 2) *reinterpret_cast<f4*>(p + 8 * wide_count) = narrow;
     }
     // this += x * p
-    inline __attribute__((always_inline)) void add_scaled(float x, const float* p) {
+    RAMODO_INLINE void add_scaled(float x, const float* p) {
         for (int i = 0; i < wide_count; ++i) wide[i] += x * *reinterpret_cast<const f8*>(p + 8 * i);
         if constexpr (C % 2) narrow += x * *reinterpret_cast<const f4*>(p + 8 * wide_count);
     }
-    inline __attribute__((always_inline)) void add_scaled(float x, const Lanes& p) {
+    RAMODO_INLINE void add_scaled(float x, const Lanes& p) {
         for (int i = 0; i < wide_count; ++i) wide[i] += x * p.wide[i];
         if constexpr (C % 2) narrow += x * p.narrow;
     }

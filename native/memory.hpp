@@ -5,12 +5,16 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
-#include <cstring>
 #include <new>
 #include <utility>
 
-#if defined(__linux__)
+#include "compiler.hpp"
+
+#if defined(__linux__) && RAMODO_GNU
+#define RAMODO_MMAP 1
 #include <sys/mman.h>
+#else
+#define RAMODO_MMAP 0
 #endif
 
 namespace ramodo {
@@ -20,16 +24,15 @@ public:
     Buffer() = default;
     explicit Buffer(size_t bytes) : bytes_(bytes) {
         if (bytes == 0) return;
-#if defined(__linux__)
+#if RAMODO_MMAP
         void* p = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
         if (p == MAP_FAILED) throw std::bad_alloc();
         madvise(p, bytes, MADV_HUGEPAGE);
         data_ = static_cast<char*>(p);
 #else
-        size_t rounded = (bytes + 63) / 64 * 64;
-        data_ = static_cast<char*>(std::aligned_alloc(64, rounded));
-        if (!data_) throw std::bad_alloc();
-        std::memset(data_, 0, rounded);
+        whole_ = std::calloc(bytes + kLine, 1);                       // whose zeros mostly cost nothing
+        if (!whole_) throw std::bad_alloc();
+        data_ = static_cast<char*>(whole_) + (kLine - reinterpret_cast<uintptr_t>(whole_) % kLine) % kLine;
 #endif
     }
     Buffer(Buffer&& other) noexcept { swap(other); }
@@ -39,10 +42,10 @@ public:
     }
     ~Buffer() {
         if (!data_) return;
-#if defined(__linux__)
+#if RAMODO_MMAP
         munmap(data_, bytes_);
 #else
-        std::free(data_);
+        std::free(whole_);
 #endif
     }
     char* data() { return data_; }
@@ -55,11 +58,12 @@ public:
     void swap(Buffer& other) noexcept {
         std::swap(data_, other.data_);
         std::swap(bytes_, other.bytes_);
+        std::swap(whole_, other.whole_);
     }
 
     // Gives back what lies behind the first `bytes`.
     void shrink(size_t bytes) {
-#if defined(__linux__)
+#if RAMODO_MMAP
         constexpr size_t kPage = 1 << 21;       // whole huge pages only
         const size_t kept = (bytes + kPage - 1) / kPage * kPage;
         if (bytes == 0 || kept >= bytes_) return;
@@ -71,8 +75,10 @@ public:
     }
 
 private:
+    static constexpr size_t kLine = 64;
     char* data_ = nullptr;
     size_t bytes_ = 0;
+    void* whole_ = nullptr;        // what `calloc` gave
 };
 
 }  // namespace ramodo

@@ -1,9 +1,10 @@
 // Numbers in text: decimal digits that a double holds exactly are read by hand, all others by the standard library.
 #pragma once
 
-#include <charconv>
 #include <cstdint>
 #include <limits>
+
+#include "decimal.hpp"
 
 namespace ramodo {
 
@@ -54,7 +55,7 @@ inline const char* read_number(const char* p, const char* end, double& value) {
         return p;
     }
     if (first < end && *first == '-') return nullptr;            // from_chars would take a second sign
-    const auto result = std::from_chars(first, end, value);      // also "inf" and "nan", which callers refuse
+    const auto result = decimal_from_chars(first, end, value);   // also "inf" and "nan", which callers refuse
     if (result.ec == std::errc::result_out_of_range)
         value = is_large(first, result.ptr) ? std::numeric_limits<double>::infinity() : 0.0;
     else if (result.ec != std::errc())

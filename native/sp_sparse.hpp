@@ -133,13 +133,13 @@ private:
             const int64_t k = hits[h].place;
             hits[h] = {lookup_.find(load_once(columns + k)), static_cast<double>(data[k])};
             if (hits[h].place < 0) refuse_changed();
-            __builtin_prefetch(&lists_[hits[h].place]);
+            RAMODO_FETCH(&lists_[hits[h].place], 0, 3);
         }
         constexpr int64_t kAhead = 16;
         for (int64_t h = 0; h < n_hits; ++h) {
             if (h + kAhead < n_hits) {
                 const List& coming = lists_[hits[h + kAhead].place];
-                if (coming.count > 1) __builtin_prefetch(&postings_[coming.start]);
+                if (coming.count > 1) RAMODO_FETCH(&postings_[coming.start], 0, 3);
             }
             const List& list = lists_[hits[h].place];
             const double value = hits[h].value;

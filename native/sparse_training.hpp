@@ -209,7 +209,7 @@ private:
 
     void fetch_start(int64_t row) {
         const int64_t at = x_.begin(row), n = std::min<int64_t>(x_.length(row), 24);
-        for (int64_t k = 0; k < n; ++k) __builtin_prefetch(record(x_.indices[at + k]));
+        for (int64_t k = 0; k < n; ++k) RAMODO_FETCH(record(x_.indices[at + k]), 0, 3);
     }
 
     template <bool Checked>

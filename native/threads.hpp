@@ -15,6 +15,8 @@
 #include <utility>
 #include <vector>
 
+#include "compiler.hpp"
+
 namespace ramodo {
 
 class ThreadPool {
@@ -117,7 +119,7 @@ private:
     }
 
     static void pause() {
-#if defined(__x86_64__) || defined(__i386__)
+#if RAMODO_GNU && (defined(__x86_64__) || defined(__i386__))
         __builtin_ia32_pause();
 #else
         std::this_thread::yield();

@@ -1,4 +1,4 @@
-"""What all tests share: the kinds of sparse matrix, and a small fitted detector."""
+"""What all tests share: the kinds of sparse matrix, a small fitted detector, a cluster."""
 
 import os
 import subprocess
@@ -9,6 +9,7 @@ import pytest
 from hypothesis import settings
 
 from examples import KINDS, with_outliers
+from loopback_cluster import cluster_of
 from ramodo import REPEN
 
 # Prepared sets, where they are beside the project and nobody names another folder.
@@ -31,6 +32,13 @@ def kind(request):
 def data():
     """X and its truth; tests do not change them."""
     return with_outliers()
+
+
+@pytest.fixture(scope="session")
+def two_workers():
+    """A client of two worker processes of a Dask cluster, started once; not the current one."""
+    with cluster_of(2) as client:
+        yield client
 
 
 @pytest.fixture

@@ -11,8 +11,8 @@ from pathlib import Path
 
 PROJECT = Path(__file__).parents[1] / "pyproject.toml"
 
-LEFT_OUT = ("peers", "bench", "lint")
-"""Extras that the tests do not install."""
+LEFT_OUT = ("spark", "bench", "lint", "mlflow", "docs", "wheels")
+"""Extras and groups that the tests do not install."""
 
 _BOUND = re.compile(r"([A-Za-z0-9._-]+)(?:\[[a-z,]+\])?>=([0-9.]+)")
 
@@ -22,7 +22,7 @@ def constraints(text: str) -> list[str]:
     content = tomllib.loads(text)
     project = content["project"]
     wanted = [*content["build-system"]["requires"], *project["dependencies"]]
-    for extra, packages in project["optional-dependencies"].items():
+    for extra, packages in (project["optional-dependencies"] | content["dependency-groups"]).items():
         if extra not in LEFT_OUT:
             wanted += [package for package in packages if not package.startswith(f"{project['name']}[")]
     return sorted(set(map(_lowest, wanted)))

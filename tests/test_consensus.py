@@ -230,3 +230,16 @@ def test_few_references_where_rows_share_many_features():
         term = Consensus(random_state=0).fit(X).model_.terms[0]
         assert isinstance(term, Evidence)
         assert len(term.views[1].references.numbers) == expected
+
+
+def test_a_table_is_compared_with_a_twentieth_of_some_rows_and_a_bag_with_the_nearest_of_few():
+    """A third of the values makes a table, however it is stored: the same values give the same scores."""
+    rng = np.random.default_rng(0)
+    values = rng.random((300, 12)) + 1
+    table, bag = values * (rng.random((300, 12)) < 0.5), values * (rng.random((300, 12)) < 0.2)
+    few = [Consensus(random_state=0).fit(X).model_.terms[0].views[0] for X in (table, sp.csr_array(table), bag)]
+    assert [(len(view.references.numbers), view.size, view.phi.k) for view in few] == [
+        (400, 100, 5),
+        (400, 100, 5),
+        (400, 8, 1),
+    ]

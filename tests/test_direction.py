@@ -107,22 +107,29 @@ def _weights(one, other, alike):
     return max(0, one - alike * other), max(0, other - alike * one)
 
 
-def _regress(outliers, others, inliers):
-    """Coefficients of scikit-learn's regression: both sides weigh alike, known inliers as 40 of them were half."""
+def _regress(outliers, others, inliers, table):
+    """Coefficients of scikit-learn's regression: both sides weigh alike, known inliers as 40 of them were half.
+
+    Of sparse rows the constant is a feature among the others, and kept small as their weights are.
+    """
     share = len(inliers) / (len(inliers) + 40)
     n = len(outliers) + len(others) + len(inliers)
     each = [1 / len(outliers), (1 - share) / len(others), share / max(1, len(inliers))]
     weights = np.repeat(each, [len(outliers), len(others), len(inliers)]) * n / 2
     target = np.arange(n) < len(outliers)
-    model = LogisticRegression(max_iter=300).fit(np.vstack([outliers, others, inliers]), target, weights)
-    return model.coef_[0]
+    rows = np.vstack([outliers, others, inliers])
+    if table:
+        return LogisticRegression(max_iter=300).fit(rows, target, weights).coef_[0]
+    rows = np.column_stack([rows, np.ones(n)])
+    return LogisticRegression(tol=1e-8, max_iter=3000, fit_intercept=False).fit(rows, target, weights).coef_[0, :-1]
 
 
 def _plain(X, y, extra_outliers, extra_inliers, initial, extra_initial, detector, folds):
     """The formulas of fitting/label_*.py, one after the other, on dense rows. The final scores."""
     rest = y != 1
     outliers, inliers = np.vstack([X[y == 1], extra_outliers]), np.vstack([X[y == -1], extra_inliers])
-    if (X[rest] != 0).mean() > 0.5:  # a table
+    table = (X[rest] != 0).mean() > 0.5
+    if table:
         together = np.vstack([X[rest], outliers])
         units, centre = together.std(axis=0), X[rest].mean(axis=0)
         rows, outliers, inliers = ((part - centre) / units for part in (X, outliers, inliers))
@@ -140,7 +147,7 @@ def _plain(X, y, extra_outliers, extra_inliers, initial, extra_initial, detector
     d = outliers.mean(axis=0) - others_mean
     along, left_out = rows @ d, np.empty(0)
     if n > 1:
-        w = _regress(outliers, others, inliers)
+        w = _regress(outliers, others, inliers, table)
         both = (rows - middle) @ np.column_stack([d, w])
         spreads = both[rest].std(axis=0)
         lefts = np.empty((n, 2))
@@ -149,7 +156,7 @@ def _plain(X, y, extra_outliers, extra_inliers, initial, extra_initial, detector
             lefts[i, 0] = (outliers[i] - middle) @ without / spreads[0]
         for fold in set(folds):
             hidden = outliers[folds == fold]
-            by_fold = _regress(outliers[folds != fold], np.vstack([others, hidden]), inliers)
+            by_fold = _regress(outliers[folds != fold], np.vstack([others, hidden]), inliers, table)
             lefts[folds == fold, 1] = ((hidden - middle) @ by_fold) / (others @ by_fold).std()
         both /= spreads
         strengths = [_strength(lefts[:, i], both[rest, i])[0] for i in (0, 1)]

@@ -20,6 +20,7 @@ WITH_EXAMPLES = {
     "cutoffs.md",
     "datasets.md",
     "labels.md",
+    "neighbours.md",
     "normalization.md",
     "report.md",
     "scale.md",

@@ -27,7 +27,7 @@ FLOORS = [
     ("framework",),
     ("repen",),
     ("consensus", "neighbors"),
-    ("plots", "report", "serving", "datasets", "baselines", "demo"),
+    ("plots", "pyod", "report", "serving", "datasets", "baselines", "demo"),
     ("experiments", "triage"),
     ("cli",),
 ]

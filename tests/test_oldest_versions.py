@@ -12,12 +12,13 @@ MAKEFILE = (Path(__file__).parent.parent / "Makefile").read_text(encoding="utf-8
 
 def test_each_package_that_the_tests_install_is_pinned_to_its_bound():
     text = PROJECT.read_text(encoding="utf-8")
-    project = tomllib.loads(text)["project"]
+    content = tomllib.loads(text)
+    project, listings = content["project"], content["project"]["optional-dependencies"] | content["dependency-groups"]
     pinned = dict(line.split("==") for line in constraints(text))
-    extras = [p for name, listed in project["optional-dependencies"].items() if name not in LEFT_OUT for p in listed]
+    extras = [p for name, listed in listings.items() if name not in LEFT_OUT for p in listed]
     for package in (*project["dependencies"], *extras):
         name, _, lowest = package.partition(">=")
-        assert name.startswith("ramodo[") or pinned[name] == lowest
+        assert name.startswith("ramodo[") or pinned[name.partition("[")[0]] == lowest
     assert {"numpy", "typer", "anndata", "pytest", "nanobind"} <= set(pinned)
 
 
@@ -36,4 +37,4 @@ def test_the_environment_is_made_from_them():
     recipe = MAKEFILE.split("$(OLDEST)/installed:", 1)[1].split("\n\n", 1)[0]
     assert "tests/oldest_versions.py > $(OLDEST)/constraints.txt" in recipe
     assert "--constraint $(OLDEST)/constraints.txt --build-constraint $(OLDEST)/constraints.txt" in recipe
-    assert "'.[test]'" in recipe
+    assert "'.[$(EXTRAS)]' --group test" in recipe

@@ -9,7 +9,7 @@ from ramodo import kernels
 from ramodo.data.blocks import DenseRows
 from ramodo.data.opening import open_rows
 from ramodo.kernels import Phi
-from ramodo.stages.scoring import Sp
+from ramodo.stages.scoring import KthNN, Sp
 from reference import sp_scores
 
 WIDE = 10**12
@@ -150,3 +150,12 @@ def test_against_takes_either_kind_of_rows(sparse):
     rows, _ = open_rows(PLAIN.matrix(X) if sparse else X)
     found = Sp().against(rows.take(np.arange(8)), 4, 1)(rows)
     np.testing.assert_allclose(found, sp_scores(X, X[:8], 4), rtol=1e-7, atol=1e-12)
+
+
+def test_rows_of_the_other_kind_are_scored_too(data):
+    """A detector that was fitted to sparse rows takes dense ones, and the other way around."""
+    X = data[0]
+    for fitted_to in (X, X.toarray()):
+        detector = KthNN(random_state=0).fit(fitted_to)
+        assert np.allclose(detector.outlier_score(X), detector.outlier_scores_, rtol=1e-12)
+        assert np.allclose(detector.outlier_score(X.toarray()), detector.outlier_scores_, rtol=1e-12)

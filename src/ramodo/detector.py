@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any, Self
 
@@ -16,6 +16,7 @@ from . import bounds, threads
 from .data.blocks import Block
 from .data.elsewhere import OfBlock, each, is_elsewhere, mapped_elsewhere, names_elsewhere, rows_elsewhere
 from .data.labels import read_labels
+from .data.one_row import Places
 from .data.opening import DataError, open_rows
 from .data.rows import Rows
 from .model.terms import offset_of
@@ -25,14 +26,37 @@ Scores = npt.NDArray[np.float64]
 
 
 class Detector(ABC, OutlierMixin, BaseEstimator):
-    """Needs `fit` and `outlier_score` of its subclass."""
+    """Needs `fit` and `_of_block` of its subclass."""
 
     random_state: Any
     n_jobs: int | None
 
     @abstractmethod
+    def _of_block(self) -> OfBlock:
+        """What scores blocks of rows, once something has been fitted."""
+
     def outlier_score(self, X: Any) -> Scores:
-        """How outlying each row is: higher is more outlying."""
+        """How outlying each row is: higher is more outlying. Depends on the row alone, not on its neighbours in X."""
+        check_is_fitted(self, "outlier_scores_")
+        return self._of_rows(self._of_block(), X)
+
+    def score_one(self, x: Mapping[Any, float]) -> float:
+        """`outlier_score` of one row of a stream, the same bits: a dict of features and values, all others being zero.
+
+        Features have the names that the training data had, or the numbers of their columns, from 0 on, where it had
+        none. Names that it did not have are left out; a row of nothing else is refused.
+        """
+        check_is_fitted(self, "outlier_scores_")
+        of_fit = self.n_features_in_, getattr(self, "feature_names_in_", None)
+        places = self.__dict__.get("_places")
+        if places is None or not places.are_of(*of_fit):  # a dict of all names is made once for each fit
+            places = self._places = Places(*of_fit)
+        rows, _ = open_rows(places.row(x), name="x")
+        return float(self._of_block()(self._as_fitted(rows.in_memory()))[0])
+
+    def _as_fitted(self, block: Block) -> Block:
+        """Rows in the kind, sparse or dense, that was fitted, where bits depend on it."""
+        return block
 
     def score_samples(self, X: Any) -> Scores:
         """The negative of `outlier_score`, as scikit-learn has it: lower is more outlying."""
@@ -130,9 +154,8 @@ class RankingDetector(Detector):
         self.__dict__.update(fitted)  # in one go: an interrupted fit leaves the detector as it was
         return self
 
-    def outlier_score(self, X: Any) -> Scores:
-        """How outlying each row is: higher is more outlying."""
-        return self._of_rows(self._score, X)
+    def _of_block(self) -> OfBlock:
+        return self._score
 
 
 def _above(scores: Scores, offset: float) -> Scores:

@@ -21,7 +21,7 @@ from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import _get_feature_names, check_is_fitted
 
 from .data.blocks import Block
-from .data.elsewhere import here, is_elsewhere, names_elsewhere
+from .data.elsewhere import OfBlock, here, is_elsewhere, names_elsewhere
 from .data.labels import Labels, read_labels, read_numbers
 from .data.rows import Rows
 from .detector import Detector, seed_of
@@ -197,10 +197,12 @@ class RandomDistanceDetector(ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
 
     # ---- using ---------------------------------------------------------------------------------------------------
 
-    def outlier_score(self, X: Any) -> npt.NDArray[np.float64]:
-        """How outlying each row is: higher is more outlying. Depends on the row alone, not on its neighbours in X."""
-        check_is_fitted(self, "outlier_scores_")
-        return self._of_rows(partial(self.model_.score_block, n_threads=self._n_threads()), X)
+    def _of_block(self) -> OfBlock:
+        return partial(self.model_.score_block, n_threads=self._n_threads())
+
+    def _as_fitted(self, block: Block) -> Block:
+        origins = self.model_.origins()
+        return origins[0].rows.matching(block) if origins else block
 
     def transform(self, X: Any) -> npt.NDArray[np.float32]:
         """The representation: one row of numbers per row of X; those of several models side by side."""

@@ -5,7 +5,6 @@ import os
 import signal
 import socket
 import sys
-import warnings
 
 import numpy as np
 import pytest
@@ -16,16 +15,10 @@ from made_files import write_svmlight, write_visits
 REPEN = ("--method", "repen", "--epochs", "2")
 
 
-@pytest.fixture(scope="module")
-def address():
-    """The address of a scheduler with one worker process."""
-    from distributed import LocalCluster
-
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ResourceWarning)
-        options = {"n_workers": 1, "threads_per_worker": 1, "host": "127.0.0.1", "dashboard_address": "127.0.0.1:0"}
-        with LocalCluster(**options) as cluster:
-            yield cluster.scheduler_address
+@pytest.fixture
+def address(two_workers):
+    """The address of a scheduler."""
+    return two_workers.scheduler.address
 
 
 @pytest.fixture
@@ -62,7 +55,7 @@ def test_tables_with_ids(ok, address, tmp_path):
     for number in range(2):
         some = lines[45 * number : 45 * number + 45]
         (tmp_path / f"part{number}.csv").write_text("\n".join([header, *some]) + "\n")
-    flags = ("--id", "visit", "--label", "truth", "--scale", "none", *REPEN)
+    flags = ("--id", "visit", "--label", "truth", *REPEN)
     ok("detect", tmp_path / "all.csv", *flags, "-o", tmp_path / "here.csv", "-q")
     ok("fit", tmp_path / "part*.csv", *flags, "-m", tmp_path / "a.ramodo", "--cluster", address, "-q")
     ok("score", tmp_path / "a.ramodo", tmp_path / "part*.csv", "-o", tmp_path / "there.csv", "--cluster", address, "-q")
@@ -110,11 +103,10 @@ def test_files_that_cannot_be_read_are_named_and_nothing_is_written(run, address
     [
         (("--report", "a.html"), "--report a.html was given with --cluster"),
         (("--with", "truth", "-o", "-"), "--with truth was given with --cluster"),
-        (("--format", "text"), "hashed counts"),
-        (("--missing", "mean", "--format", "csv"), "no file knows the mean of all"),
-        (("--format", "csv"), "--scale none"),
+        (("--format", "text", "--vocabulary"), "holds text whose tokens are listed"),
+        (("--format", "csv", "--text", "words"), "holds text beside other columns"),
     ],
-    ids=["report", "with", "text", "mean", "scale"],
+    ids=["report", "with", "vocabulary", "text and more"],
 )
 def test_what_needs_all_rows_here_is_refused(run, address, parts, arguments, said):
     done = run("detect", parts, "--cluster", address, *arguments)

@@ -174,10 +174,10 @@ def test_a_model_without_tokens(ok, files, tmp_path):
     (tmp_path / "new.log").write_text("POST /admin/../../etc/passwd 500\n")
     (row,) = json.loads(ok("explain", tmp_path / "model", tmp_path / "new.log", "--top", 12, "--json"))
     names = [reason["feature"] for reason in row["reasons"]]
-    assert len(names) == 12
-    assert not any(name.startswith("feature ") for name in names)
-    assert all(name.strip("'") in "post /admin/../../etc/passwd 500" for name in names)
-    assert sum(r["contribution"] for r in row["reasons"]) + row["rest"] == pytest.approx(row["score"])
+    assert names == ["'POST /admin/../../etc/passwd 500'"]  # all of it is odd: one fact, however many are asked for
+    assert all(name.strip("'") in (tmp_path / "new.log").read_text() for name in names)
+    total = sum(r["contribution"] for r in row["reasons"]) + row["lacks"]["contribution"] + row["rest"]
+    assert total == pytest.approx(row["score"])
     assert "feature " not in ok("explain", tmp_path / "model", tmp_path / "new.log").replace("other features", "")
 
 

@@ -65,7 +65,7 @@ def test_new_documents_have_tokens_too(ok, files, tmp_path):
     ok("report", files.log_model, tmp_path / "new.log", "-o", tmp_path / "new.html")
     found = content_of(tmp_path / "new.html")
     assert found["table"]["rows"][0]["text"] == "wget evil.sh"
-    assert any("wget" in name for name in found["names"])
+    assert any("wget" in name for name in found["names"]), found["names"]
     assert found["table"]["rows"][0]["marks"]
 
 

@@ -130,7 +130,7 @@ def test_reasons_are_those_of_explain(ok, files, tmp_path):
     (row,) = json.loads(ok("explain", files.log_model, files.log, "--row", 88, "--top", 2, "--json"))
     expected = [{name: reason[name] for name in ("feature", "value", "contribution")} for reason in row["reasons"]]
     assert lines[88]["reasons"] == expected
-    assert len(expected) == 2
+    assert 1 <= len(expected) <= 2
     shown = records(ok("score", files.log_model, files.log, "--reasons", 2))[88]["reasons"]
     assert all(reason["feature"] in shown for reason in expected)
     as_lines = ok("score", files.log_model, "-", "--reasons", 2, "--as", "jsonl", stdin=files.log.read_bytes())

@@ -1,9 +1,16 @@
 """Rows in Dask partitions go through the same algorithm: the same bits, for any partitions and any workers."""
 
+from dataclasses import replace
+from functools import partial
+
 import dask
 import dask.bag
+import dask.dataframe as dd
 import numpy as np
+import pandas as pd
 import pytest
+import scipy.sparse as sp
+from distributed import wait
 from pieces import QUICK, array, blocks, parts
 
 from examples import with_outliers
@@ -119,7 +126,7 @@ def test_explaining_fetches_only_the_rows_asked_for(X, client):
     rows = rows_of(data, X.shape[1])
     assert rows.take(np.array(numbers)).n_rows == 3
     assert "_survey" not in rows.__dict__  # no look at other partitions
-    assert rows.moved.received < 20_000
+    assert rows.moved.rows < rows.moved.total < 20_000
 
 
 @pytest.mark.parametrize("rows", [[], [-1], [120], [0.5], [[1]], "x"], ids=str)
@@ -152,6 +159,46 @@ def test_partitions_without_rows(X, client):
     same(there, REPEN(**QUICK).fit(X))
 
 
+@pytest.mark.parametrize("kind", ["array", "frame"])
+def test_what_workers_hold_stays_there_for_as_long_as_it_is_used(client, kind):
+    X = with_outliers()[0].toarray()
+    detector = REPEN(**QUICK).fit(X)
+    data = array(X, 3) if kind == "array" else dd.from_pandas(pd.DataFrame(X), npartitions=3)
+    held = client.persist(data)
+    wait(held)
+    rows, scores = rows_of(held), detector.outlier_score(held)
+    del held
+    assert rows.facts().n_seen == 40
+    assert np.asarray(scores).tobytes() == detector.outlier_scores_.tobytes()
+
+
+def test_a_model_is_sent_once(client):
+    """Its large arrays, at least: a second model is sent whole, and one that is changed is sent again."""
+    rng = np.random.default_rng(0)
+    X = sp.random_array((300, 30_000), density=0.01, format="csr", rng=rng)
+    data, rows = array(X, 2), rows_of(array(X, 2))
+    detector = REPEN(n_components=20, n_epochs=2, n_subsamples=2, random_state=0).fit(data)
+    assert detector.feature_weights_.nbytes > 2**20
+    sent = []
+    for model in (detector.model_, detector.model_, _copied(detector.model_)):
+        before = rows.moved.functions
+        scores = rows.gather(partial(model.score_block, n_threads=1))
+        sent.append(rows.moved.functions - before)
+        assert scores.tobytes() == detector.outlier_scores_.tobytes()
+    assert max(sent) < 100_000
+    other = _copied(detector.model_, 2)
+    assert (rows.gather(partial(other.score_block, n_threads=1)) != detector.outlier_scores_).any()
+    assert rows.moved.functions > 2**20
+    with pytest.raises(ValueError, match="read-only"):
+        detector.feature_weights_[0] = 0
+
+
+def _copied(model, factor=1):
+    (term,) = model.terms
+    first = replace(term.representation.first, weights=term.representation.first.weights * np.float32(factor))
+    return replace(model, terms=(replace(term, representation=replace(term.representation, first=first)),))
+
+
 def test_several_column_chunks(client):
     X = with_outliers()[0].toarray()
     there = REPEN(**QUICK).fit(array(X, 3).rechunk((30, 7)))
@@ -175,9 +222,9 @@ def test_what_travels_is_counted_and_reported(client, capsys):
     rows = rows_of(array(X, 3))
     scores = rows.gather(_lengths)
     assert len(scores) == 120
-    before = rows.moved.received
+    before = rows.moved.values
     rows.gather(_lengths)
-    assert 0 < rows.moved.received - before < 3 * 120 * 8
+    assert 0 < rows.moved.values - before < 3 * 120 * 8
     assert rows.n_bytes == sum(part.data.nbytes + part.indices.nbytes + 8 * (part.shape[0] + 1) for part in parts(X, 3))
 
 

@@ -160,8 +160,72 @@ def test_documents_are_counted(tmp_path, client):
     known = [formats.read(str(tmp_path / f"{number}.txt"), texts=options).X for number in range(2)]
     assert rows.shape == (10, 1024)
     assert (rows[range(5, 10)] != known[1]).nnz == 0
-    with pytest.raises(OptionError, match="hashed counts, with TextOptions"):
-        open_dataset(f"{tmp_path}/*.txt", texts=TextOptions())
+    with pytest.raises(OptionError, match="documents alone, and hashed tokens"):
+        open_dataset(f"{tmp_path}/*.txt", texts=TextOptions(vocabulary=True))
+    (tmp_path / "all").write_text("".join((tmp_path / f"{number}.txt").read_text() for number in range(2)))
+    weighed = TextOptions(bits=10)
+    known = formats.read(str(tmp_path / "all"), "text", texts=weighed)
+    rows = open_dataset(f"{tmp_path}/*.txt", texts=weighed)
+    assert (rows[range(10)] != known.X).nnz == 0
+    assert rows.how.frequencies.documents.tobytes() == known.frequencies.documents.tobytes()
+
+
+@pytest.fixture
+def visits(tmp_path):
+    """A table of numbers of different sizes, some missing, dates and a category; whole, and in three files."""
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(
+        {
+            "id": [f"v{i}" for i in range(60)],
+            "bytes": rng.pareto(1, 60) * 1e5,
+            "errors": np.where(rng.random(60) < 0.8, 0, 3),
+            "temperature": rng.normal(20, 5, 60),
+            "day": pd.to_datetime("2026-03-01") + pd.to_timedelta(rng.integers(90, size=60), unit="D"),
+            "country": np.array(["NZ", "FR"])[rng.integers(2, size=60)],
+        }
+    )
+    frame.loc[[3, 44], "temperature"] = None
+    frame.to_csv(tmp_path / "all.txt", index=False)
+    for number, part in enumerate(np.split(np.arange(60), [10, 45])):
+        frame.iloc[part].to_csv(tmp_path / f"{number}.csv", index=False)
+    return tmp_path
+
+
+@pytest.mark.parametrize(("scale", "missing"), [("auto", "mean"), ("robust", "indicator"), ("none", "mean")])
+def test_scales_and_means_are_those_of_all_files(visits, client, scale, missing):
+    options = TableOptions(id="id", scale=scale, missing=missing)
+    known = formats.read(str(visits / "all.txt"), "csv", table=options)
+    rows = open_dataset(f"{visits}/*.csv", table=options)
+    assert rows.names == tuple(known.names)
+    assert (rows[range(60)] != known.X).nnz == 0
+    assert rows.how.table.scales == known.scales
+    assert rows.how.table.dates == known.dates
+    assert rows.given == tuple(known.given)
+    if missing == "indicator":
+        return  # of which the last file alone has none
+    again = open_dataset(f"{visits}/2.csv", table=rows.how.table)  # read as the whole was
+    assert (again[range(15)] != known.X[45:]).nnz == 0
+
+
+def test_many_rows_are_scaled_by_some_of_them(visits, monkeypatch):
+    monkeypatch.setattr("ramodo.engines.learning.SAMPLE", 20)
+    options = TableOptions(id="id", scale="standard", missing="zero", ignore=("day", "country"))
+    rows = open_dataset(f"{visits}/*.csv", table=options)
+    frame = pd.read_csv(visits / "all.txt")[["bytes", "errors", "temperature"]].fillna(0).iloc[::3]
+    for name, values in frame.items():
+        assert rows.how.table.scales[name][:2] == pytest.approx((values.mean(), values.std(ddof=0)))
+
+
+def test_a_gap_names_its_file_before_anything_is_learned(visits, client):
+    with pytest.raises(FormatError, match=r"[01]\.csv, row 'v(3|44)', column 'temperature': the value is missing"):
+        open_dataset(f"{visits}/*.csv", table=TableOptions(id="id", scale="auto")).facts()
+
+
+def test_columns_that_are_numbers_in_one_file_and_text_in_another(tmp_path):
+    (tmp_path / "0.csv").write_text("a,b\n1,2\n3,4\n")
+    (tmp_path / "1.csv").write_text("a,b\n1,x\n")
+    with pytest.raises(FormatError, match=r"columns of .*0\.csv and of the files after it differ"):
+        open_dataset(f"{tmp_path}/*.csv", table=TableOptions(scale="auto"))
 
 
 # ---- what is refused -------------------------------------------------------------------------------------------------
@@ -203,5 +267,3 @@ def test_no_file_and_mixed_formats(files, tmp_path):
         open_dataset(f"{tmp_path}/*.svm")
     with pytest.raises(FormatError, match=r"part-0\.parquet is parquet; allowed: one format for all"):
         open_dataset([f"{files}/part-0.svm", f"{files}/part-0.parquet"])
-    with pytest.raises(OptionError, match="no file knows the mean of all"):
-        open_dataset(f"{files}/part-*.parquet", table=TableOptions(missing="mean"))

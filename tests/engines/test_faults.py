@@ -11,6 +11,7 @@ from dask import delayed
 from pieces import QUICK, DeadlySp, blocks, deadly, parts
 
 from examples import with_outliers
+from loopback_cluster import cluster_of
 from ramodo import RAMODO, REPEN, open_dataset
 from ramodo.engines.running import ClusterError
 from ramodo.formats import Table, folder
@@ -50,7 +51,7 @@ def test_a_partition_that_kills_every_worker_is_an_error(client, tmp_path, monke
     client.wait_for_workers(2, timeout=60)
 
 
-def test_workers_stay_under_their_limit(client, cluster_of, tmp_path):
+def test_workers_stay_under_their_limit(client, tmp_path):
     """Shards of more than a worker may hold are read one by one; a nanny would kill a worker that kept them."""
     rng = np.random.default_rng(0)
     n, length, width = 20_000, 100, 50_000

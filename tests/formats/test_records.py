@@ -41,8 +41,19 @@ def test_lists_of_numbers_are_columns(jsonl):
     assert table.X.tolist() == [[1, 2], [3, 4.5]]
     with pytest.raises(FormatError, match=r"column 'v' holds lists of 1 values, and of 2 in row 1"):
         jsonl({"v": [1]}, {"v": [1, 2]})
-    with pytest.raises(FormatError, match=r"column 'v'.*Leave it out with --ignore"):
-        jsonl({"v": ["a"]}, {"v": ["b"]})
+
+
+def test_lists_of_texts_are_a_column_for_each_value(jsonl):
+    table = jsonl({"tags": ["b", "a", "b"]}, {"tags": []}, {"tags": ["c", 7]})
+    assert table.names == ["tags=7", "tags=a", "tags=b", "tags=c"]
+    assert dense(table).tolist() == [[0, 1, 1, 0], [0, 0, 0, 0], [1, 0, 0, 1]]
+    assert list(table.categories) == ["tags"]
+    again = jsonl({"tags": [7]}, categories=("tags",))  # as a model asks, whatever a batch has
+    assert again.names == ["tags=7"]
+    assert jsonl({"tags": []}, {"tags": []}, categories=("tags",)).names == []
+    with pytest.raises(FormatError, match=r"row 1, column 'tags': the value is missing"):
+        jsonl({"tags": ["a"]}, {"tags": None})
+    assert jsonl({"tags": ["a"]}, {"tags": None}, missing="indicator").names == ["tags=a", "tags is missing"]
 
 
 @pytest.mark.parametrize("gap", [{"a": 1}, {"a": 1, "b": None}])

@@ -9,6 +9,7 @@ import pytest
 import scipy.sparse as sp
 
 from ramodo.formats import FormatError, TableOptions, folder, read, tabular
+from ramodo.formats.circles import circles_of
 from ramodo.formats.scales import Scale, Scales, of_matrix
 from ramodo.formats.table import Table
 
@@ -129,12 +130,27 @@ def test_dates_are_what_people_mean(arrow):
     days, hour_sine, hour_cosine, week_sine, week_cosine = table.X.T
     assert days.std() == pytest.approx(1)
     assert hour_sine == pytest.approx([1, -1] * 14)
-    assert hour_cosine == pytest.approx([0] * 28, abs=1e-9)
-    assert (week_sine[0], week_cosine[0]) == (0, 1)
+    assert hour_cosine == pytest.approx([0] * 28, abs=1e-4)
+    assert week_sine[0] ** 2 + week_cosine[0] ** 2 == pytest.approx(1)
     assert week_sine[14:] == pytest.approx(week_sine[:14])
     assert week_cosine[14:] == pytest.approx(week_cosine[:14])
     shown = Scales.named(table.names, table.scales).undo(np.zeros(2, dtype=int), days[:2])
     assert shown == pytest.approx([0.25, 0.75])
+
+
+def test_midnight_and_monday_are_there_and_far_from_missing(arrow):
+    """A sine of 0 would be a feature that the row lacks."""
+    times = pa.array([dt.datetime(2024, 1, 1), dt.datetime(2024, 1, 7, 23, 59), None], pa.timestamp("s"))
+    table = arrow(TableOptions(scale="auto", missing="zero"), time=times)
+    assert np.count_nonzero(table.X[:, 1:], axis=1).tolist() == [4, 4, 0]
+    circles = circles_of(table.names, table.dates)
+    values = [[circle.value(*row[list(circle.columns)]) for circle in circles] for row in table.X[:2]]
+    assert [[circle.shown(v) for circle, v in zip(circles, row, strict=True)] for row in values] == [
+        ["00:00", "Monday"],
+        ["23:59", "Sunday"],
+    ]
+    assert [circle.name for circle in circles] == ["time, hour of the day", "time, day of the week"]
+    assert np.linalg.norm(table.X[0, 1:3] - table.X[1, 1:3]) < 0.01  # a minute
 
 
 def test_dates_that_are_missing(arrow):
@@ -166,7 +182,13 @@ def test_lists_that_do_not_fit_are_refused(arrow):
     with pytest.raises(FormatError, match=r"row 1, column 'vector': the value is missing"):
         arrow(None, vector=[[1, 2], None])
     with pytest.raises(FormatError, match="column 'vector'"):
-        arrow(None, vector=[["a"], ["b"]])
+        arrow(None, vector=[[b"a"], [b"b"]])
+
+
+def test_lists_of_texts_are_a_column_for_each_value(arrow):
+    table = arrow(None, tags=[["new", "sale"], ["new"]], n=[1, 2])
+    assert table.names == ["tags=new", "tags=sale", "n"]
+    assert table.X.toarray().tolist() == [[1, 1, 1], [1, 0, 2]]
 
 
 def test_columns_within_columns(arrow):

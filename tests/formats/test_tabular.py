@@ -143,7 +143,7 @@ def test_dictionaries_are_text(arrow):
 def test_columns_of_other_types_are_refused_by_name(arrow, array):
     with pytest.raises(
         FormatError,
-        match=r"data.parquet, column 'odd' holds .*; allowed: numbers, lists of them, booleans, dates and text",
+        match=r"data.parquet, column 'odd' holds .*; allowed: numbers, text, lists of them, booleans and dates",
     ):
         arrow(fine=pa.array([1]), odd=array)
     assert arrow(TableOptions(ignore=["odd"]), fine=pa.array([1]), odd=array).names == ["fine"]

@@ -225,7 +225,7 @@ def judge(path):
     str(detector.diagnose())
     reproduction(detector, "", is_training=False)
     _message(_of_text, detector)
-    json.dumps(_of_model(str(path), as_json=True), default=str)
+    json.dumps(_of_model(str(path)), default=str)
     again = load(detector.save(path.with_name("again")))
     assert np.array_equal(again.outlier_scores_, detector.outlier_scores_)
     return "a model"

@@ -103,6 +103,18 @@ def read_on_cluster(path: str, source: Source, quiet: bool, detector: Any = None
     progress.clear()
     if source.id is not None and rows.ids is not None and len(set(rows.ids)) < len(rows.ids):
         raise FormatError(f"{path}: an id of the column {source.id!r} is given twice; allowed: each id once.")
+    learned = rows.how or how
     return Table(
-        rows, rows.ids, rows.names, rows.classes, categories=rows.categories, means={}, zero_based=rows.zero_based
+        rows,
+        rows.ids,
+        rows.names,
+        rows.classes,
+        categories=rows.categories,
+        means=learned.table.means,
+        zero_based=rows.zero_based,
+        frequencies=learned.frequencies,
+        scales=learned.table.scales or {},
+        dates=learned.table.dates or {},
+        given=rows.given,
+        header=rows.header,
     )

@@ -164,13 +164,13 @@ def _summarize(
         "non-zeros": int(entries) if as_json else f"{entries:,}",
         "seconds": detector.stage_seconds_ if as_json else _seconds(detector.stage_seconds_),
         "cut-off": detector.threshold_ if as_json else f"{detector.threshold_:.6g}: {guarantee_of(detector).text}",
-        "flagged": flagged if as_json else f"{flagged:,} rows, {flagged / len(scores):.2%}",
+        "flagged": flagged if as_json else _flagged(detector, flagged, len(scores)),
     }
     facts |= written
     found = detector.diagnose().warnings if hasattr(detector, "diagnose") else ()
     if found:
         facts["to check" if not as_json else "warnings"] = list(found) if as_json else found[0]
-    listed = top_rows(scores, top, explain, every=every or as_json)
+    listed = top_rows(scores, float(detector.threshold_), top, explain, every=every or as_json)
     if as_json:
         facts["top"] = [_as_json(table, scores, row) for row in listed]
     print_facts(facts, as_json, to_error=to_error)
@@ -181,6 +181,15 @@ def _summarize(
 def _as_json(table: Table, scores: Any, row: TopRow) -> dict[str, Any]:
     said = row.why.to_dict()
     return {"id": table.id_of(row.number), **{name: said[name] for name in _TOLD}}
+
+
+def _flagged(detector: Any, flagged: int, n_rows: int) -> str:
+    """How many, and how many more than rows without any outlier would have, where they are too many to look at."""
+    from ..insight.noise import MANY, flags_of_noise
+
+    expected = flags_of_noise(detector, n_rows) if flagged >= MANY else None
+    noise = "" if expected is None else f"; rows without any outlier would give about {expected:,}: start at the top"
+    return f"{flagged:,} rows, {flagged / n_rows:.2%}{noise}"
 
 
 def _seconds(stages: dict[str, float]) -> str:

@@ -57,10 +57,11 @@ def refuse_report(path: str) -> None:
 def write(path: str, detector: Any, data: str, table: Table, source: Source, scores: Any, truth: Any) -> None:
     """The report of a table's rows."""
     from ..report import write_report
-    from ..report.content import REASONS
+    from ..report.content import REASONS, SHOWN
 
     def explain(rows: list[int]) -> Explanation:
-        return explained(detector, table, rows, scores, REASONS, source.text_options(), enough=True)
+        options = source.text_options()
+        return explained(detector, table, rows, scores, REASONS, options, enough=True, in_full=SHOWN)
 
     def name(columns: list[int]) -> Callable[[int], str]:
         return names_of(detector, table, columns, source.text_options())

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from ..explain.explanation import Explanation
 from ..explain.naming import in_words
-from ..explain.reasons import RowExplanation
+from ..explain.reasons import Reason, RowExplanation
 from ..formats import Table
 from ..insight.figures import percentiles
 from .console import print_rows
@@ -28,14 +29,16 @@ class TopRow(NamedTuple):
     n_like: int
 
 
-def top_rows(scores: Any, top: int, explain: Callable[[list[int]], Explanation], *, every: bool) -> list[TopRow]:
-    """The highest rows; unless `every` is asked for, the highest of each kind."""
+def top_rows(
+    scores: Any, threshold: float, top: int, explain: Callable[[list[int]], Explanation], *, every: bool
+) -> list[TopRow]:
+    """The highest rows; unless `every` is asked for, the highest of each kind of those that are flagged."""
     n = top if every or not top else max(top, COMPARED)
     highest = np.argsort(-scores, kind="stable")[:n].tolist()
     if not highest:
         return []
     found = explain(highest)
-    groups = () if every else found.groups()
+    groups = () if every else found.groups(threshold)
     n_like = {group.rows[0]: len(group.rows) for group in groups}
     others = {row for group in groups for row in group.rows[1:]}
     listed = [place for place in range(len(highest)) if place not in others][:top]
@@ -54,7 +57,7 @@ def print_top(rows: list[TopRow], table: Table, scores: Any, *, to_error: bool) 
                 f"{scores[row.number]:.6g}",
                 f"{share:.2f}",
                 *([f"{row.n_like - 1:,}" if row.n_like > 1 else ""] if alike else []),
-                _short(in_words(row.why.reasons) or row.why.lacks.in_words()),
+                _short(in_words([_named_shortly(reason) for reason in row.why.reasons]) or row.why.lacks.in_words()),
                 *([_short(table.texts[row.number])] if table.texts else []),
             ]
             for row, share in zip(rows, shares, strict=True)
@@ -63,5 +66,10 @@ def print_top(rows: list[TopRow], table: Table, scores: Any, *, to_error: bool) 
     )
 
 
-def _short(text: str) -> str:
-    return text if len(text) <= _LONGEST else text[: _LONGEST - 1] + "…"
+def _named_shortly(reason: Reason) -> Reason:
+    """So that a long run of characters leaves room for what it adds, and for the next reason."""
+    return replace(reason, feature=_short(reason.feature, _LONGEST // 2))
+
+
+def _short(text: str, most: int = _LONGEST) -> str:
+    return text if len(text) <= most else text[: most - 1] + "…"

@@ -277,11 +277,12 @@ class SparseRows(Block):
     def features_and_largest(self) -> tuple[Integers, float]:
         entries = slice(self.indptr[0], self.indptr[-1])
         values = self.data[entries]
-        seen = np.unique(self.indices[entries][values != 0]).astype(np.int64)
+        indices = self.indices[entries]
+        seen = _distinct(indices if values.all() else indices[values != 0], self.n_features)
         return seen, float(np.abs(values).max(initial=0.0))
 
     def features(self) -> Integers:
-        return np.unique(self.indices[self.indptr[0] : self.indptr[-1]]).astype(np.int64)
+        return _distinct(self.indices[self.indptr[0] : self.indptr[-1]], self.n_features)
 
     def slots(self, features: Integers) -> npt.NDArray[np.int32] | None:
         return np.searchsorted(features, self.indices[self.indptr[0] : self.indptr[-1]]).astype(np.int32)
@@ -312,6 +313,19 @@ class MappedRows(SparseRows):
         taken = super().take(numbers)
         self.refuse_changed()
         return SparseRows(taken.indptr, taken.indices, taken.data, taken.width, taken.factors)
+
+
+_MARKED = 32
+"""Features for each stored value up to which those that occur are marked, which is faster than to sort the values."""
+
+
+def _distinct(indices: npt.NDArray[Any], n_features: int) -> Integers:
+    """Each feature once, in order."""
+    if n_features > _MARKED * len(indices):
+        return np.unique(indices).astype(np.int64)
+    marks = np.zeros(n_features, dtype=bool)
+    marks[indices] = True
+    return np.flatnonzero(marks)
 
 
 @dataclass(frozen=True)

@@ -6,5 +6,6 @@ running.py       tasks on a cluster, or on the threads of this process
 lazy.py          scores and the like of Dask collections, as Dask collections
 tables.py        tables in pieces, whose categories differ from piece to piece, with the same columns
 dataset.py       `open_dataset`: globs of files, on any file system that fsspec knows
+learning.py      what has to be learned from all files before one of them can be read: scales, document frequencies
 wire.py          what travels, as bytes: counted, and narrow where that is cheap
 """

@@ -24,6 +24,7 @@ from .. import kernels
 from ..data.blocks import Block, SparseRows
 from ..data.opening import LARGEST, DataError
 from ..data.rows import Doubles, Facts, Integers, Rows, Show
+from ..formats.format import How
 from . import tables, wire
 from .partitions import Form, Partition, Seen, block_of, look
 from .running import Runner, current_runner
@@ -38,15 +39,23 @@ _TRAINING_MEMORY = "1 GiB"
 
 @dataclass
 class Moved:
-    """Bytes sent to workers, and bytes that came back."""
+    """Bytes that travelled, each counted once on its way from where it was made to where it was used.
 
-    sent: int = 0
-    received: int = 0
+    functions : sent to workers, with the references, or the model, that are in them
+    looks : received of what partitions are: the features that occur, lengths and norms of rows
+    values : received of what functions gave, a number for each row
+    rows : received of rows that were asked for, and their numbers
+    """
+
+    functions: int = 0
+    looks: int = 0
+    values: int = 0
+    rows: int = 0
 
     @property
     def total(self) -> int:
-        """Both."""
-        return self.sent + self.received
+        """All of them."""
+        return self.functions + self.looks + self.values + self.rows
 
 
 @dataclass(frozen=True)
@@ -64,6 +73,8 @@ class _Survey:
     ids: tuple[str, ...] | None
     classes: Any
     categories: tuple[str, ...]
+    given: tuple[str, ...]
+    header: bool | None
 
 
 class DaskRows(Rows):
@@ -75,7 +86,7 @@ class DaskRows(Rows):
     def __init__(self, partitions: Sequence[Partition], form: Form | None = None) -> None:
         if not partitions:
             raise DataError("X has no partitions; allowed: at least one.")
-        self.partitions, self._given = tuple(partitions), form
+        self.partitions, self._given = tuple(partitions), form or Form()
         self.moved, self._lock = Moved(), threading.Lock()
         self._show_look: Show | None = None
 
@@ -94,10 +105,8 @@ class DaskRows(Rows):
         return self._form.n_features
 
     def map(self, function: Callable[[Block], T], show: Show | None = None) -> list[T]:
-        payload = wire.packed(function)
-        self._count(sent=len(payload) * self._runner.n_copies)
-        held = self._runner.hold(payload)
-        return self._answers(range(len(self.partitions)), [held] * len(self.partitions), show)
+        held = self._hold(function)
+        return self._answers("values", range(len(self.partitions)), [held] * len(self.partitions), show)
 
     def take(self, numbers: Integers) -> Block:
         wanted, places = np.unique(np.asarray(numbers, dtype=np.int64), return_inverse=True)
@@ -107,8 +116,9 @@ class DaskRows(Rows):
         owner = np.searchsorted(starts, wanted, "right") - 1
         owners = np.unique(owner).tolist()
         calls = [_Take(wanted[owner == part] - starts[part]) for part in owners]
-        self._count(sent=sum(call.numbers.nbytes for call in calls))
-        first, *others = self._answers(owners, calls, None)
+        parcels = [[wire.Parcel(wire.packed(call))] for call in calls]
+        self._count("rows", sum(len(parcel.data) for (parcel,) in parcels))
+        first, *others = self._answers("rows", owners, parcels, None)
         taken = first.stacked(others) if others else first
         return taken if np.array_equal(places, np.arange(taken.n_rows)) else taken.take(places)
 
@@ -134,9 +144,11 @@ class DaskRows(Rows):
 
     def traffic(self) -> str:
         moved, whole = self.moved, max(1, self.n_bytes)
+        mb = _megabytes
         return (
-            f"{_megabytes(moved.sent)} sent to workers, {_megabytes(moved.received)} received: "
-            f"{moved.total / whole:.1%} of the {_megabytes(whole)} of the data"
+            f"{moved.total / whole:.1%} of the {mb(whole)} of the data: {mb(moved.functions)} of models and references "
+            f"sent to workers, {mb(moved.rows)} of rows, {mb(moved.values)} of scores and {mb(moved.looks)} of facts "
+            "received"
         )
 
     # ---- more than the interface asks for ------------------------------------------------------------------------
@@ -165,6 +177,21 @@ class DaskRows(Rows):
     def categories(self) -> tuple[str, ...]:
         """Columns of a table that became one column for each of their values."""
         return self._survey.categories
+
+    @property
+    def how(self) -> How | None:
+        """The way in which files are read, with the scales and frequencies that were learned for it."""
+        return self._given.how
+
+    @property
+    def given(self) -> tuple[str, ...]:
+        """Columns that the matrix of a table was made of."""
+        return self._survey.given
+
+    @property
+    def header(self) -> bool | None:
+        """Whether CSV files begin with a line of names."""
+        return self._survey.header
 
     @property
     def zero_based(self) -> bool | None:
@@ -203,23 +230,30 @@ class DaskRows(Rows):
 
     def form_for(self, form: Form) -> Form:
         """What a model expects, and how the same files are read."""
-        return replace(form, zero_based=None if self._given is None else self._given.zero_based)
+        return replace(form, zero_based=self._given.zero_based, how=self._given.how)
 
     # ---- how -----------------------------------------------------------------------------------------------------
 
-    def _answers(self, parts: Sequence[int], calls: Sequence[Any], show: Show | None) -> list[Any]:
+    def _hold(self, value: Any) -> list[Delayed]:
+        """What all tasks of a pass need, sent to each worker once."""
+        held, n_bytes = self._runner.hold(value)
+        self._count("functions", n_bytes * self._runner.n_copies)
+        return held
+
+    def _answers(self, kind: str, parts: Sequence[int], calls: Sequence[Any], show: Show | None) -> list[Any]:
         """What each call returns of its partition, in order."""
         sources = self._sources
-        tasks = [delayed(_answer, pure=False)(call, *sources[part]) for part, call in zip(parts, calls, strict=True)]
-        return self._unpacked(tasks, [self.sizes[part] for part in parts], show)
+        pairs = zip(parts, calls, strict=True)
+        tasks = [delayed(_answer, pure=False)(len(call), *call, *sources[part]) for part, call in pairs]
+        return self._unpacked(kind, tasks, [self.sizes[part] for part in parts], show)
 
-    def _unpacked(self, tasks: Sequence[Delayed], sizes: Sequence[int], show: Show | None) -> list[Any]:
+    def _unpacked(self, kind: str, tasks: Sequence[Delayed], sizes: Sequence[int], show: Show | None) -> list[Any]:
         """What tasks packed, in order; `show` gets the sizes of those that are done, and of all."""
         found, done = [None] * len(tasks), 0
 
         def arrived(place: int, data: bytes) -> None:
             nonlocal done
-            self._count(received=len(data))
+            self._count(kind, len(data))
             found[place] = wire.unpacked(data)
             done += sizes[place]
             if show is not None:
@@ -228,11 +262,10 @@ class DaskRows(Rows):
         self._runner.run(tasks, arrived)
         return found
 
-    def _count(self, sent: int = 0, received: int = 0) -> None:
+    def _count(self, kind: str, n: int) -> None:
         if self._runner.leaves_process:
             with self._lock:
-                self.moved.sent += sent
-                self.moved.received += received
+                setattr(self.moved, kind, getattr(self.moved, kind) + n)
 
     @cached_property
     def _starts(self) -> Integers:
@@ -244,31 +277,33 @@ class DaskRows(Rows):
     @property
     def _is_known(self) -> bool:
         """Whether a model says what the rows must be."""
-        return self._given is not None and self._given.n_features > 0
+        return self._given.n_features > 0
 
     @property
     def _form(self) -> Form:
-        return self._given if self._given is not None and self._is_known else self._survey.form
+        return self._given if self._is_known else self._survey.form
 
     @cached_property
     def _survey(self) -> _Survey:
         found = self._look(self._given)
         guesses = {one.zero_based for one in found}
         if guesses == {True, False}:  # an index 0 in any of them says that all begin at 0
-            found = self._look(replace(self._given or Form(), zero_based=True))
+            found = self._look(replace(self._given, zero_based=True))
         return _together(found, self.partitions, self._given)
 
-    def _look(self, form: Form | None) -> list[Seen]:
-        tasks = [delayed(_look, pure=False)(part.source, part.place, form) for part in self.partitions]
-        return self._unpacked(tasks, [1] * len(tasks), self._show_look)
+    def _look(self, form: Form) -> list[Seen]:
+        held = self._hold(form)
+        tasks = [delayed(_look, pure=False)(part.source, part.place, *held) for part in self.partitions]
+        return self._unpacked("looks", tasks, [1] * len(tasks), self._show_look)
 
     @cached_property
     def _sources(self) -> list[tuple[Any, ...]]:
         """What a task needs to have each block: the block, where there is room to keep all, or else what makes it."""
-        sources = [(part.source, part.place, self._form) for part in self.partitions]
+        held = self._hold(self._form)
+        sources = [(part.source, part.place, *held) for part in self.partitions]
         if self._is_known or self.n_bytes > self._runner.room():
             return sources
-        kept = self._runner.keep([delayed(block_of, pure=False)(*source) for source in sources])
+        kept = self._runner.keep([delayed(_block, pure=False)(*source) for source in sources])
         return [(block,) for block in kept]
 
 
@@ -282,16 +317,21 @@ class _Take:
         return block.take(self.numbers)
 
 
-def _look(source: Any, place: str, form: Form | None) -> bytes:
-    return wire.packed(look(source, place, form))
+def _look(source: Any, place: str, *form: wire.Parcel) -> bytes:
+    return wire.packed(look(source, place, wire.opened(form)))
 
 
-def _answer(call: Callable[[Block], Any], source: Any, *how: Any) -> bytes:
-    """What a call returns of a block that is kept, or of one that is made now."""
-    return wire.packed(call(block_of(source, *how) if how else source))
+def _block(source: Any, place: str, *form: wire.Parcel) -> Block:
+    return block_of(source, place, wire.opened(form))
 
 
-def _together(found: Sequence[Seen], partitions: Sequence[Partition], given: Form | None) -> _Survey:
+def _answer(n_parcels: int, *given: Any) -> bytes:
+    """What a function, in so many parcels, returns of a block that is kept, or of one that is made now."""
+    call, (source, *how) = given[:n_parcels], given[n_parcels:]
+    return wire.packed(wire.opened(call)(_block(source, *how) if how else source))
+
+
+def _together(found: Sequence[Seen], partitions: Sequence[Partition], given: Form) -> _Survey:
     """What the partitions have in common, and what they are together."""
     form = _form(found, partitions, given)
     scan = kernels.Scan(form.n_features, sum(len(one.features) for one in found))
@@ -311,17 +351,19 @@ def _together(found: Sequence[Seen], partitions: Sequence[Partition], given: For
         tuple(id for one in found for id in one.ids or ()) if has_ids else None,
         np.concatenate([one.classes for one in found if one.classes is not None]) if has_classes else None,
         tuple(dict.fromkeys(name for one in found for name in one.categories)),
+        tuple(dict.fromkeys(name for one in found for name in one.given)),
+        found[0].header,
     )
 
 
-def _form(found: Sequence[Seen], partitions: Sequence[Partition], given: Form | None) -> Form:
-    names = given.names if given is not None else None
+def _form(found: Sequence[Seen], partitions: Sequence[Partition], given: Form) -> Form:
+    names = given.names
     if names is None and all(one.names is not None for one in found):
         names = tables.all_names([(one.names or (), one.categories) for one in found])
         categories = [name for one in found for name in one.categories]
         for one, part in zip(found, partitions, strict=True):
             tables.refuse_other_columns(one.names or (), found[0].names or (), categories, part.place)
-    n_features = given.n_features if given is not None and given.n_features else _width(found, partitions, names)
+    n_features = given.n_features or _width(found, partitions, names)
     sparse = {one.is_sparse for one in found if one.n_rows} or {found[0].is_sparse}
     if len(sparse) > 1:
         odd = next(i for i, one in enumerate(found) if one.n_rows and one.is_sparse != found[0].is_sparse)
@@ -330,7 +372,7 @@ def _form(found: Sequence[Seen], partitions: Sequence[Partition], given: Form | 
             f"sparse, or all dense, as {partitions[0].place} is."
         )
     zero_based = None if found[0].zero_based is None else any(one.zero_based for one in found)
-    return Form(n_features, names, sparse.pop(), any(one.is_double for one in found), zero_based)
+    return Form(n_features, names, sparse.pop(), any(one.is_double for one in found), zero_based, given.how)
 
 
 def _width(found: Sequence[Seen], partitions: Sequence[Partition], names: tuple[str, ...] | None) -> int:

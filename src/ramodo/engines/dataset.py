@@ -17,9 +17,10 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-from ..formats import FormatError, How, Table, TableOptions, TextOptions, format_named, format_of, read_as
+from ..formats import Format, FormatError, How, Table, TableOptions, TextOptions, format_named, format_of, read_as
 from ..options import OptionError
 from .dask import DaskRows
+from .learning import with_frequencies, with_scales
 from .partitions import Form, Partition
 
 
@@ -39,8 +40,10 @@ def open_dataset(
     ----------
     path : a glob, or several, of files or rows folders; with a protocol, such as s3://, wherever fsspec finds them
     format : of all files, where their suffix does not tell
-    table : columns of tables with a meaning, and what missing values become
-    texts : which tokens of documents are counted; they are not weighed, which takes all documents at once
+    table : columns of tables with a meaning, what missing values become, and how numbers are scaled; scales and means
+        are learned now, for which each file is read, and are then in `how` of what this returns
+    texts : which tokens of documents are counted, and whether they are weighed, for which each file is read once more;
+        by default they are not
     zero_based : whether the indices of svmlight files begin at 0; otherwise that is so where any of them has an index 0
     n_features : number of columns, where files do not say it and the largest index is not the last
     storage : options of the file system, as fsspec has them
@@ -59,26 +62,30 @@ def rows_of_files(files: Sequence[str], format: str | None, how: How, storage: M
     odd = next((file for file, other in kinds.items() if other.name != kind.name), None)
     if odd is not None:
         raise FormatError(f"{odd} is {kinds[odd].name}; allowed: one format for all, as {files[0]} is {kind.name}.")
-    has_text = kind.has_documents or bool(how.table.text)
-    beside = bool(how.table.text) and not how.table.text_only and not how.weights  # weighed by all rows, too
-    if has_text and (how.texts.vocabulary or beside or (how.texts.idf and how.frequencies is None)):
+    loaders = [File(file, kind.name, dict(storage), kind.takes_width) for file in files]
+    how = _learned(loaders, kind, how)
+    known = (how.n_features or 0, how.zero_based) if kind.takes_width else (0, None)
+    form = Form(known[0], zero_based=known[1], how=how)
+    return DaskRows([Partition(loader, loader.path) for loader in loaders], form)
+
+
+def _learned(files: Sequence[File], kind: Format, how: How) -> How:
+    """`how`, with what has to be learned from all files before one of them can be read."""
+    table, texts = how.table, how.texts
+    has_text = kind.has_documents or bool(table.text)
+    has_numbers = kind.is_table and not (table.text and table.text_only)
+    if has_text and (texts.vocabulary or (has_numbers and not how.weights)):
         raise OptionError(
-            f"{files[0]} holds text, whose tokens are weighed or listed by all documents at once; allowed of text in "
-            "several files: hashed counts, with TextOptions(idf=False), --no-idf and no --vocabulary."
+            f"{files[0].path} holds text {'whose tokens are listed' if texts.vocabulary else 'beside other columns'}, "
+            "which takes all documents at once; allowed of text in several files: documents alone, and hashed tokens, "
+            "without --vocabulary."
         )
-    if how.table.missing == "mean" and not how.table.means:
-        raise OptionError(
-            "missing='mean' was given, and no file knows the mean of all; allowed with several files: error, zero, "
-            "indicator."
-        )
-    if how.table.scale != "none" and not how.table.scales:
-        raise OptionError(
-            f"numbers of {files[0]} are scaled by all rows (--scale {how.table.scale}), and no file knows the others; "
-            "allowed with several files: numbers as they are, --scale none."
-        )
-    loaders = [File(file, kind.name, how, dict(storage), kind.takes_width) for file in files]
-    known = Form(how.n_features or 0, zero_based=how.zero_based) if kind.takes_width else None
-    return DaskRows([Partition(loader, loader.path) for loader in loaders], known)
+    if has_text and texts.idf and how.frequencies is None:
+        how = with_frequencies(files, how)
+    is_scaled, is_filled = table.scale == "none" or table.scales, table.missing != "mean" or table.means
+    if not has_numbers or (is_scaled and is_filled):
+        return how
+    return with_scales(files, how)
 
 
 @dataclass(frozen=True)
@@ -87,16 +94,17 @@ class File:
 
     path: str
     format: str
-    how: How
     storage: Mapping[str, Any] = field(default_factory=dict)
     takes_width: bool = False
 
-    def load(self, form: Form | None) -> Table:
+    def load(self, form: Form) -> Table:
         """Its rows, with as many columns as `form` says where the format does not."""
-        how = self.how
-        if form is not None:
-            how = replace(how, n_features=form.n_features or how.n_features)
-            how = replace(how, zero_based=how.zero_based if form.zero_based is None else form.zero_based)
+        how = form.how or How()
+        zero_based = how.zero_based if form.zero_based is None else form.zero_based
+        return self.read(replace(how, n_features=form.n_features or how.n_features, zero_based=zero_based))
+
+    def read(self, how: How) -> Table:
+        """Its rows, read in this way."""
         kind = format_named(self.format)
         if not _is_remote(self.path):
             return read_as(kind, _local(self.path), how)

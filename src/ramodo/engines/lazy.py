@@ -27,11 +27,11 @@ def mapped(X: Any, of_block: OfBlock, like: npt.NDArray[Any], n_features: int, n
     form = Form(n_features, None if names is None else tuple(map(str, names)))
     if isinstance(X, DaskRows):
         form = X.form_for(form)
-    held = current_runner().hold(wire.packed(of_block))
+    held, _ = current_runner().hold((of_block, form))
     if is_frame(X):
-        return _as_frame(X, [_of_frame(held, part, form) for part in partitions_of(X)], like)
+        return _as_frame(X, [_of_frame(held, part) for part in partitions_of(X)], like)
     parts = partitions_of(X)
-    found = [delayed(_of_partition, pure=False)(held, part.source, part.place, form) for part in parts]
+    found = [delayed(_of_partition, pure=False)(part.source, part.place, *held) for part in parts]
     return found if isinstance(X, list | tuple) else _as_array(found, parts, like)
 
 
@@ -51,7 +51,8 @@ def computed(values: Any) -> npt.NDArray[Any]:
     return np.concatenate(dask.compute(*values)) if isinstance(values, list | tuple) else np.asarray(values)
 
 
-def _of_partition(of_block: OfBlock, source: Any, place: str, form: Form) -> npt.NDArray[Any]:
+def _of_partition(source: Any, place: str, *held: wire.Parcel) -> npt.NDArray[Any]:
+    of_block, form = wire.opened(held)
     return of_block(block_of(source, place, form))
 
 
@@ -65,8 +66,8 @@ def _as_array(found: Sequence[Delayed], parts: Sequence[Partition], like: npt.ND
     return da.concatenate(arrays, axis=0, allow_unknown_chunksizes=True)
 
 
-def _of_frame(held: Delayed, part: Partition, form: Form) -> Delayed:
-    found = delayed(_of_partition, pure=False)(held, part.source, part.place, form)
+def _of_frame(held: list[Delayed], part: Partition) -> Delayed:
+    found = delayed(_of_partition, pure=False)(part.source, part.place, *held)
     return delayed(_indexed, pure=False)(found, part.source)
 
 

@@ -17,6 +17,7 @@ from ..data.blocks import Block, DenseRows, SparseRows
 from ..data.opening import DataError, open_block
 from ..data.rows import Facts
 from ..formats.classes import Classes
+from ..formats.format import How
 from ..formats.table import Table
 from . import tables
 
@@ -27,7 +28,7 @@ Doubles = npt.NDArray[np.float64]
 class Loader(Protocol):
     """A file: what reads it, in the task that needs it."""
 
-    def load(self, form: Form | None) -> Table:
+    def load(self, form: Form) -> Table:
         """The rows, with as many columns as `form` says where the file does not say it."""
 
 
@@ -43,6 +44,8 @@ class Form:
     is_double: bool | None = None
     zero_based: bool | None = None
     """Whether the indices of svmlight files begin at 0."""
+    how: How | None = None
+    """Options for reading files."""
 
     def empty(self) -> Block:
         """No rows of this form."""
@@ -76,6 +79,10 @@ class Seen:
     """A later partition may have more columns."""
     ids: tuple[str, ...] | None
     classes: Classes | None
+    given: tuple[str, ...]
+    """Columns that the matrix of a table was made of."""
+    header: bool | None
+    """Whether a CSV file began with a line of names."""
 
     @property
     def n_entries(self) -> int:
@@ -92,7 +99,7 @@ class Partition:
     n_rows: int | None = None
 
 
-def look(source: Any, place: str, form: Form | None) -> Seen:
+def look(source: Any, place: str, form: Form) -> Seen:
     """One pass over a partition. `form` is what is known of all of them before."""
     table = _table(source, place, form)
     block, facts = _opened(table, place, form)
@@ -113,6 +120,8 @@ def look(source: Any, place: str, form: Form | None) -> Seen:
         getattr(source, "takes_width", False),
         None if table.ids is None else tuple(table.ids),
         table.classes,
+        tuple(table.given),
+        table.header,
     )
 
 
@@ -126,7 +135,7 @@ def block_of(source: Any, place: str, form: Form) -> Block:
     return block
 
 
-def _table(source: Any, place: str, form: Form | None) -> Table:
+def _table(source: Any, place: str, form: Form) -> Table:
     if hasattr(source, "load"):
         return source.load(form)
     if tables.is_frame(source):
@@ -134,17 +143,17 @@ def _table(source: Any, place: str, form: Form | None) -> Table:
     return Table(source)
 
 
-def _opened(table: Table, place: str, form: Form | None) -> tuple[Block, Facts]:
+def _opened(table: Table, place: str, form: Form) -> tuple[Block, Facts]:
     X = table.X
-    if form is not None and form.names is not None and table.names is not None:
+    if form.names is not None and table.names is not None:
         X = tables.aligned(table, form.names, place)
     if X.shape[0] == 0:  # which one matrix may not be, but one of many partitions may
-        width = X.shape[1] if form is None or not form.n_features else form.n_features
+        width = form.n_features or X.shape[1]
         return Form(width, is_sparse=not isinstance(X, np.ndarray), is_double=X.dtype == np.float64).empty(), Facts(
             0, 0.0
         )
     block, facts = open_block(X, name=place)
-    if form is not None and form.n_features not in (0, block.n_features):
+    if form.n_features not in (0, block.n_features):
         raise DataError(
             f"{place} has {block.n_features:,} features; allowed: the {form.n_features:,} of the other partitions, or "
             "of the model."
@@ -152,11 +161,9 @@ def _opened(table: Table, place: str, form: Form | None) -> tuple[Block, Facts]:
     return block, facts
 
 
-def _names(table: Table, form: Form | None) -> tuple[str, ...] | None:
+def _names(table: Table, form: Form) -> tuple[str, ...] | None:
     """Of the columns that features are numbered by."""
-    if table.names is None or (form is not None and form.names is not None):
-        return None if form is None else form.names
-    return tuple(table.names)
+    return form.names if table.names is None or form.names is not None else tuple(table.names)
 
 
 def _is_double(block: Block) -> bool:

@@ -8,11 +8,15 @@ from __future__ import annotations
 
 import asyncio
 import math
+import pickle
 import sys
 import time
+import weakref
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import CancelledError
 from contextlib import contextmanager
+from dataclasses import dataclass, field
+from hashlib import blake2b
 from itertools import islice
 from typing import Any, ClassVar, Protocol
 
@@ -36,6 +40,29 @@ _FRESH = 5.0
 """Seconds for which the list of workers is taken to be right."""
 
 
+@dataclass(eq=False)
+class _Sent:
+    """An array that workers have, for as long as one of the arrays is here whose content it is."""
+
+    parcel: Delayed
+    owners: set[int] = field(default_factory=set)
+    functions: dict[str, Delayed] = field(default_factory=dict)
+    """What has this array in it, packed without it, by its content."""
+
+    def belongs_to(self, array: Any) -> None:
+        """Keep this for as long as that array is here."""
+        if id(array) not in self.owners:
+            self.owners.add(id(array))
+            weakref.finalize(array, self._lose, id(array))  # which keeps this until then
+
+    def _lose(self, owner: int) -> None:
+        self.owners.discard(owner)
+
+
+_SENT: weakref.WeakKeyDictionary[Any, weakref.WeakValueDictionary[str, _Sent]] = weakref.WeakKeyDictionary()
+"""Large arrays that the workers of each client have, by their content."""
+
+
 class ClusterError(RuntimeError, OSError):
     """A cluster, or too many of its workers, was lost; nothing was written."""
 
@@ -53,8 +80,11 @@ class Runner(Protocol):
     def run(self, tasks: Sequence[Delayed], done: Done) -> None:
         """Run tasks; `done` gets each result as it comes."""
 
-    def hold(self, payload: bytes) -> Delayed:
-        """What `wire.packed` packed, sent to each worker once and unpacked there."""
+    def hold(self, value: Any) -> tuple[list[Delayed], int]:
+        """What all tasks need, as parcels for `wire.opened`, and the bytes sent to a worker of it.
+
+        A large array that a worker has been sent before, of the same model for example, is not sent again.
+        """
 
     def keep(self, tasks: Sequence[Delayed]) -> list[Delayed]:
         """The results of tasks, kept where they were computed."""
@@ -87,8 +117,8 @@ class LocalRunner:
             for i, result in enumerate(dask.compute(*tasks[first : first + step])):
                 done(first + i, result)
 
-    def hold(self, payload: bytes) -> Delayed:
-        return delayed(wire.unpacked, pure=False)(payload)
+    def hold(self, value: Any) -> tuple[list[Delayed], int]:
+        return [delayed(wire.Parcel(wire.packed(value)), pure=False)], 0
 
     def keep(self, tasks: Sequence[Delayed]) -> list[Delayed]:
         return list(dask.persist(*tasks))
@@ -139,9 +169,40 @@ class ClusterRunner:
                 done(under_way.pop(future), result)
                 finished.update(submit(1))
 
-    def hold(self, payload: bytes) -> Delayed:
+    def hold(self, value: Any) -> tuple[list[Delayed], int]:
+        body, arrays = wire.packed_apart(value)
+        found = [self._held_array(array) for array in arrays]
+        n_sent = sum(n for _, n in found)
+        known = found[0][0].functions if found else {}
+        content = _content(body)
+        if n_sent or content not in known:
+            known[content] = self._held(body)
+            n_sent += len(body)
+        return [known[content], *(one.parcel for one, _ in found)], n_sent
+
+    def _held(self, payload: bytes) -> Delayed:
         """As a task, whose payload the scheduler has: a worker that dies does not take the only copy with it."""
-        return self.keep([delayed(wire.unpacked, pure=False)(payload)])[0]
+        return self.keep([delayed(wire.Parcel, pure=False)(payload)])[0]
+
+    def _held_array(self, buffer: pickle.PickleBuffer) -> tuple[_Sent, int]:
+        """An array that the workers keep for as long as this process has it, and what was sent of it now."""
+        from distributed import futures_of
+
+        there = _SENT.setdefault(self._client, weakref.WeakValueDictionary())
+        array: Any = memoryview(buffer).obj
+        one = next((one for one in there.values() if id(array) in one.owners), None)
+        if one is None or array.flags.writeable:  # and may have changed since then
+            one = there.get(_content(buffer.raw()))
+        if one is not None and all(future.status in ("pending", "finished") for future in futures_of(one.parcel)):
+            one.belongs_to(array)
+            return one, 0
+        payload = wire.narrowed(buffer)
+        held = self._held(payload)
+        with self._losses_explained():
+            self._client.replicate(futures_of(held))  # or else blocks would travel to the worker that has it
+        there[_content(buffer.raw())] = one = _Sent(held)
+        one.belongs_to(array)
+        return one, len(payload)
 
     def keep(self, tasks: Sequence[Delayed]) -> list[Delayed]:
         with self._losses_explained(), dask.config.set({"distributed.admin.large-graph-warning-threshold": "1 TB"}):
@@ -174,3 +235,7 @@ class ClusterRunner:
             if self._client.status in ("running", "newly-created"):
                 raise
             raise ClusterError(f"the Dask scheduler at {scheduler} was lost; nothing was written.") from None
+
+
+def _content(data: bytes | memoryview) -> str:
+    return blake2b(data, digest_size=16).hexdigest()

@@ -8,7 +8,9 @@ counts) zlib shrinks it; where it does not, which a sample tells, it is left alo
 from __future__ import annotations
 
 import pickle
+import threading
 import zlib
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -19,6 +21,9 @@ Bytes = npt.NDArray[np.uint8]
 _SMALL = 1 << 10
 """Arrays of fewer bytes are sent as they are."""
 
+_LARGE = 1 << 20
+"""Arrays of so many bytes are worth to be remembered where they were sent."""
+
 _SAMPLE = 1 << 14
 _WORTH = 0.8
 """A run of bytes is compressed if a sample of it shrinks to less than this share."""
@@ -26,6 +31,24 @@ _WORTH = 0.8
 
 def packed(value: Any) -> bytes:
     """`value` as bytes, for `unpacked`."""
+    body, buffers = _pickled(value)
+    return pickle.dumps((body, [_narrowed(buffer) for buffer in buffers]), 5)
+
+
+def packed_apart(value: Any) -> tuple[bytes, list[pickle.PickleBuffer]]:
+    """The same without its large arrays, which others may share: those are apart, for `narrowed`."""
+    body, buffers = _pickled(value)
+    is_large = [memoryview(buffer).nbytes >= _LARGE for buffer in buffers]
+    own = [None if large else _narrowed(buffer) for buffer, large in zip(buffers, is_large, strict=True)]
+    return pickle.dumps((body, own), 5), [buffer for buffer, large in zip(buffers, is_large, strict=True) if large]
+
+
+def narrowed(buffer: pickle.PickleBuffer) -> bytes:
+    """A large array as bytes."""
+    return pickle.dumps(_narrowed(buffer), 5)
+
+
+def _pickled(value: Any) -> tuple[bytes, list[pickle.PickleBuffer]]:
     buffers: list[pickle.PickleBuffer] = []
     try:
         body = pickle.dumps(value, 5, buffer_callback=buffers.append)
@@ -34,13 +57,47 @@ def packed(value: Any) -> bytes:
 
         buffers.clear()
         body = cloudpickle.dumps(value, 5, buffer_callback=buffers.append)
-    return pickle.dumps((body, [_narrowed(buffer) for buffer in buffers]), 5)
+    return body, buffers
 
 
-def unpacked(data: bytes) -> Any:
-    """What `packed` was given; arrays can be written to."""
-    body, arrays = pickle.loads(data)
-    return pickle.loads(body, buffers=[_widened(array) for array in arrays])
+def unpacked(data: bytes, apart: Sequence[Any] = ()) -> Any:
+    """What `packed` was given; arrays can be written to, but for those apart."""
+    body, own = pickle.loads(data)
+    others = iter(apart)
+    return pickle.loads(body, buffers=[next(others) if array is None else _widened(array) for array in own])
+
+
+class Parcel:
+    """Something packed, which travels as it is packed and is unpacked once in each process that has it."""
+
+    def __init__(self, data: bytes) -> None:
+        self.data, self._lock = data, threading.Lock()
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Parcel, (self.data,)
+
+    def __sizeof__(self) -> int:
+        return len(self.data)
+
+    def opened(self, *apart: Parcel) -> Any:
+        """What was packed, given its arrays that were packed apart."""
+        with self._lock:
+            if not hasattr(self, "_value"):
+                self._value = unpacked(self.data, [one.array() for one in apart])
+        return self._value
+
+    def array(self) -> Any:
+        """The bytes of an array that was packed apart."""
+        with self._lock:
+            if not hasattr(self, "_value"):
+                self._value = _widened(pickle.loads(self.data))
+        return self._value
+
+
+def opened(parcels: Sequence[Parcel]) -> Any:
+    """What was packed, its own parcel being the first and those of its large arrays the others."""
+    first, *apart = parcels
+    return first.opened(*apart)
 
 
 def _narrowed(buffer: pickle.PickleBuffer) -> Any:

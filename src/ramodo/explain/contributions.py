@@ -7,6 +7,7 @@ cost is the non-zeros of the row and of its nearest references; the number of fe
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -52,6 +53,7 @@ def explain(
     passages: PassagesOf | None = None,
     frequencies: Any = None,
     enough: bool = False,
+    in_full: int | None = None,
     prepared: Prepared | None = None,
     together: bool = True,
 ) -> Explanation:
@@ -59,21 +61,28 @@ def explain(
 
     `shown` gives, for columns and values there, values that people know: the counts of tokens that are weighed.
     `frequencies` are those of the tokens in the training documents. With `enough`, rows have more reasons than `top`
-    where some more explain 80 % of the score. `prepared` saves what does not depend on the rows, for further calls;
-    without `together`, what the rows have in common is left out.
+    where some more explain 80 % of the score. Rows after the first `in_full` have no reasons: what is known of them is
+    enough to put them into groups. `prepared` saves what does not depend on the rows, for further calls; without
+    `together`, what the rows have in common is left out.
     """
     prepared = prepared or Prepared(model, rows.n_features, shown)
     parts, compared, typical, explainer = prepared.parts, prepared.compared, prepared.typical, prepared.explainer
+    in_full = rows.n_rows if in_full is None else in_full
     percentiles = 100 * np.searchsorted(np.sort(known), scores) / max(1, len(known))
 
     def of_block(start: int) -> _Block:
         given = rows.part(start, min(start + _AT_ONCE, rows.n_rows))
         views, block = [part.view(given) for part in parts], given.as_sparse()
         found = explainer.explain(block, views, max(top, _STRONGEST))
-        added = model.breakdown(given, 1)
+        added = model.breakdown(given, 1) if start < in_full else {}
         explained, strongest = [], []
         for i, row in enumerate(_rows(block, found)):
-            score = float(scores[start + i])
+            strongest.append(typical.with_sides(row.strongest()))
+            score, percentile = float(scores[start + i]), float(percentiles[start + i])
+            if start + i >= in_full:
+                lacks = Lacks(row.lacking, row.n_lacking, ())
+                explained.append(RowExplanation(start + i, score, percentile, (), score - row.lacking, (), lacks=lacks))
+                continue
             lacked = typical.reasons(row.lacked.first(top), name_of)
             lacks = Lacks(row.lacking, row.n_lacking, lacked, typical.usual(row.lacked, name_of))
             runs = None if passages is None else passages(start + i, row.has.columns, row.has.contributions)
@@ -84,7 +93,7 @@ def explain(
                 RowExplanation(
                     start + i,
                     score,
-                    float(percentiles[start + i]),
+                    percentile,
                     reasons,
                     score - lacks.contribution - sum(reason.contribution for reason in reasons),
                     next(filter(None, (parts[number].nearest(views[number], i) for number in compared)), ()),
@@ -93,7 +102,6 @@ def explain(
                     len(facts),
                 )
             )
-            strongest.append(row.strongest())
         return _Block(explained, strongest, views, _columns(block), found.own)
 
     explained: list[RowExplanation] = []
@@ -106,13 +114,13 @@ def explain(
         for of_part, view in zip(references, block.views, strict=True):
             of_part.add(view)
     if not together:
-        return Explanation(explained, [], strongest, name_of, passages)
+        return Explanation(explained, [], strongest, name_of, passages, n_features=len(typical.columns))
     nothing = SparseRows.empty(1, rows.n_features)
     common = explainer.explain(nothing, [each.view() for each in references], rows.n_features)
     sums.add(common.columns, common.sums)
     columns, totals = sums.top(max(top, _FEWEST_DRIVERS))
     most = list(zip(columns.tolist(), totals.tolist(), strict=True))
-    return Explanation(explained, most, strongest, name_of, passages)
+    return Explanation(explained, most, strongest, name_of, passages, n_features=len(typical.columns))
 
 
 class Prepared:
@@ -239,6 +247,11 @@ class _Typical:
         """The position among `columns` of each entry of a part's references; None if each has all columns."""
         return self._slots[part]
 
+    def with_sides(self, row: Strongest) -> Strongest:
+        """With the side of what is usual, absent values counted as 0, on which each value is."""
+        shares, means = self._shares(row.columns)
+        return replace(row, higher=self._shown(row.columns, row.values) > shares * means)
+
     def reasons(self, row: Strongest, name_of: Callable[[int], str]) -> tuple[Reason, ...]:
         """Contributions as named reasons."""
         shares, means = self._shares(row.columns)
@@ -268,28 +281,49 @@ class _Typical:
         """A run of characters; what is usual is said of its rarest token, since the run is at least as rare."""
         columns = has.columns[passage.members]
         shares, means = self._shares(columns)
+        if passage.circle is not None:
+            return _of_circle(passage, has.columns, has.values, means)
         rarest = int(np.lexsort((-has.contributions[passage.members], shares))[0])
         value = self._shown(columns[[rarest]], has.values[passage.members][[rarest]])
-        counted: dict[str, int] = {}
+        counted: tuple[int | None, int] = (None, 0)
         if frequencies is not None:
             rows = _looked_up(frequencies.columns, frequencies.documents, columns)
-            counted = {"rows": int(rows.min()), "n_rows": frequencies.n_documents}
+            counted = (int(rows.min()), frequencies.n_documents)
         return Reason(
             int(columns[rarest]),
-            f"'{passage.text}'",
+            passage.name,
             float(value[0]),
             passage.contribution,
             float(shares[rarest]),
             float(means[rarest]),
             passage.spans,
             len(columns),
-            **counted,
+            *counted,
         )
 
     def _shares(self, columns: Integers) -> tuple[Doubles, Doubles]:
         """The share of the references that have each feature, and its mean over those."""
         counts = _looked_up(self.columns, self._counts, columns)
         return counts / self._n, _looked_up(self.columns, self._sums, columns) / np.maximum(counts, 1)
+
+
+def _of_circle(passage: Passage, columns: Integers, values: Doubles, means: Doubles) -> Reason:
+    """An hour, or a day of the week; what is usual, where references are not spread around the whole circle."""
+    circle = passage.circle
+    assert circle is not None
+    value, mean = (circle.value(*pair.tolist()) for pair in (values[passage.members], means))
+    usual = f"usually around {circle.shown(mean)}" if np.hypot(*means) >= USUAL else "no time is usual"
+    return Reason(
+        int(columns[passage.members[0]]),
+        passage.name,
+        value,
+        passage.contribution,
+        1.0,
+        mean,
+        merged=len(passage.members),
+        shown=circle.shown(value),
+        usual=usual,
+    )
 
 
 def _as_they_are(_: npt.NDArray[Any], values: npt.NDArray[Any]) -> Doubles:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -50,10 +51,16 @@ class Strongest:
     columns: npt.NDArray[np.int64]
     contributions: npt.NDArray[np.float64]
     values: npt.NDArray[np.float64]
+    higher: npt.NDArray[np.bool_] | None = None
+    """Whether each value is above what is usual, which is a reason other than being below."""
 
     def arrays(self) -> tuple[Any, Any, Any]:
         """All three."""
         return self.columns, self.contributions, self.values
+
+    def as_reasons(self) -> tuple[Any, Any]:
+        """A number for each feature and side of what is usual, and the contributions."""
+        return 2 * self.columns + (self.values > 0 if self.higher is None else self.higher), self.contributions
 
     def take(self, places: Any) -> Strongest:
         """Some of them."""
@@ -77,9 +84,12 @@ class Explanation(Sequence[RowExplanation]):
         strongest: Sequence[Strongest],
         name_of: Callable[[int], str],
         passages: PassagesOf | None = None,
+        *,
+        n_features: int = 0,
     ) -> None:
         self._rows, self._totals = list(rows), list(totals)
         self._strongest, self._name_of, self._passages = list(strongest), name_of, passages
+        self._n_features = n_features
         self.drivers = self._drivers_of(range(len(self._rows)), self._totals)
 
     def __getitem__(self, index: Any) -> Any:
@@ -98,28 +108,43 @@ class Explanation(Sequence[RowExplanation]):
         """The same explanation with other names of features."""
 
         def renamed(reasons: tuple[Reason, ...]) -> tuple[Reason, ...]:
-            return tuple(r if r.spans else replace(r, feature=name_of(r.column)) for r in reasons)
+            return tuple(r if r.spans or r.merged > 1 else replace(r, feature=name_of(r.column)) for r in reasons)
 
         def lacks(given: Lacks) -> Lacks:
             named = [tuple(r for r in renamed(reasons) if r.feature) for reasons in (given.strongest, given.usual)]
             return replace(given, strongest=named[0], usual=named[1])
 
         rows = [replace(row, reasons=renamed(row.reasons), lacks=lacks(row.lacks)) for row in self._rows]
-        return Explanation(rows, self._totals, self._strongest, name_of, self._passages)
+        return self._with(rows, name_of)
+
+    def completed(self, others: Mapping[int, RowExplanation]) -> Explanation:
+        """With other explanations of some rows, by their places."""
+        rows = [replace(others[place], row=row.row) if place in others else row for place, row in enumerate(self._rows)]
+        return self._with(rows, self._name_of)
 
     def numbered(self, numbers: Sequence[int]) -> Explanation:
         """The same explanation of rows with other numbers."""
         rows = [replace(row, row=number) for row, number in zip(self._rows, numbers, strict=True)]
-        return Explanation(rows, self._totals, self._strongest, self._name_of, self._passages)
+        return self._with(rows, self._name_of)
+
+    def _with(self, rows: Sequence[RowExplanation], name_of: Callable[[int], str]) -> Explanation:
+        """The same rows, said in another way."""
+        return Explanation(rows, self._totals, self._strongest, name_of, self._passages, n_features=self._n_features)
 
     def columns(self) -> set[int]:
         """Features of reasons and drivers."""
         of_rows = {r.column for row in self._rows for r in (*row.reasons, *row.lacks.strongest, *row.lacks.usual)}
         return of_rows | {driver.column for driver in self.drivers}
 
-    def groups(self) -> tuple[Group, ...]:
-        """Rows that are outliers for the same reason, two or more each, largest group first; see grouping.py."""
-        together = groups_of([(r.columns, r.contributions) for r in self._strongest], [r.score for r in self._rows])
+    def groups(self, lowest: float = -math.inf) -> tuple[Group, ...]:
+        """Rows that are outliers for the same reason, two or more each, largest group first; see grouping.py.
+
+        lowest : rows with lower scores are in no group
+        """
+        high = [i for i, row in enumerate(self._rows) if row.score >= lowest]
+        reasons = [self._strongest[i].as_reasons() for i in high]
+        found = groups_of(reasons, [self._rows[i].score for i in high], 2 * self._n_features)
+        together = [[high[i] for i in places] for places in found]
         return tuple(Group(tuple(self._rows[i].row for i in places), self._common(places)) for places in together)
 
     def _common(self, places: Sequence[int]) -> tuple[Driver, ...]:
@@ -143,7 +168,7 @@ class Explanation(Sequence[RowExplanation]):
         for run in runs:
             tokens = columns[run.members]
             rows = sum(bool(np.isin(tokens, self._strongest[i].columns).any()) for i in places)
-            found.append(Driver(int(tokens[0]), f"'{run.text}'", run.contribution, rows, 0.0))
+            found.append(Driver(int(tokens[0]), run.name, run.contribution, rows, 0.0))
         return found
 
     def _sums_of(self, places: Sequence[int], most: int | None = _COMMON) -> list[tuple[int, float]]:

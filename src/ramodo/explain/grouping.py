@@ -1,6 +1,9 @@
 """Rows that are high for the same reason, however many they are.
 
-Rows are alike if the same features raise their scores: by the cosine of their strongest positive contributions. Those
+Rows are alike if the same features, on the same side of what is usual, raise their scores: by the cosine of their
+strongest positive contributions, as far as it is above that of chance. Any two rows of a table with five columns are
+high by some of the same columns: were the contributions of each in any order, s t / n is the cosine to expect of rows
+whose contributions, with length 1, add up to s and t, among n reasons that rows may have. Those
 with the highest scores are put together by average linkage; each further row joins the group whose mean it is most
 like, if it is like it, and the rows that join none are put together in the same way, so that the work is that of some
 thousand rows at a time.
@@ -18,32 +21,37 @@ import scipy.sparse as sp
 Integers = npt.NDArray[np.int64]
 
 _SAME_REASON = 0.3
-"""Rows, or groups, whose reasons have at least this cosine are outliers for the same reason."""
+"""Rows, or groups, whose reasons have at least this cosine, 0 being that of chance, are high for the same reason."""
+
+_CERTAIN = 0.99
+"""Where chance gives more than this cosine, as if it gave this."""
 
 _AT_ONCE = 2000
 """Rows that are compared pair by pair."""
 
 
-def groups_of(reasons: Sequence[tuple[Any, Any]], scores: Sequence[float]) -> list[list[int]]:
-    """Places of two or more rows each, given features and contributions of each row; largest group first.
+def groups_of(reasons: Sequence[tuple[Any, Any]], scores: Sequence[float], n_reasons: int) -> list[list[int]]:
+    """Places of two or more rows each, given reasons, by their numbers, and contributions of each row; largest first.
 
+    n_reasons : as many as a row may have
     Places of a group are in the order of scores, and groups of one size in that of their highest.
     """
     order = np.argsort(-np.asarray(scores, dtype=np.float64), kind="stable")
     if len(order) < 2:
         return []
     rows = _unit_rows(reasons)[order]
+    n_reasons = max(n_reasons, rows.shape[1])
     labels = np.full(len(order), -1)
     n_groups = 0
     left = np.arange(len(order))
     while len(left):
         some = left[:_AT_ONCE]
-        found = n_groups + _linked(rows[some])
+        found = n_groups + _linked(rows[some], n_reasons)
         labels[some] = found
         left = left[_AT_ONCE:]
         if len(left):
             means = _means(rows[some], found - n_groups)
-            nearest, likeness = _nearest(rows[left], means)
+            nearest, likeness = _nearest(rows[left], means, n_reasons)
             joins = likeness >= _SAME_REASON
             labels[left[joins]] = n_groups + nearest[joins]
             left = left[~joins]
@@ -69,14 +77,21 @@ def _of_length_1(matrix: sp.csr_array) -> sp.csr_array:
     return sp.csr_array(sp.diags_array(1 / np.where(lengths > 0, lengths, 1.0)) @ matrix)
 
 
-def _linked(rows: sp.csr_array) -> Integers:
+def _likeness(rows: sp.csr_array, others: sp.csr_array, n_reasons: int) -> npt.NDArray[np.float64]:
+    """Cosines, on a scale on which 0 is that of chance and 1 is 1."""
+    sums = [np.asarray(each.sum(axis=1)).ravel() for each in (rows, others)]
+    chance = np.minimum(np.outer(*sums) / n_reasons, _CERTAIN)
+    return np.asarray(((rows @ others.T).toarray() - chance) / (1 - chance))
+
+
+def _linked(rows: sp.csr_array, n_reasons: int) -> Integers:
     """The number of each row's group, from 0; pairs of groups are joined while their mean cosine is high enough."""
     if rows.shape[0] == 1:
         return np.zeros(1, dtype=np.int64)
     from scipy.cluster.hierarchy import fcluster, linkage
     from scipy.spatial.distance import squareform
 
-    distances = np.clip(1 - (rows @ rows.T).toarray(), 0, 1)
+    distances = np.clip(1 - _likeness(rows, rows, n_reasons), 0, 1)
     np.fill_diagonal(distances, 0)
     labels = fcluster(linkage(squareform(distances, checks=False), "average"), 1 - _SAME_REASON, "distance")
     return np.asarray(labels, dtype=np.int64) - 1
@@ -88,10 +103,10 @@ def _means(rows: sp.csr_array, labels: Integers) -> sp.csr_array:
     return sp.csr_array(sp.csr_array((1 / counts[labels], (labels, np.arange(n))), shape=(len(counts), n)) @ rows)
 
 
-def _nearest(rows: sp.csr_array, means: sp.csr_array) -> tuple[Integers, npt.NDArray[np.float64]]:
+def _nearest(rows: sp.csr_array, means: sp.csr_array, n_reasons: int) -> tuple[Integers, npt.NDArray[np.float64]]:
     """The group that each row is most like, by its mean cosine with the rows of the group; and that."""
     best, likeness = np.zeros(rows.shape[0], dtype=np.int64), np.zeros(rows.shape[0])
     for start in range(0, rows.shape[0], _AT_ONCE):
-        part = (rows[start : start + _AT_ONCE] @ means.T).toarray()
+        part = _likeness(rows[start : start + _AT_ONCE], means, n_reasons)
         best[start : start + _AT_ONCE], likeness[start : start + _AT_ONCE] = part.argmax(axis=1), part.max(axis=1)
     return best, likeness

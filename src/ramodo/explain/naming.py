@@ -9,10 +9,11 @@ import numpy as np
 
 from ..data.opening import open_block
 from ..formats import Table, TextOptions, blending
+from ..formats.circles import circles_of
 from ..threads import n_threads
 from .contributions import Prepared, explain
 from .explanation import Explanation
-from .passages import Passages, passages
+from .passages import Passages, facts_of
 from .reasons import Reason
 
 _SEARCHED = 300_000
@@ -31,19 +32,24 @@ def explained(
     texts: TextOptions,
     *,
     enough: bool = False,
+    in_full: int | None = None,
     prepared: Prepared | None = None,
     together: bool = True,
 ) -> Explanation:
     """Why rows of a table have their scores: of documents, the runs of characters by which they stand out.
 
-    With `enough`, rows have more reasons than `top` where some more explain 80 % of the score. `prepared` is what
-    `prepare` returns, for further calls; without `together`, what the rows have in common is left out.
+    With `enough`, rows have more reasons than `top` where some more explain 80 % of the score. Documents after the
+    first `in_full` have none, and are only put into groups. `prepared` is what `prepare` returns, for further calls;
+    without `together`, what the rows have in common is left out.
     """
     taken, _ = open_block(table.X[rows])
 
-    def runs(row: int, columns: Any, contributions: Any) -> Passages:
-        assert table.texts is not None
-        return passages(table.texts[rows[row]], columns, contributions, texts)
+    has_runs = table.texts is not None and not texts.vocabulary
+    circles = circles_of(table.names or (), table.dates, table.first_named)
+
+    def facts(row: int, columns: Any, contributions: Any) -> Passages:
+        documents = blending.documents_of(table, rows[row]) if has_runs else ()
+        return facts_of(documents, circles, columns, contributions, texts)
 
     found = explain(
         detector.model_,
@@ -54,9 +60,10 @@ def explained(
         top,
         n_threads(detector.n_jobs),
         blending.units_of(table),
-        passages=runs if table.is_text and not texts.vocabulary else None,
+        passages=facts if has_runs or circles else None,
         frequencies=table.frequencies,
         enough=enough,
+        in_full=in_full if has_runs else None,
         prepared=prepared,
         together=together,
     )
@@ -94,9 +101,7 @@ def _some(table: Table, rows: Iterable[int]) -> list[int]:
 
 def in_words(reasons: Sequence[Reason]) -> str:
     """Reasons in one line of text."""
-    return ", ".join(
-        f"{'' if reason.value else 'lacks '}{reason.feature} ({reason.contribution:+.2g})" for reason in reasons
-    )
+    return ", ".join(f"{reason.in_words()} ({reason.contribution:+.2g})" for reason in reasons)
 
 
 def names_of(

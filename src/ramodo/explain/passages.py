@@ -3,19 +3,25 @@
 A token adds to the score of a document; where it is in it, that is spread over its characters, in equal parts. A
 character is then worth what all n-grams and words over it add, and the sum over the characters is that of the tokens,
 exactly. A run is a piece of the text whose characters are worth more than the quadratic mean of all: the more of the
-score lies in a few places, the higher that is above the plain mean, and the fewer characters reach it. Words belong to
-a run if half of their characters do, so that no run begins within one.
+score lies in a few places, the higher that is above the plain mean, and the fewer characters reach it. Where all
+characters are worth much the same, as in a line that is odd from end to end, no place stands out: the line that they
+have to reach goes to 0 with their variance. Words belong to a run if half of their characters do, so that no run begins
+within one.
+
+What several columns of a row say together is one fact as well: the sine and the cosine of an hour are that hour.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from ..formats import TextOptions
+from ..formats.blending import Document
+from ..formats.circles import Circle
 from ..formats.text import spans_of
 from .reasons import Span
 
@@ -24,6 +30,9 @@ Integers = npt.NDArray[np.int64]
 
 _OF_WORD = 0.5
 """Share of the characters of a word that takes the word into a run."""
+
+_ALIKE = 0.5
+"""Characters are worth much the same if they deviate by less than this share of their mean."""
 
 _BLANK = 32
 
@@ -36,10 +45,21 @@ class Passage(NamedTuple):
     contribution: float
     members: Integers
     """Positions among the features of the row."""
+    field: str = ""
+    """The column of the document, where there are several."""
+    circle: Circle | None = None
+    """What the members are the sine and the cosine of; there are no spans then."""
+
+    @property
+    def name(self) -> str:
+        """A run is in quotes, after the name of its column."""
+        if self.circle is not None:
+            return self.text
+        return f"{self.field}: '{self.text}'" if self.field else f"'{self.text}'"
 
 
 class Passages(NamedTuple):
-    """The runs of a document; `is_token` says of each feature of the row whether it is a token of the document."""
+    """The runs of documents; `is_token` says of each feature of the row whether it is a token, or part of a circle."""
 
     found: list[Passage]
     is_token: npt.NDArray[np.bool_]
@@ -47,6 +67,32 @@ class Passages(NamedTuple):
 
 PassagesOf = Callable[[int, Integers, Doubles], Passages]
 """The runs of the document of a row, given its number, its features in increasing order, and what each adds."""
+
+
+def facts_of(
+    documents: Sequence[Document], circles: Sequence[Circle], columns: Integers, contributions: Doubles,
+    options: TextOptions,
+) -> Passages:  # fmt: skip
+    """Runs of the documents of a row, and its circles, given its features, in increasing order, and what each adds."""
+    found, is_token = list[Passage](), np.zeros(len(columns), dtype=bool)
+    for document in documents:
+        first, end = np.searchsorted(columns, [document.first, document.end]).tolist()
+        own = passages(document.text, columns[first:end] - document.first, contributions[first:end], options)
+        is_token[first:end] = own.is_token
+        found += [_moved(passage, first, document) for passage in own.found]
+    for circle in circles:
+        members = np.flatnonzero(np.isin(columns, circle.columns))
+        if len(members) == len(circle.columns):  # a date that is missing has neither
+            is_token[members] = True
+            found.append(Passage(circle.name, (), float(contributions[members].sum()), members, circle=circle))
+    return Passages(sorted(found, key=lambda passage: -passage.contribution), is_token)
+
+
+def _moved(passage: Passage, first: int, document: Document) -> Passage:
+    """A run of one of several documents, as one of all of them."""
+    begin = document.begin
+    spans = () if begin is None else tuple(Span(begin + a, begin + b, amount) for a, b, amount in passage.spans)
+    return passage._replace(spans=spans, members=passage.members + first, field=document.field)
 
 
 def passages(text: str, columns: npt.NDArray[np.integer], contributions: Doubles, options: TextOptions) -> Passages:
@@ -76,8 +122,10 @@ def _worth(begins: Integers, ends: Integers, each: Doubles, n: int) -> Doubles:
 
 
 def _runs(normalised: npt.NDArray[np.uint8], worth: Doubles) -> list[tuple[int, int]]:
-    """Where bytes are worth more than the quadratic mean: whole words, no blanks at the ends."""
-    high = worth > np.sqrt(np.mean(worth**2))
+    """Where bytes are worth more than the quadratic mean, if any stand out: whole words, no blanks at the ends."""
+    mean, square = float(worth.mean()), float(np.mean(worth**2))
+    line = np.sqrt(square)
+    high = worth > (min(line, (square - mean**2) / (_ALIKE**2 * mean)) if mean > 0 else line)
     lower = normalised | 32
     letters = (normalised >= 128) | (normalised == ord("_")) | ((lower >= ord("a")) & (lower <= ord("z")))
     letters |= (normalised >= ord("0")) & (normalised <= ord("9"))

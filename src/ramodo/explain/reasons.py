@@ -16,6 +16,9 @@ _NO_SINGLE = 0.25
 USUAL = 0.5
 """What at least this share of the reference rows have is usual."""
 
+_SAME = 0.01
+"""Values that differ by less than this share of the mean are as usual."""
+
 _VIEWS = 4
 """Views that a line names; the others are one number."""
 
@@ -52,23 +55,45 @@ class Reason:
     """At most so many of the training documents have it; None if nobody counted."""
     n_rows: int = 0
     """Of how many."""
+    shown: str = ""
+    """How the value is written, where it is no plain number: 03:12."""
+    usual: str = ""
+    """What is usual, where a share and a mean do not say it."""
 
     def compared(self) -> str:
         """How the value differs from what is usual, where most reference rows have some."""
-        if self.share < USUAL or not self.value or self.mean == 0:
+        if self.share < USUAL or not self.value or self.shown:
             return ""
-        size = self.value / self.mean
         more, less = ("more", "fewer") if self.spans else ("higher", "lower")
-        return "" if 0.99 < size < 1.01 else f"{more if size > 1 else less} than usual"
+        is_same = abs(self.value - self.mean) < _SAME * abs(self.mean)
+        return "" if is_same else f"{more if self.value > self.mean else less} than usual"
+
+    def is_there(self) -> bool:
+        """Whether all that is to be said of the value is that it is there: of a run, a category."""
+        return not self.compared() if self.spans else self.value == 1 and self.mean == bool(self.share)
+
+    def written(self) -> str:
+        """The value."""
+        return self.shown or _number(self.value, 4)
+
+    def in_words(self) -> str:
+        """What the row has, with its value if that is not just that it is there; or that it lacks it."""
+        if not self.value and not self.shown:
+            return f"lacks {self.feature}"
+        return self.feature if self.is_there() else f"{self.feature} = {self.written()}"
 
     def typical(self) -> str:
         """What is usual, in words."""
+        if self.shown:
+            return self.usual
         if self.rows is not None and self.share < USUAL:
-            return f"in at most {self.rows:,} of {self.n_rows:,} rows"
+            return f"in {f'at most {self.rows:,}' if self.rows else 'none'} of {self.n_rows:,} rows"
         if not self.share:
             return "in no reference"
         compared = self.compared()
-        return f"{compared}{': ' * bool(compared)}in {_percent(self.share)} of references, mean {self.mean:.3g}"
+        said = [f"in {_percent(self.share)} of references"] * (self.share < 1 or self.is_there())
+        said += [f"mean {_number(self.mean, 3)}"] * (not self.is_there())
+        return f"{compared}{': ' * bool(compared)}{', '.join(said)}"
 
     def to_dict(self) -> dict[str, Any]:
         """Ready for JSON."""
@@ -140,7 +165,7 @@ class RowExplanation:
     def as_text(self, name: str, nearest: Sequence[str]) -> str:
         """Several lines of text, with names for the row and for the nearest training rows."""
         lines = [f"{name}: score {self.score:.6g}, above {above(self.percentile)} % of the training rows"]
-        said = [(reason, _with_value(reason)) for reason in self.reasons]
+        said = [(reason, reason.in_words()) for reason in self.reasons]
         width = min(60, max((len(text) for _, text in said), default=0))
         lines += [f"  {reason.contribution:+10.4g}  {text:<{width}} {reason.typical()}" for reason, text in said]
         if lacked := self.lacks.in_words():
@@ -186,7 +211,7 @@ class RowExplanation:
         """A table with bars, for notebooks. Names are escaped: a feature called `<script>` stays text."""
         largest = max((abs(reason.contribution) for reason in self.reasons), default=1.0) or 1.0
         lines = [
-            f"<tr><td>{escape(r.feature)}</td><td>{r.value:.4g}</td><td>{r.contribution:+.4g}</td><td>"
+            f"<tr><td>{escape(r.feature)}</td><td>{escape(r.written())}</td><td>{r.contribution:+.4g}</td><td>"
             f"<div style='width:{100 * abs(r.contribution) / largest:.0f}px;height:0.8em;"
             f"background:{'#c0392b' if r.contribution > 0 else '#2980b9'}'></div></td>"
             f"<td>{escape(r.typical())}</td></tr>"
@@ -208,14 +233,13 @@ def above(percentile: float) -> str:
     return "100" if percentile == 100 else f"{min(percentile, 99.99):.4g}"
 
 
+def _number(value: float, digits: int) -> str:
+    """As people write it: 30,258 and not 3.026e+04."""
+    return f"{value:,.0f}" if 1000 <= abs(value) < 1e15 else f"{value:.{digits}g}"
+
+
 def _percent(share: float) -> str:
     return f"{100 * share:.2g} %" if share < 0.99 else f"{100 * share:.3g} %"
-
-
-def _with_value(reason: Reason) -> str:
-    """The name of a reason, and its value if that is not just that it is there."""
-    is_there = reason.spans and not reason.compared()
-    return reason.feature if is_there else f"{reason.feature} = {reason.value:.4g}"
 
 
 def _counted(n: int) -> str:

@@ -1,6 +1,7 @@
 """A fit of several views of the same rows, whose evidence is added up (model/evidence.py).
 
-    few references      distance to the nearest of 8 rows, over 50 draws    sees clusters of outliers
+    few references      distance to the nearest of 8 rows, over 50 draws,   sees clusters of outliers
+                        in tables to the 5th nearest of 100, over 4
     many references     distance to the 5th nearest of up to 4,096 rows     sees needles
     trained briefly     in a representation after one epoch                 sees what the candidates have in common
     trained longer      after five                                          sees what sets them apart
@@ -22,6 +23,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy.stats import spearmanr
 
+from ..data.blocks import Block
 from ..data.rows import Rows
 from ..model.combining import Normalized
 from ..model.evidence import Curve, Evidence
@@ -43,6 +45,9 @@ EPOCHS = 5
 """With 10, or the paper's 30, rankings are no better (docs/consensus.md)."""
 
 _NEIGHBOR = 5
+_FEW, _DRAWS = 100, 4
+"""Of tables: a twentieth of the rows are a neighbourhood there. In bags of features nearly all rows are equally far."""
+
 _MOST_REFERENCES = 4096
 _FEWEST_REFERENCES = 256
 
@@ -50,7 +55,7 @@ _WORK = 1 << 18
 """Products of features for a row and all references: about a quarter of a millisecond."""
 
 _NON_ZERO = 1 / 3
-"""Largest share of values that are not zero of rows that are bags of features, not tables of measurements."""
+"""Share of values that are not zero from which on rows are tables of measurements; below, they are bags of features."""
 
 _VARIED = 0.1
 """Standard deviation of lengths, over their mean, below which rows of length 1 are no other view."""
@@ -108,7 +113,8 @@ class _Ranked:
 
 
 def _ranked(data: TrainingData, seeds: flow.Seeds, n_threads: int, progress: Progress) -> _Ranked:
-    few, many = Sp(), KthNN(_NEIGHBOR, 1, _n_references(data))
+    few = KthNN(_NEIGHBOR, _DRAWS, _FEW) if _is_table(_sampled(data.rows)) else Sp()
+    many = KthNN(_NEIGHBOR, 1, _n_references(data))
     views = [
         _plain("far from most rows", few, data, seeds[0], n_threads, progress),
         _plain("far from the nearest rows", many, data, seeds[1], n_threads, progress),
@@ -166,13 +172,20 @@ def _n_references(data: TrainingData) -> int:
 
 def _weight_of_unit_rows(rows: Rows) -> float | None:
     """The least weight of views of rows of length 1; None if those would say nothing new, or little that is true."""
-    block = rows.take(np.unique(np.linspace(0, rows.n_rows - 1, min(rows.n_rows, _SAMPLE)).astype(np.int64)))
+    block = _sampled(rows)
     values = block.as_sparse().data
     values, lengths = values[values != 0], np.sqrt(block.squared_norms())
-    mostly_zero = len(values) < _NON_ZERO * block.n_rows * block.n_features
-    if not mostly_zero or (values < 0).any() or lengths.std() <= _VARIED * lengths.mean():
+    if _is_table(block) or (values < 0).any() or lengths.std() <= _VARIED * lengths.mean():
         return None
     return 0.0 if (values == values[0]).all() else 1.0
+
+
+def _sampled(rows: Rows) -> Block:
+    return rows.take(np.unique(np.linspace(0, rows.n_rows - 1, min(rows.n_rows, _SAMPLE)).astype(np.int64)))
+
+
+def _is_table(block: Block) -> bool:
+    return bool(block.lengths().sum() >= _NON_ZERO * block.n_rows * block.n_features)
 
 
 def _of_length_1(data: TrainingData, n_threads: int) -> TrainingData:

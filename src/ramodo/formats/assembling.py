@@ -32,6 +32,8 @@ def assembled(path: str, table: Any, how: How) -> Table:
         raise FormatError(f"{path} has no rows.")
     table = _flat(table)
     refuse_unknown(path, table, options)
+    if how.plain is not None:
+        return Table(table if how.plain == slice(None) else table.take(np.arange(table.num_rows)[how.plain]))
     ids = None if options.id is None else ids_of(path, options.id, table)
     has_labels = options.label is not None and options.label in table.column_names
     classes = classes_of(table.column(str(options.label)).to_pylist()) if has_labels else None

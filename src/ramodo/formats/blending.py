@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -27,6 +27,32 @@ from .text import as_table, counted, token_names
 
 Shown = Callable[[npt.NDArray[Any], npt.NDArray[Any]], npt.NDArray[np.float64]]
 """Columns, and values there, to values as the user knows them."""
+
+
+class Document(NamedTuple):
+    """A document of a row: its column, if it has a name; where it begins in what is shown, if it does; its tokens."""
+
+    field: str
+    text: str
+    begin: int | None
+    first: int
+    end: int
+
+
+def documents_of(table: Table, row: int) -> list[Document]:
+    """The documents of a row, none of them empty."""
+    if table.fields is None:
+        return [] if table.texts is None else [Document("", table.texts[row], 0, 0, table.X.shape[1])]
+    shown = "" if table.texts is None else table.texts[row]
+    found, at, first = list[Document](), 0, 0
+    for (field, texts), width in zip(table.fields.items(), table.widths, strict=True):
+        if text := texts[row]:
+            begin = shown.find(text, at)
+            begin = begin if begin >= 0 else shown.find(text)
+            found.append(Document(field, text, begin if begin >= 0 else None, first, first + width))
+            at = max(at, begin + len(text))
+        first += width
+    return found
 
 
 def blended(fields: Mapping[str, Sequence[str]], others: Table, how: How) -> Table:

@@ -11,6 +11,7 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 from ..data.opening import LARGEST, ValueRefusedError
+from .circles import names_of_circle, on_circle
 from .scales import Scale, Scales, of_block
 from .table import FormatError, MissingValueError, TableOptions
 
@@ -66,13 +67,16 @@ class Column:
         if self.name in (self._options.dates or ()):
             raise FormatError(f"{self._path}, column {self.name!r} holds {kind}; allowed: dates, as in the model.")
         if t.is_list(kind) or t.is_large_list(kind) or t.is_fixed_size_list(kind):
+            if any(test(kind.value_type) for test in (t.is_null, t.is_string, t.is_large_string)):
+                self.is_category = True
+                return self._sets()
             return self._lists()
         if any(test(kind) for test in (t.is_boolean, t.is_integer, t.is_floating, t.is_decimal)):
             numbers = pc.cast(self._values, pa.float64(), safe=False)
             return self._numbers(numbers.to_numpy(zero_copy_only=False).astype(np.float64))
         raise FormatError(
-            f"{self._path}, column {self.name!r} holds {kind}; allowed: numbers, lists of them, booleans, dates and "
-            "text. Leave it out with --ignore."
+            f"{self._path}, column {self.name!r} holds {kind}; allowed: numbers, text, lists of them, booleans and "
+            "dates. Leave it out with --ignore."
         )
 
     def _numbers(self, numbers: Doubles) -> Parts:
@@ -113,12 +117,9 @@ class Column:
         days = seconds / _DAY - self.first_day
         parts = [(np.where(gaps, 0.0, self._scaled_days(days, gaps))[:, None], [self._days_name()])]
         for cycle, turns in (("hour", seconds / _DAY), ("weekday", (np.floor(seconds / _DAY) + _THURSDAY) / 7)):
-            around = 2 * np.pi * (np.where(gaps, 0.0, turns) % 1)
-            circle = np.stack([np.sin(around), np.cos(around)], axis=1) * ~gaps[:, None]
-            parts.append((circle, [f"{self.name} {cycle} (sine)", f"{self.name} {cycle} (cosine)"]))
-        if gaps.any() and self._options.missing == "indicator":
-            parts.append((gaps.astype(np.float64)[:, None], [f"{self.name} is missing"]))
-        return parts
+            circle = on_circle(cycle, np.where(gaps, 0.0, turns)) * ~gaps[:, None]
+            parts.append((circle, names_of_circle(self.name, cycle)))
+        return parts + self._indicator(gaps)
 
     def _scaled_days(self, days: Doubles, gaps: npt.NDArray[np.bool_]) -> Doubles:
         return self._scaled(self._days_name(), np.where(gaps, 0.0, days), ~gaps)
@@ -187,10 +188,25 @@ class Column:
         matrix = sp.csr_array((np.ones(len(rows)), (rows, codes)), shape=(len(values), len(kinds)))
         if self.name not in self._options.categories:
             self._note_odd_text(values, kinds, len(rows))
-        parts: Parts = [(matrix, [f"{self.name}={kind}" for kind in kinds])]
-        if gaps.any() and self._options.missing == "indicator":
-            parts.append((gaps.astype(np.float64)[:, None], [f"{self.name} is missing"]))
-        return parts
+        return [(matrix, [f"{self.name}={kind}" for kind in kinds]), *self._indicator(gaps)]
+
+    def _sets(self) -> Parts:
+        """Lists of texts, as of tags: a column for each value that any row has, 1 where a row has it."""
+        lists = self._values.to_pylist()
+        gaps = np.array([each is None for each in lists], dtype=bool)
+        if gaps.any() and self._options.missing == "error":
+            self._refuse_gap(gaps)
+        pairs = sorted({(row, text) for row, each in enumerate(lists) for text in each or () if text})
+        kinds, codes = np.unique([text for _, text in pairs], return_inverse=True)
+        rows = np.array([row for row, _ in pairs], dtype=np.int64)
+        matrix = sp.csr_array((np.ones(len(rows)), (rows, codes)), shape=(len(lists), len(kinds)))
+        return [(matrix, [f"{self.name}={kind}" for kind in kinds]), *self._indicator(gaps)]
+
+    def _indicator(self, gaps: npt.NDArray[np.bool_]) -> Parts:
+        """A column that says where a value is missing, if that is asked for."""
+        if not gaps.any() or self._options.missing != "indicator":
+            return []
+        return [(gaps.astype(np.float64)[:, None], [f"{self.name} is missing"])]
 
     def _refuse_text(self, values: npt.NDArray[np.object_], allowed: str) -> None:
         row = _first_text(values)

@@ -29,6 +29,7 @@ class How:
     frequencies : document frequencies by which a model weights tokens; None to learn them from these documents
     weights : what a model multiplies the tokens of each column of documents by; none to learn them
     show : called with the megabytes read so far and in total, for formats read in pieces
+    plain : of a table these rows alone, as a table of pyarrow's: the matrix is left to who asks for that
     """
 
     table: TableOptions = field(default_factory=TableOptions)
@@ -40,6 +41,7 @@ class How:
     weights: Sequence[float] = ()
     n_threads: int = 1
     show: Show | None = None
+    plain: slice | None = None
 
 
 class Piece(NamedTuple):

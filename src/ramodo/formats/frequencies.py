@@ -38,6 +38,10 @@ class DocumentFrequencies:
         n_documents, n_features = counts.shape
         return cls(*kernels.document_frequencies(counts.indices, n_features), n_documents, n_features)
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """What travels to another process: the counts, from which the weights follow."""
+        return DocumentFrequencies, (self.columns, self.documents, self.n_documents, self.n_features)
+
     def weigh(self, counts: sp.csr_array, n_threads: int = 1) -> None:
         """Replace counts by values."""
         self._weights.weigh(counts.indices, counts.data, n_threads)

@@ -77,13 +77,16 @@ def _table(path: str, records: list[dict[str, Any]], how: How) -> Table:
         raise FormatError(f"{path}: .jsonl files need the package pyarrow: pip install 'ramodo[files]'.") from None
     need_threads(path, pyarrow.cpu_count() + pyarrow.io_thread_count())
     names = list(dict.fromkeys([*(name for record in records for name in record), *how.table.given]))
-    texts = {how.table.id, *how.table.text, *how.table.categories}
-    columns = {name: _column(path, name, [record.get(name) for record in records], name in texts) for name in names}
+    texts, categories = {how.table.id, *how.table.text}, set(how.table.categories)
+    columns = {
+        name: _column(path, name, [record.get(name) for record in records], name in texts, name in categories)
+        for name in names
+    }
     return assembled(path, pyarrow.table(columns), how)
 
 
-def _column(path: str, name: str, values: list[Any], is_text: bool) -> Any:
-    """Numbers, booleans, dates, lists of numbers, or else text."""
+def _column(path: str, name: str, values: list[Any], is_text: bool, is_category: bool) -> Any:
+    """Numbers, booleans, dates, lists of numbers or of texts, or else text."""
     import pyarrow
 
     there = [value for value in values if value is not None]
@@ -91,7 +94,10 @@ def _column(path: str, name: str, values: list[Any], is_text: bool) -> Any:
     if not there:
         return pyarrow.nulls(len(values))
     try:
-        if is_text:
+        if kinds == {list} and not is_text and (is_category or not _are_numbers(there)):
+            texts = [None if value is None else [_as_text(each) for each in value] for value in values]
+            return pyarrow.array(texts, pyarrow.list_(pyarrow.string()))
+        if is_text or is_category:
             return pyarrow.array([None if value is None else _as_text(value) for value in values], pyarrow.string())
         if kinds == {bool}:
             return pyarrow.array(values, pyarrow.bool_())
@@ -104,6 +110,10 @@ def _column(path: str, name: str, values: list[Any], is_text: bool) -> Any:
     except (pyarrow.ArrowException, OverflowError, TypeError) as error:
         raise FormatError(f"{path}, column {name!r}: {str(error).rstrip('.')}. Leave it out with --ignore.") from None
     return pyarrow.array([None if value is None else _as_text(value) for value in values], pyarrow.string())
+
+
+def _are_numbers(lists: list[list[Any]]) -> bool:
+    return all(isinstance(each, int | float) for value in lists for each in value)
 
 
 def _as_text(value: Any) -> str:

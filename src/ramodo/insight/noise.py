@@ -7,6 +7,9 @@ from typing import Any
 
 from ..stages.thresholding import Cantelli, TopFraction, TopK
 
+MANY = 100
+"""So many flags are more than most people look at one by one."""
+
 
 def flags_of_noise(detector: Any, n_rows: int) -> int | None:
     """About how many of `n_rows` rows without any outlier would reach the cut-off; None where nobody can tell.

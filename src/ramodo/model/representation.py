@@ -37,6 +37,11 @@ class SparseLayer:
     limit: float
     slope: float = 0.0
 
+    def __post_init__(self) -> None:
+        """From now on nobody changes what was learned: who was sent a copy may go by it."""
+        for array in (self.columns, self.weights):
+            array.flags.writeable = False
+
     @cached_property
     def projection(self) -> kernels.Projection:
         """Its kernel, made when first used."""

@@ -70,7 +70,7 @@ function hoverText(i) {
   const lines = [`<b>${plain(brief(ids[i], 40))}</b>`, `score ${shown(scores[i])}${flagged[i] ? ", flagged" : ""}`];
   const row = places[i] < 0 ? null : data.table.rows[places[i]];
   for (const [name, value, contribution] of (row?.reasons ?? []).slice(0, 5)) {
-    const is = value === 0 ? "" : ` = ${shown(value)}`;
+    const is = value === 0 || value === null ? "" : ` = ${shown(value)}`;
     lines.push(`${signed(contribution)}  ${plain(brief(said(name, value === 0), 40))}${is}`);
   }
   return lines.join("<br>");

@@ -143,12 +143,15 @@ def gather(
     truth = None if y is None else truth_of(y, n_rows)
     scores = detector.model_.score(rows, n_threads) if scores is None else np.asarray(scores, dtype=np.float64)
     map_rows, explained = rows_of_map(scores, detector.threshold_), highest(scores, detector.threshold_, EXPLAINED)
-    explanation, unexplained = _explained(explain or _explainer(detector, rows, names), explained.tolist())
-    groups = () if explanation is None else explanation.groups()
+    explain = explain or _explainer(detector, rows, names)
+    explanation, unexplained = _explained(explain, explained.tolist())
+    groups = () if explanation is None else explanation.groups(float(detector.threshold_))
     table = highest(scores, detector.threshold_, SHOWN)
     first = explained[[group.rows[0] for group in groups[:LISTED]]]
     table = np.concatenate([table, np.sort(np.setdiff1d(first, table))])
     table = table[np.argsort(-scores[table], kind="stable")]
+    if explanation is not None:
+        explanation = _completed(explanation, explain, explained, table)
     shown = rows.take(map_rows)
     flat = flat_map(detector.model_.transform(shown, n_threads))
     print_ = rows.fingerprint()
@@ -211,6 +214,17 @@ def _explainer(detector: Any, rows: Rows, names: Any) -> Callable[[list[int]], E
             return detector.explain(rows.take(np.array(numbers)).to_matrix(), top=REASONS, names=names)
 
     return explain
+
+
+def _completed(
+    explanation: Explanation, explain: Callable[[list[int]], Explanation], explained: Integers, table: Integers
+) -> Explanation:
+    """With reasons of the rows of the table that had none, as those far down may have."""
+    listed = np.isin(explained, table)
+    late = [place for place in np.flatnonzero(listed).tolist() if place >= SHOWN and not explanation[place].reasons]
+    if not late:
+        return explanation
+    return explanation.completed(dict(zip(late, explain(explained[late].tolist()), strict=True)))
 
 
 def _explained(explain: Callable[[list[int]], Explanation], rows: list[int]) -> tuple[Explanation | None, str]:

@@ -19,6 +19,7 @@ function byId(id) {
 }
 
 function shown(value, digits = 4) {
+  if (typeof value === "string") return value; // an hour
   if (Number.isInteger(value) && Math.abs(value) < 1e6) return value.toLocaleString("en-US");
   const size = Math.abs(value);
   if (size >= 1e6 || size < 1e-4) return value.toExponential(digits - 1).replace("e+", "e");
@@ -88,10 +89,11 @@ function markedText(text, marks, amounts) {
 }
 
 // What is usual of a reason: [name, value, contribution, share, mean, compared with others, rows, of how many].
-function typical([, , , share, mean, compared, rows, of]) {
-  if (rows !== undefined && share < 0.5) return `in at most ${shown(rows)} of ${shown(of)} rows`;
+function typical([, value, , share, mean, compared, rows, of]) {
+  if (typeof value === "string") return compared;
+  if (rows !== undefined && share < 0.5) return `in ${rows ? `at most ${shown(rows)}` : "none"} of ${shown(of)} rows`;
   if (!share) return "in no reference row";
-  return `${compared ? `${compared}: ` : ""}in ${percent(share)} of reference rows, mean ${shown(mean, 3)}`;
+  return `${compared ? `${compared}: ` : ""}in ${percent(share)} of reference rows${value === null ? "" : `, mean ${shown(mean, 3)}`}`;
 }
 
 function simpleTable(head, rows, caption) {

@@ -193,7 +193,7 @@ def _document(content: Content, number: int, why: RowExplanation | None, lengths
 def _explained(content: Content, row: RowExplanation, lengths: Lengths, names: _Names, views: _Names) -> dict[str, Any]:
     return {
         "reasons": [
-            [names.place(r.feature), *(_rounded(v) for v in (r.value, r.contribution, r.share, r.mean)), *_counted(r)]
+            [names.place(r.feature), _value(r), *map(_rounded, (r.contribution, r.share, r.mean)), *_counted(r)]
             for r in row.reasons
         ],
         "lacks": [shortened(row.lacks.in_words(), 4 * lengths.name), _rounded(row.lacks.contribution)],
@@ -204,8 +204,15 @@ def _explained(content: Content, row: RowExplanation, lengths: Lengths, names: _
     }
 
 
+def _value(reason: Reason) -> float | str | None:
+    """As a number, or as it is written; nothing where all there is to say is that it is there."""
+    return None if reason.is_there() else reason.shown or _rounded(reason.value)
+
+
 def _counted(reason: Reason) -> list[Any]:
     """How the value compares with others, and of how many rows it is known; nothing where nothing is said."""
+    if reason.shown:
+        return [reason.usual]
     if reason.rows is None:
         return [reason.compared()] if reason.compared() else []
     return [reason.compared(), reason.rows, reason.n_rows]

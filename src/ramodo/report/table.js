@@ -69,7 +69,7 @@ function reasonsCell(row) {
   if (!row.reasons) return cell("reasons", "Reasons", element("p", { class: "quiet", text: "not explained here" }));
   const list = element("ul", { class: "reasons-list" });
   for (const [name, value, contribution] of row.reasons.slice(0, IN_ROW)) {
-    list.append(element("li", {}, bar(said(name, value === 0), row.marks ? null : value, contribution, largestOf(row))));
+    list.append(element("li", {}, bar(said(name, value === 0), value, contribution, largestOf(row))));
   }
   const [lacks, amount] = row.lacks;
   if (lacks && amount > 0) list.append(element("li", {}, bar(lacks, null, amount, largestOf(row))));
@@ -114,7 +114,7 @@ function sum(row) {
     const [name, value, contribution] = reason;
     table.tBodies[0].append(element("tr", {},
       element("th", { scope: "row", class: "data", text: said(name, value === 0) }),
-      element("td", { text: row.marks && !reason[5] ? "" : shown(value) }),
+      element("td", { text: value === null ? "" : shown(value) }),
       element("td", {}, bar(null, null, contribution, largestOf(row))),
       element("td", { text: typical(reason) })));
   }

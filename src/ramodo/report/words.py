@@ -10,13 +10,10 @@ from ..explain.explanation import Driver
 from ..insight.diagnosis import Diagnosis
 from ..insight.figures import FLAGGED, SAMPLED
 from ..insight.guarantees import guarantee_of
-from ..insight.noise import flags_of_noise
+from ..insight.noise import MANY, flags_of_noise
 from .content import SHOWN, Content
 
 Shorten = Callable[[str], str]
-
-_MANY = 100
-"""So many flags are more than most people look at one by one."""
 
 _AGREE = 0.5
 """Rank correlation of a view with all of them from which it agrees."""
@@ -107,24 +104,24 @@ def of_kind(content: Content, place: int, n: int, name: Shorten) -> str:
     like = "" if n == 1 else f" and {rows(n - 1)} like it"
     if why is not None and why.lacks.contribution > sum(r.contribution for r in raising):
         return f"{like}: {name(why.lacks.in_words())}"
-    return f"{like}: {listed([quoted(name(r.feature)) for r in raising])}" if raising else like
+    return f"{like}: {listed([quoted(name(r.in_words())) for r in raising])}" if raising else like
 
 
 def of_noise(content: Content, diagnosis: Diagnosis) -> str:
     """How many flags say little; nothing where flags are few and views agree."""
     expected = flags_of_noise(content.detector, len(content.scores))
     agree = min(diagnosis.views.values(), default=1.0) >= _AGREE
-    if content.n_flagged < _MANY and agree:
+    if content.n_flagged < MANY and agree:
         return ""
     said = (
         [] if agree else ["The views do not all see the same rows as outliers: each row says which views put it there."]
     )
-    if content.n_flagged >= _MANY and expected is not None:
+    if content.n_flagged >= MANY and expected is not None:
         said.append(
             f"Rows without any outlier among them would give about {expected:,} flags with this cut-off, and here are "
             f"{content.n_flagged:,}."
         )
-    if content.n_flagged >= _MANY:
+    if content.n_flagged >= MANY:
         said.append("Look at the kinds from the top, and stop where they become ordinary.")
     return " ".join(said)
 
@@ -145,7 +142,7 @@ def _of_highest(content: Content, name: Shorten) -> str:
     assert content.explanation is not None
     highest = content.explanation[0]
     raising = [reason for reason in highest.reasons if reason.contribution > 0][:3]
-    reasons = _by([(name(reason.feature), reason.value == 0) for reason in raising], "it lacks")
+    reasons = _by([(name(reason.feature), reason.value == 0 and not reason.shown) for reason in raising], "it lacks")
     row = name(content.id_of(int(content.table[0])))
     return f"The highest score, {number(highest.score)}, is that of row “{row}”{reasons}."
 
@@ -162,7 +159,7 @@ def quoted(name: str) -> str:
 
 def is_run(name: str) -> bool:
     """Whether a feature is a run of characters of a document: those are in single quotes."""
-    return len(name) > 2 and name[0] == name[-1] == "'"
+    return len(name) > 2 and name[-1] == "'" and (name[0] == "'" or ": '" in name)
 
 
 def _by(causes: Sequence[tuple[str, bool]], lack: str) -> str:

@@ -6,9 +6,11 @@ import csv
 import io
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from itertools import chain, compress
+from typing import Any, NoReturn
 
 import numpy as np
+import numpy.typing as npt
 import scipy.sparse as sp
 
 from ..formats import FormatError, Table
@@ -115,18 +117,55 @@ def _as_in_csv(values: Sequence[Any]) -> Any:
 
 
 def _of_sparse(rows: Sequence[Row], reading: ModelReading) -> Table:
-    places = None if reading.names is None else {name: i for i, name in enumerate(reading.names)}
-    indptr, indices, values = [0], list[int](), list[float]()
+    """All rows at once; where that finds something wrong, one by one, to say what."""
+    if not all(isinstance(row, Mapping) for row in rows):
+        _refuse(rows, reading)
+    columns = _places(list(chain.from_iterable(rows)), reading)
+    if columns is None:
+        _refuse(rows, reading)
+    known = columns >= 0  # what the model does not know is left out, as it is from files
+    given = chain.from_iterable(row.values() for row in rows)  # type: ignore[union-attr]
+    values = _numbers(list(compress(given, known.tolist())))
+    if values is None:
+        _refuse(rows, reading)
+    ends = np.cumsum([0, *(len(row) for row in rows)])
+    indptr = np.concatenate([[0], np.cumsum(known)])[ends]
+    return sparse_table(indptr, columns[known], values, reading)
+
+
+def _numbers(given: list[Any]) -> npt.NDArray[np.float64] | None:
+    """Values as an array; None where one is no finite number."""
+    if not set(map(type, given)) <= {int, float}:
+        return None
+    try:
+        values = np.array(given, dtype=np.float64)
+    except OverflowError:
+        return None
+    return values if np.isfinite(values).all() else None
+
+
+def _places(names: list[str], reading: ModelReading) -> npt.NDArray[np.int64] | None:
+    """The column of each feature, -1 where the model has none of that name; None where one is no number of a column."""
+    if reading.places is not None:
+        return np.array([reading.places.get(name, -1) for name in names], dtype=np.int64)
+    together = "".join(names)
+    if not (together.isascii() and together.isdigit() and all(names) and max(map(len, names)) < 19):
+        return np.empty(0, dtype=np.int64) if not names else None
+    columns = np.array(list(map(int, names)), dtype=np.int64) - reading.first
+    return columns if columns.min() >= 0 and columns.max() < reading.detector.n_features_in_ else None
+
+
+def _refuse(rows: Sequence[Row], reading: ModelReading) -> NoReturn:
+    """Say what is wrong with the first row of features that is."""
     for number, row in enumerate(rows):
         if not isinstance(row, Mapping):
             raise RowError(number, f"{shown(row)} was given; allowed: {{feature: value}}, as in the first row.")
         for name, value in row.items():
-            column = _place(number, name, reading) if places is None else places.get(name)
-            if column is not None:  # what the model does not know is left out, as it is from files
-                indices.append(column)
-                values.append(_feature(number, name, value))
-        indptr.append(len(indices))
-    return sparse_table(np.array(indptr), np.array(indices, dtype=np.int64), np.array(values), reading)
+            if reading.places is None:
+                _refuse_unknown(number, name, reading)
+            if reading.places is None or name in reading.places:
+                _feature(number, name, value)
+    raise AssertionError("nothing is wrong with these rows")
 
 
 def sparse_table(indptr: Any, indices: Any, values: Any, reading: ModelReading) -> Table:
@@ -140,12 +179,11 @@ def sparse_table(indptr: Any, indices: Any, values: Any, reading: ModelReading) 
     return Table(matrix, zero_based=reading.first == 0)
 
 
-def _place(row: int, name: str, reading: ModelReading) -> int:
-    """The column of a feature that is named by its number."""
+def _refuse_unknown(row: int, name: str, reading: ModelReading) -> None:
+    """Raise where a feature is not named by the number of a column."""
     last = reading.first + reading.detector.n_features_in_ - 1
-    if name.isascii() and name.isdigit() and len(name) < 20 and reading.first <= int(name) <= last:
-        return int(name) - reading.first
-    raise RowError(row, f"the feature {shown(name)} was given; allowed: numbers from {reading.first} to {last}.")
+    if not (name.isascii() and name.isdigit() and len(name) < 19 and reading.first <= int(name) <= last):
+        raise RowError(row, f"the feature {shown(name)} was given; allowed: numbers from {reading.first} to {last}.")
 
 
 def _feature(row: int, name: str, value: Any) -> float:
@@ -161,7 +199,10 @@ def _of_dense(rows: Sequence[Row], reading: ModelReading) -> Table:
         if isinstance(row, str | Mapping) or not isinstance(row, Sequence) or len(row) != width:
             given = f"{len(row)} values were" if isinstance(row, list) else f"{shown(row)} was"
             raise RowError(number, f"{given} given; allowed: a list of {width:,} values, as the model was fitted to.")
-        matrix[number] = [_feature(number, str(column), value) for column, value in enumerate(row)]
+        values = _numbers(list(row))
+        matrix[number] = (
+            [_feature(number, str(column), value) for column, value in enumerate(row)] if values is None else values
+        )
     return Table(matrix, names=reading.names)
 
 

@@ -56,6 +56,11 @@ class ModelReading:
         return None if names is None else [str(name) for name in names]
 
     @cached_property
+    def places(self) -> Mapping[str, int] | None:
+        """The column of each feature that has a name."""
+        return None if self.names is None else {name: i for i, name in enumerate(self.names)}
+
+    @cached_property
     def columns(self) -> tuple[str, ...]:
         """Columns of a table that the model needs, in order: a category is one, however many values it has."""
         if self.source.get("given") or "columns" in self.source:
@@ -88,7 +93,7 @@ class ModelReading:
         """The column of documents; `text` where the model's were lines of a file."""
         return self.documents[0] if self.documents else "text"
 
-    @property
+    @cached_property
     def first(self) -> int:
         """The number of the first feature, as in the data that the model was fitted to."""
         return int(self.source.get("zero_based") is False)

@@ -162,7 +162,7 @@ class FixedReferences:
         return FixedReferences, self._given
 
     def __call__(self, block: Block) -> Scores:
-        return self._score(block, self._n_threads)
+        return self._score(self._given[0].matching(block), self._n_threads)
 
     def term(self) -> OriginalDistance:
         """The same as a term, which can be explained; of references whose numbers among the rows are known."""

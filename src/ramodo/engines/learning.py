@@ -1,0 +1,110 @@
+"""What files cannot know of each other, learned from all of them before they are read as one: how their numbers are
+scaled, what missing ones become, and in how many documents each token is.
+
+Counts of documents are added up, exactly. Scales and means are those of a table of all rows or, where there are more
+than a process should hold, of so many rows spread evenly over all files.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any, Protocol
+
+import numpy as np
+from dask.delayed import delayed
+
+from ..formats import FormatError, How, Table
+from ..formats.assembling import assembled
+from ..formats.frequencies import DocumentFrequencies
+from . import wire
+from .running import current_runner
+
+SAMPLE = 1 << 17
+"""Rows that scales are learned from, at most: their quantiles are right to a few thousandths of the rows."""
+
+
+class Readable(Protocol):
+    """A file whose rows can be read in another way than the usual."""
+
+    @property
+    def path(self) -> str:
+        """What messages call it."""
+
+    def read(self, how: How) -> Table:
+        """Its rows."""
+
+
+def with_frequencies(files: Sequence[Readable], how: How) -> How:
+    """`how`, with how many documents of all files have each token."""
+    found = _of_each(files, _frequencies, [how] * len(files))
+    columns, places = np.unique(np.concatenate([one.columns for one in found]), return_inverse=True)
+    documents = np.zeros(len(columns), dtype=np.int64)
+    np.add.at(documents, places, np.concatenate([one.documents for one in found]))
+    n_documents = sum(one.n_documents for one in found)
+    merged = DocumentFrequencies(columns, documents.astype(np.int32), n_documents, found[0].n_features)
+    return replace(how, frequencies=merged)
+
+
+def with_scales(files: Sequence[Readable], how: How) -> How:
+    """`how`, with scales, means and first days, learned as from one table of all rows."""
+    import pyarrow
+
+    sizes = _of_each(files, _n_rows, [how] * len(files))
+    starts, step = np.cumsum([0, *sizes]), -(-sum(sizes) // SAMPLE)
+    rows = [replace(how, plain=slice(int(-start % step), None, step)) for start in starts[:-1]]
+    tables = _of_each(files, _plain, rows)
+    try:
+        whole = pyarrow.concat_tables(tables, promote_options="permissive")
+    except pyarrow.ArrowException as error:
+        raise FormatError(
+            f"columns of {files[0].path} and of the files after it differ: {str(error).rstrip('.')}; allowed: the same "
+            "columns, of the same kinds, in each."
+        ) from None
+    try:
+        learned = assembled(f"{files[0].path} and the files after it", whole, replace(how, table=_of_rows(how)))
+    except FormatError:
+        _of_each(files, _checked, [replace(how, table=replace(how.table, scale="none"))] * len(files))
+        raise  # what no file alone is to blame for
+    table = replace(how.table, scales=learned.scales, means=learned.means or {}, dates=learned.dates)
+    return replace(how, table=table)
+
+
+def _of_rows(how: How) -> Any:
+    """Options for numbers alone: what names rows is not looked at, and a gap is for the file to report that has it."""
+    used = filter(None, (how.table.id, how.table.label))
+    missing = "indicator" if how.table.missing == "error" else how.table.missing
+    return replace(how.table, id=None, label=None, ignore=(*how.table.ignore, *used), missing=missing, beside=())
+
+
+def _of_each(files: Sequence[Readable], function: Any, hows: Sequence[How]) -> list[Any]:
+    found: list[Any] = [None] * len(files)
+
+    def arrived(place: int, data: bytes) -> None:
+        found[place] = wire.unpacked(data)
+
+    tasks = [delayed(_packed, pure=False)(function, *one) for one in zip(files, hows, strict=True)]
+    current_runner().run(tasks, arrived)
+    return found
+
+
+def _packed(function: Any, file: Readable, how: How) -> bytes:
+    return wire.packed(function(file, how))
+
+
+def _frequencies(file: Readable, how: How) -> DocumentFrequencies:
+    found = file.read(how).frequencies
+    assert found is not None  # as tokens are weighed
+    return found
+
+
+def _n_rows(file: Readable, how: How) -> int:
+    return int(_plain(file, replace(how, plain=slice(None))).num_rows)
+
+
+def _checked(file: Readable, how: How) -> None:
+    file.read(how)
+
+
+def _plain(file: Readable, how: How) -> Any:
+    return file.read(how).X

@@ -1,0 +1,78 @@
+"""Detectors of ramodo as PyOD has them: `contamination`, `decision_scores_`, `threshold_`, `labels_`.
+
+    from ramodo import Consensus
+    from ramodo.pyod import PyODDetector
+
+    detector = PyODDetector(Consensus(random_state=0), contamination=0.05).fit(X)
+    detector.decision_scores_, detector.labels_
+
+Needs the package pyod: pip install 'ramodo[peers]'.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.base import clone
+from sklearn.utils.validation import check_is_fitted
+
+from .consensus import Consensus
+from .detector import Detector
+from .options import OptionError
+
+try:
+    from pyod.models.base import BaseDetector
+except ModuleNotFoundError as error:
+    if (error.name or "").partition(".")[0] != "pyod":
+        raise
+    raise ModuleNotFoundError("ramodo.pyod needs the package pyod: pip install 'ramodo[peers]'.", name="pyod") from None
+
+
+class PyODDetector(BaseDetector):
+    """A detector of ramodo with PyOD's interface: 1 is an outlier, 0 an inlier, higher scores are more outlying.
+
+    Parameters
+    ----------
+    detector : a detector of ramodo, default `Consensus()`
+        What is fitted, as a clone: the given one stays as it is.
+    contamination : float, default 0.1
+        The share of training rows to flag, or a thresholder of PyThresh. The detector's own cut-off stays on
+        `detector_`. Allowed: above 0 and at most 0.5.
+
+    Attributes
+    ----------
+    detector_ : the fitted detector, with `explain`, `save` and all else
+    decision_scores_ : array of shape (n_rows,)
+        Scores of the training rows.
+    threshold_ : float
+        The score above which `predict` flags a row.
+    labels_ : array of shape (n_rows,)
+        1 for training rows above the threshold, 0 for others.
+    """
+
+    def __init__(self, detector: Detector | None = None, contamination: Any = 0.1) -> None:
+        super().__init__(contamination=contamination)
+        self.detector = detector
+
+    def fit(self, X: Any, y: Any = None, **known: Any) -> Self:
+        """Learn from the rows of `X`, sparse or dense. `y` is ignored; `known` is what the detector's `fit` takes."""
+        detector = Consensus() if self.detector is None else self.detector
+        if not isinstance(detector, Detector):
+            raise OptionError(f"detector={detector!r} was given; allowed: a detector of ramodo, such as Consensus().")
+        fitted = clone(detector).fit(X, **known)
+        self._set_n_classes(None)
+        self.detector_, self.decision_scores_ = fitted, fitted.outlier_scores_
+        self._process_decision_scores()
+        return self
+
+    def decision_function(self, X: Any) -> npt.NDArray[np.float64]:
+        """How outlying each row is: the detector's `outlier_score`."""
+        check_is_fitted(self, "decision_scores_")
+        return self.detector_.outlier_score(X)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
