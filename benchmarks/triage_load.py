@@ -125,6 +125,8 @@ def served(data: Path, store: Path) -> Iterator[queue.Queue[str]]:
         process.kill()
         process.wait()
         reader.join()
+        if process.stdout is not None:
+            process.stdout.close()
 
 
 def measured(data: Path, store: Path, rate: float, seconds: float) -> list[str]:
@@ -151,7 +153,9 @@ def measured(data: Path, store: Path, rate: float, seconds: float) -> list[str]:
         (models,) = connection.execute("SELECT count(*) FROM triage_models").fetchone()
     connection.close()
     p50, p99 = np.percentile(times, [50, 99])
-    lost = len(given) - len(set(given) & set(kept)) + (ANALYSTS * n - len(given))
+    lost = ANALYSTS * n - len(set(given) & set(kept))
+    if lost:
+        raise RuntimeError(f"{lost} of {ANALYSTS * n} labels are not in the store")
     return [
         f"{rate:g}",
         f"{len(given):,}",

@@ -16,6 +16,7 @@ def at(driver):
         driver.get_log("browser")
         size = {"width": 1120, "height": 900, "deviceScaleFactor": 1, "mobile": False}
         driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
+        page.prefer(dark=False)
         driver.get(link)
         page.wait("document.documentElement.dataset.ready === 'yes'")
         return page
@@ -84,6 +85,25 @@ def test_a_kind_is_labelled_after_seeing_three(session_of, at):
         press(page, "z")
         page.wait("document.getElementById('said').textContent.startsWith('Undone')")
     assert not session.labels().any()
+
+
+def test_known_labels_are_imported_and_a_model_can_be_gone_back_to(session_of, at, tmp_path):
+    session = session_of(refit_every=0)
+    known = tmp_path / "known.csv"
+    known.write_text("id,label\n3,1\n4,-1\n")
+    with page_of(session) as (place, access):
+        at(access.link(place))
+        page = at(f"{place.address}/files")
+        page.element("#file").send_keys(str(known))
+        page.element("#import button").click()
+        page.wait("document.getElementById('problems').textContent.includes('2 labels were imported')")
+        assert session.labels()[[3, 4]].tolist() == [1, -1]
+        session.refit(wait=True)
+        page = at(f"{place.address}/changes")
+        page.element("[data-back='0']").click()
+        page.wait("document.body.textContent.includes('(again 0)')")
+    assert session.version == 2
+    np.testing.assert_array_equal(session._ranked.scores, session._detector.outlier_scores_)
 
 
 @pytest.mark.parametrize("width", [390, 1120])

@@ -5,6 +5,7 @@ from __future__ import annotations
 import secrets
 import tempfile
 from collections.abc import Callable
+from http import HTTPStatus
 from importlib import resources
 from pathlib import Path
 from typing import Any
@@ -133,7 +134,8 @@ class Pages:
         assert isinstance(error, HTTPException)
         if "text/html" not in request.headers.get("accept", ""):
             return await on_http_error(request, error)
-        values = {"who": self._who(request), "csrf": csrf_of(request), "here": "", "said": error.detail}
+        said = "There is no such page." if error.detail == HTTPStatus.NOT_FOUND.phrase else error.detail
+        values = {"who": self._who(request), "csrf": csrf_of(request), "here": "", "said": said}
         return HTMLResponse(self._rendered("error.html", **values), error.status_code)
 
     def _rendered(self, template: str, **values: Any) -> str:
@@ -235,7 +237,7 @@ class Pages:
 
     def _search(self, given: Any, who: str) -> dict[str, Any]:
         rows = self.session.search(str(given.get("text", ""))[:200])
-        found = self._rendered("found.html", rows=[(row, self._short(row)) for row in rows])
+        found = self._rendered("found.html", rows=[(row, self._short(row), self.session.text_of(row)) for row in rows])
         return {"found": found, "said": f"{len(rows)} rows found."}
 
     def _label_kind(self, given: Any, who: str) -> dict[str, Any]:

@@ -52,7 +52,9 @@ class Raw:
 
 
 def raw(ranked: Ranked, rows: Rows, row: int, added: Mapping[int, float], spans: Sequence[Span], *, mark: bool) -> Raw:
-    """Columns of `added`, contributions to a score, come first, whether or not this row has them; then the largest.
+    """Columns of `added`, contributions to a score, come first; then the largest.
+
+    Columns of a table are shown whether or not this row has them; what a row has none of in a sparse file is not there.
 
     With `mark`, those that raise the score are unusual.
     """
@@ -61,7 +63,7 @@ def raw(ranked: Ranked, rows: Rows, row: int, added: Mapping[int, float], spans:
     if table.is_text:
         return Raw(row, table.id_of(row), texts, (), 0)
     own = _Columns(ranked, rows, row)
-    first = [column for column in added if column >= own.n_tokens]
+    first = [column for column in added if column >= own.n_tokens and (own.has(column) or table.names is not None)]
     values: dict[str, Value] = {}
     for column in [*first, *own.largest(set(first))]:
         name, text = own.written(column)
@@ -91,6 +93,10 @@ class _Columns:
         """Columns of the file in which it has a value other than zero."""
         there = [column for column, (value, _) in self._values.items() if value != 0]
         return len(self._categories) + sum(self._category(column) is None for column in there)
+
+    def has(self, column: int) -> bool:
+        """Whether it is not zero."""
+        return self._values.get(column, (0.0,))[0] != 0
 
     def largest(self, but: set[int]) -> list[int]:
         """All other columns that are not zero, the largest first."""

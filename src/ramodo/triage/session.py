@@ -32,6 +32,7 @@ _OFFERED = 2000
 
 _LONGEST_NAME = 100
 _MOST_FOUND = 50
+_BEGINNING = 200
 
 
 @dataclass
@@ -163,6 +164,11 @@ class TriageSession:
     def id_of(self, row: int) -> str:
         """The row's id, with control characters escaped."""
         return escape_controls(self.table.id_of(row))
+
+    def text_of(self, row: int) -> str:
+        """How the row's document begins, in one line; nothing without one."""
+        texts = self.table.texts
+        return "" if texts is None else escape_controls(" ".join(texts[row][:_BEGINNING].split()))
 
     def analyst(self, who: str | None = None) -> Analyst:
         """Where somebody is; a new one is at no row yet."""
