@@ -144,6 +144,18 @@ def test_a_file_system_without_locks(tmp_path, monkeypatch):
     assert names(tmp_path) == sorted([left, "target"])
 
 
+@pytest.mark.parametrize("folder", [False, True])
+def test_a_system_without_such_locks(tmp_path, monkeypatch, folder):
+    """On Windows nothing is open as it is renamed, which that refuses."""
+    monkeypatch.setattr("ramodo.files.whole.fcntl", None)
+    with beside(tmp_path / "target", folder=folder) as temporary:
+        opened = [os.path.realpath(f"/proc/self/fd/{number}") for number in os.listdir("/proc/self/fd")]
+        assert temporary.exists()
+        assert str(temporary) not in opened
+        temporary.rename(tmp_path / "target")
+    assert names(tmp_path) == ["target"]
+
+
 # ---- permissions -----------------------------------------------------------------------------------------------------
 
 

@@ -98,9 +98,10 @@ void update_sparse(int m) {
         std::vector<Entry> entries;
         std::vector<int64_t> starts{0};
         for (int b = 0; b < n_buckets; ++b) {
-            for (int k = 0; k < 30; ++k)
-                entries.push_back({Entry::make_key(static_cast<uint32_t>(numbers() % 13), static_cast<uint32_t>(numbers() % n_rows), shift),
-                                   static_cast<float>(number())});
+            for (int k = 0; k < 30; ++k) {
+                const auto slot = static_cast<uint32_t>(numbers() % 13), row = static_cast<uint32_t>(numbers() % n_rows);
+                entries.push_back({Entry::make_key(slot, row, shift), static_cast<float>(number())});
+            }
             starts.push_back(static_cast<int64_t>(entries.size()));
         }
         const SparseUpdate update{layout, records.data(), deltas.data(), Adadelta{}, powers.data(), 3, step, shift,

@@ -31,7 +31,14 @@ ALLOWED = {
 }
 """Each behind a condition, of the compiler or of RAMODO_PORTABLE."""
 
-AS_IN_CMAKE = ("-std=c++17", "-fno-math-errno", "-fno-trapping-math", "-Wno-psabi", "-Wno-ignored-attributes")
+AS_IN_CMAKE = (
+    "-std=c++17",
+    "-ffp-contract=off",
+    "-fno-math-errno",
+    "-fno-trapping-math",
+    "-Wno-psabi",
+    "-Wno-ignored-attributes",
+)
 
 
 @pytest.fixture(scope="module")
@@ -128,5 +135,31 @@ def test_headers_compile_with_clang(library, portable, tmp_path):
         pytest.skip(f"clang finds no {library} here")
     done = subprocess.run(
         [*command, "-Wall", "-Wno-psabi", "-Werror", f"-I{NATIVE}", source], capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stderr
+
+
+def test_aarch64_gives_the_bits_of_the_baseline(program, tmp_path):
+    """The inner loops in an emulator, where there is one: Debian's g++-aarch64-linux-gnu and qemu-user."""
+    other, emulator = shutil.which("aarch64-linux-gnu-g++"), shutil.which("qemu-aarch64")
+    if other is None or emulator is None:
+        pytest.skip("there is no compiler for aarch64 here, or no emulator")
+    target = tmp_path / "fallbacks"
+    command = [other, "-static", *AS_IN_CMAKE, "-O2", f"-I{NATIVE}", HERE / "fallbacks.cpp", "-o", target]
+    subprocess.run(command, check=True, capture_output=True)
+    done = subprocess.run([emulator, target], check=True, capture_output=True, text=True, timeout=120)
+    assert done.stdout == printed(program("fallbacks", "-O2"))
+
+
+@pytest.mark.parametrize("portable", [(), ("-DRAMODO_PORTABLE",)], ids=["usual", "portable"])
+def test_the_inner_loops_compile_for_windows(portable, tmp_path):
+    """With its headers and types, where there is a compiler for it: Debian's g++-mingw-w64-x86-64-posix."""
+    other = shutil.which("x86_64-w64-mingw32-g++-posix")
+    if other is None:
+        pytest.skip("there is no compiler for Windows here")
+    done = subprocess.run(
+        [other, *AS_IN_CMAKE, "-fsyntax-only", *portable, f"-I{NATIVE}", HERE / "fallbacks.cpp"],
+        capture_output=True,
+        text=True,
     )
     assert done.returncode == 0, done.stderr

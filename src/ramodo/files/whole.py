@@ -140,7 +140,9 @@ def _new(target: Path, folder: bool) -> tuple[Path, int | None]:
                 continue
         else:
             handle = os.open(path, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o666)
-        if handle is None:
+        if fcntl is None:
+            if handle is not None:
+                os.close(handle)  # Windows, which has no such locks, renames no open file
             return path, None
         if _lock(handle) is not False and os.path.exists(path):
             return path, handle
