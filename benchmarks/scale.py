@@ -182,8 +182,8 @@ class _Scoring:
 
 def _limited(place: Path) -> list[list[str]]:
     """Shards of four times the memory of each process."""
-    n_shards = sized(50, 4)
-    n_bytes = write(place, range(n_shards), sized(16_000, 200), sized(50_000, 2000), sized(300, 20))
+    n_shards = sized(64, 4)
+    n_bytes = write(place, n_shards, sized(16_000, 200), sized(50_000, 2000), sized(300, 20))
     run = subprocess.run(
         [sys.executable, "-m", "benchmarks.small_workers", str(place), str(n_bytes)],
         cwd=Path(__file__).parents[1],

@@ -128,7 +128,8 @@ class Rows(ABC):
         drawn = np.unique(epochs)
         own = drawn[drawn < self.n_rows]
         renumbered = np.where(epochs < self.n_rows, np.searchsorted(own, epochs), epochs - self.n_rows + len(own))
-        return self.take(own).stacked(extra), renumbered
+        taken = self.take(own)
+        return taken.stacked(extra) if extra else taken, renumbered
 
     def epochs_at_once(self, epochs: Integers) -> int:
         """Of how many epochs the rows are taken together, for memory's sake."""
