@@ -8,7 +8,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from .data.opening import open_rows
-from .explain.explanation import Explanation, Reason, RowExplanation
+from .explain.explanation import Explanation, RowExplanation
 from .insight.figures import curves, flat_map, rows_of_map, score_histogram, truth_of
 from .options import OptionError
 
@@ -62,17 +62,13 @@ def plot_reasons(row: RowExplanation | Explanation, ax: Any = None) -> Any:
     row, ax = _single(row), _axes(ax)
     others = [(row.lacks.in_words(), row.lacks.contribution)] * bool(row.lacks.n) + [("all other features", row.rest)]
     values = [*[reason.contribution for reason in row.reasons], *[value for _, value in others]]
-    labels = [*[_label(reason) for reason in row.reasons], *[label for label, _ in others]]
+    labels = [*[reason.in_words() for reason in row.reasons], *[label for label, _ in others]]
     places = np.arange(len(values))[::-1]
     ax.barh(places, values, color=[_OUTLIER if value >= 0 else _LOWERS for value in values])
     ax.set_yticks(places, [label.replace("$", r"\$") for label in labels])  # a name is no formula
     ax.axvline(0, color=_INK, linewidth=0.8)
     ax.set(xlabel="adds to the score", title=f"row {row.row}: score {row.score:.4g}")
     return ax
-
-
-def _label(reason: Reason) -> str:
-    return f"{reason.feature} = {reason.value:.4g}" if reason.value else f"lacks {reason.feature}"
 
 
 def plot_curves(y: Any, scores: Any, ax: Any = None) -> Any:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+import os
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
@@ -120,7 +122,12 @@ class Source(Reading):
 
     def format_at(self, path: str) -> Format:
         """The format of a file."""
-        return format_named(format_of(path, self.format))
+        try:
+            return format_named(format_of(path, self.format))
+        except FormatError:
+            if self.format is None and path != "-" and not Path(path).exists():  # which says more than its name
+                raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), path) from None
+            raise
 
     def refuse_columns(self, path: str) -> None:
         """Raise if columns are named that a file of this format cannot have."""

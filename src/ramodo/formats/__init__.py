@@ -6,8 +6,6 @@ module, and a line here.
 
 from __future__ import annotations
 
-import errno
-import os
 from collections.abc import Iterator
 from importlib import import_module
 from pathlib import Path
@@ -76,8 +74,6 @@ def format_of(path: str, given: str | None = None) -> str:
             f"{path}: {suffix} files are not opened; allowed: plain files, and files packed as "
             f"{', '.join(COMPRESSED)}. Unpack it first."
         )
-    if path != "-" and not Path(path).exists():
-        raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), path)
     raise FormatError(
         f"{path}: the suffix {suffix or '(none)'} says nothing of its format; give one with --format: "
         f"{', '.join(FORMATS)}."
