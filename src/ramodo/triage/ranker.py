@@ -63,6 +63,11 @@ class Ranked:
         ready, given = self.prepare(), (self.detector, self.table, rows, self.scores, _REASONS, self.texts)
         return explained(*given, prepared=ready, together=together)
 
+    @property
+    def is_prepared(self) -> bool:
+        """Whether explanations come at once."""
+        return self._prepared is not None
+
     def prepare(self) -> Prepared:
         """What explanations take most of their time for; kept, so that a row is shown at once."""
         with self._lock:

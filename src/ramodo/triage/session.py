@@ -404,7 +404,8 @@ class TriageSession:
         entry = last if back_to is None else self._entry_of(back_to)
         show(f"learning from {counts['outliers']:,} outliers and {counts['inliers']:,} inliers", 0.1)
         after = self._fitted(entry, 0, before)
-        after.prepare()
+        if before.is_prepared:  # rows are being shown: the next one is not to wait
+            after.prepare()
         show("comparing the rankings", 0.6)
         labels = self.labels()
         models = [(one.detector.model_, one.ranking) for one in (before, after)]
