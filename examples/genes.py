@@ -2,6 +2,9 @@
 
 Two hundred samples with the counts of 20,000 genes; in three of them a pathway of 200 silent genes is switched on.
 There is one sample for a hundred genes, and still the three stand out, with the genes that make them do so.
+
+The effect is this large on purpose. With 100 genes switched on only one of the three is among the five highest, and
+with 40 genes in 60 samples, of more uneven depth, none is.
 """
 
 from __future__ import annotations
