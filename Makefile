@@ -32,7 +32,7 @@ test-spark: $(VENV)/spark
 
 # The example for MLflow, whose packages are many.
 test-mlflow: $(VENV)/mlflow
-	$(BIN)/python -m pytest tests/mlflow
+	$(BIN)/python -m pytest tests/with_mlflow
 
 # Debian's browser, for the tests of the report; where it is missing and cannot be installed, those skip and say so.
 browser:
