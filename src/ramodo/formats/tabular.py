@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
@@ -96,8 +97,17 @@ def _load(path: str, suffix: str, options: TableOptions, show: Show | None = Non
         if "Empty CSV file" in reason:
             raise FormatError(f"{path} is empty; allowed: a line of names, and lines of values.") from None
         of = "standard input" if path == "-" else path
+        ragged = _RAGGED.search(reason)
+        if ragged:
+            raise FormatError(
+                f"{of} has a row of {ragged[2]} values, where there are {ragged[1]} columns: {ragged[3]!r}; allowed: as "
+                "many values as columns. Values with a delimiter or a line break in them go in double quotes."
+            ) from None
         other = "; if it is of another format, give that with --format"
         raise FormatError(f"{of} is not a {suffix[1:]} file{_what_to_do(reason)}: {reason}{other}.") from None
+
+
+_RAGGED = re.compile(r"Expected (\d+) columns, got (\d+): (.*)")
 
 
 def _parse(stream: Any, dialect: Dialect, options: TableOptions) -> Any:
