@@ -78,9 +78,11 @@ def main() -> None:
 
 
 def _scaling(one: Any, two: Any, rows: list[list[str]]) -> None:
-    """Ranking and scoring, with one worker and with two."""
+    """Ranking and scoring, with one worker and with two; beside it what the second core is worth, without a cluster."""
     X = together(N_SHARDS, N_ROWS, N_FEATURES, LENGTH)
-    score = _Scoring(REPEN(n_epochs=2, random_state=0).fit(X).model_)
+    model, here = REPEN(n_epochs=2, random_state=0).fit(X).model_, open_rows(X)[0]
+    bound = side_by_side(lambda: model.score(here, 1), lambda: model.score(here, 2), REPEATS)[2]
+    score = _Scoring(model)
     rank = Sp(random_state=0).ranking(open_rows(X)[0], np.arange(N_ROWS), np.random.default_rng(0), 1)
 
     def both(client: Any) -> Callable[[], None]:
@@ -101,7 +103,7 @@ def _scaling(one: Any, two: Any, rows: list[list[str]]) -> None:
         [
             f"ranking and scoring of {MANY_ROWS:,} rows, 2 workers",
             f"{together_:.2f} s",
-            f"1 worker {alone:.2f} s",
+            f"1 worker {alone:.2f} s; 2 threads of one process are worth {bound:.2f} here",
             f"{ratio:.2f} x: {reached(ratio, 1.7)}",
         ]
     )

@@ -145,6 +145,7 @@ def test_a_page_that_disagrees_is_noticed():
 def test_the_pages_that_hold_tables_hold_them():
     found = [name for page in PAGES for name, _, _ in tables(page.read_text(encoding="utf-8"))]
     assert sorted(found) == [
+        "costs",
         "dense_rankings",
         "discoveries",
         "instances",
@@ -152,5 +153,6 @@ def test_the_pages_that_hold_tables_hold_them():
         "logs",
         "moved",
         "rankings",
+        "scale",
         "views",
     ]
