@@ -100,8 +100,8 @@ def _load(path: str, suffix: str, options: TableOptions, show: Show | None = Non
         ragged = _RAGGED.search(reason)
         if ragged:
             raise FormatError(
-                f"{of} has a row of {ragged[2]} values, where there are {ragged[1]} columns: {ragged[3]!r}; allowed: as "
-                "many values as columns. Values with a delimiter or a line break in them go in double quotes."
+                f"{of} has a row of {ragged[2]} values, where there are {ragged[1]} columns: {ragged[3]!r}; allowed: "
+                "as many values as columns. Values with a delimiter or a line break in them go in double quotes."
             ) from None
         other = "; if it is of another format, give that with --format"
         raise FormatError(f"{of} is not a {suffix[1:]} file{_what_to_do(reason)}: {reason}{other}.") from None
