@@ -1,4 +1,4 @@
-"""Two dozen small fits that together pass through every stage, container, cut-off and term.
+"""Some small fits that together pass through every stage, container, cut-off and term.
 
 Each gives named arrays; `recorded.json` has a checksum of every one of them. A change of the code that is not meant to
 change results must leave all of them alone. `python tests/guard/record.py` writes the checksums again.
@@ -18,6 +18,7 @@ from ramodo import (
     AverageNN,
     Cantelli,
     Conformal,
+    Consensus,
     Ensemble,
     GivenSet,
     KthNeighborREPEN,
@@ -169,6 +170,9 @@ FITS = {
     "text": _from_text,
     "text counts": lambda: _from_text(idf=False),
     "warm start": _warm,
+    "Consensus": lambda: _sparse(Consensus(random_state=0, n_jobs=2)),
+    "Consensus, dense": lambda: _dense(Consensus(random_state=0, n_jobs=2)),
+    "Consensus, labels": lambda: _sparse(Consensus(random_state=0, n_jobs=2), labels=labels_of(sparse())),
     "Sp": lambda: _plain(Sp(random_state=0)),
     "AverageNN": lambda: _plain(AverageNN(2, random_state=0)),
 }
