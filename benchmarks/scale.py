@@ -17,6 +17,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+import dask
 import numpy as np
 from distributed import Client, LocalCluster
 
@@ -46,6 +47,7 @@ def cluster_of(n_workers: int) -> Iterator[Any]:
     options: dict[str, Any] = {"threads_per_worker": 1, "dashboard_address": "127.0.0.1:0", "processes": not IS_TINY}
     options |= {} if IS_TINY else {"host": "127.0.0.1"}
     with (
+        dask.config.set({"distributed.scheduler.active-memory-manager.start": False}),  # as docs/scale.md advises
         LocalCluster(n_workers=n_workers, memory_limit=0, **options) as cluster,
         Client(cluster, set_as_default=False) as client,
     ):
