@@ -13,6 +13,7 @@ import argparse
 import gc
 import resource
 import time
+from typing import Any
 
 import numpy as np
 from sklearn.metrics import roc_auc_score
@@ -48,10 +49,7 @@ def main() -> None:
     scipys = time.perf_counter() - started
     del W
     gc.collect()
-    started = time.perf_counter()
-    detector = REPEN(random_state=0, n_jobs=-1).fit(X)
-    ours = time.perf_counter() - started
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6
+    detector, ours, peak = _fitted(REPEN, X)
     stages = ", ".join(f"{name} {seconds:.1f}" for name, seconds in detector.stage_seconds_.items())
     aucs = [roc_auc_score(y, scores) for scores in (detector.initial_scores_, detector.outlier_scores_)]
     print_table(
@@ -84,10 +82,7 @@ def main() -> None:
     )
     del detector
     gc.collect()
-    started = time.perf_counter()
-    consensus = Consensus(random_state=0, n_jobs=-1).fit(X)
-    longer = time.perf_counter() - started
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6
+    consensus, longer, peak = _fitted(Consensus, X)
     print_table(
         "Consensus at that shape",
         ["fit + score s", "against REPEN", "reached", "peak GB", "reached", "AUC"],
@@ -102,6 +97,13 @@ def main() -> None:
             ]
         ],
     )
+
+
+def _fitted(make: Any, X: Any) -> tuple[Any, float, float]:
+    """A detector, the seconds of its fit, and the largest memory so far, in GB."""
+    started = time.perf_counter()
+    detector = make(random_state=0, n_jobs=-1).fit(X)
+    return detector, time.perf_counter() - started, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6
 
 
 if __name__ == "__main__":

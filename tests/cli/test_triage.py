@@ -7,6 +7,7 @@ import subprocess
 import sys
 from contextlib import contextmanager
 
+import httpx
 import pytest
 
 from ramodo.cli import main
@@ -72,7 +73,6 @@ def serving(folder, *words):
 
 
 def test_a_kill_of_the_server_loses_nothing_that_it_acknowledged(mail):
-    httpx = pytest.importorskip("httpx")
     with serving(mail) as (process, link), httpx.Client(follow_redirects=True, base_url=link.split("/?")[0]) as client:
         page = client.get(link, headers={"accept": "text/html"}).text
         csrf = re.search('name="csrf" content="(.+?)"', page)[1]
