@@ -25,7 +25,7 @@ from .data.elsewhere import OfBlock, here, is_elsewhere, names_elsewhere
 from .data.labels import Labels, read_labels, read_numbers
 from .data.rows import Rows
 from .detector import Detector, seed_of
-from .explain.contributions import explain
+from .explain.contributions import Explainer
 from .explain.explanation import Explanation
 from .fitting import flow as fitting
 from .fitting.folds import fit_by_fold
@@ -261,7 +261,8 @@ class RandomDistanceDetector(ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
         numbers = None if rows is None else read_numbers(rows, opened.n_rows)
         block = opened.in_memory() if numbers is None else opened.take(numbers)
         scores = self.model_.score(block, self._n_threads())
-        found = explain(self.model_, block, scores, self.outlier_scores_, self._name_of(names), top, self._n_threads())
+        explainer, names_of = Explainer(self.model_, block.n_features), self._name_of(names)
+        found = explainer.explain(block, scores, self.outlier_scores_, names_of, top, self._n_threads())
         return found if numbers is None else found.numbered(numbers.tolist())
 
     def report(

@@ -10,7 +10,7 @@ import scipy.sparse as sp
 
 from ramodo import RAMODO, REPEN, AverageNN, Conformal, Consensus, KthNN, Sp
 from ramodo.data.opening import open_block
-from ramodo.explain.contributions import explain
+from ramodo.explain.contributions import Explainer
 from ramodo.kernels import Phi
 from ramodo.model.by_fold import ByFold
 from ramodo.model.combining import Mean, Normalized, Sum
@@ -44,7 +44,7 @@ def _original(rows, phi=NEAREST, seed=0, n_subsamples=5, size=8):
 def _all_reasons(model, rows):
     """What every feature adds to every row."""
     scores = model.score_block(rows, 1)
-    explained = explain(model, rows, scores, scores, str, rows.n_features, 1)
+    explained = Explainer(model, rows.n_features).explain(rows, scores, scores, str, rows.n_features, 1)
     contributions = np.zeros((rows.n_rows, rows.n_features))
     for row in explained:
         for reason in (*row.reasons, *row.lacks.strongest):

@@ -11,7 +11,7 @@ from ..data.opening import open_block
 from ..formats import Table, TextOptions, blending
 from ..formats.circles import circles_of
 from ..threads import n_threads
-from .contributions import Prepared, explain
+from .contributions import Explainer
 from .explanation import Explanation
 from .passages import Passages, facts_of
 from .reasons import Reason
@@ -33,14 +33,14 @@ def explained(
     *,
     enough: bool = False,
     in_full: int | None = None,
-    prepared: Prepared | None = None,
+    explainer: Explainer | None = None,
     together: bool = True,
 ) -> Explanation:
     """Why rows of a table have their scores: of documents, the runs of characters by which they stand out.
 
     With `enough`, rows have more reasons than `top` where some more explain 80 % of the score. Documents after the
-    first `in_full` have none, and are only put into groups. `prepared` is what `prepare` returns, for further calls;
-    without `together`, what the rows have in common is left out.
+    first `in_full` have none, and are only put into groups. `explainer` is that of `explainer_of`, for further
+    calls; without `together`, what the rows have in common is left out.
     """
     taken, _ = open_block(table.X[rows])
 
@@ -51,28 +51,25 @@ def explained(
         documents = blending.documents_of(table, rows[row]) if has_runs else ()
         return facts_of(documents, circles, columns, contributions, texts)
 
-    found = explain(
-        detector.model_,
+    found = (explainer or explainer_of(detector, table)).explain(
         taken,
         scores[rows],
         detector.outlier_scores_,
         str,
         top,
         n_threads(detector.n_jobs),
-        blending.units_of(table),
         passages=facts if has_runs or circles else None,
         frequencies=table.frequencies,
         enough=enough,
         in_full=in_full if has_runs else None,
-        prepared=prepared,
         together=together,
     )
     return found.named(names_of(detector, table, found.columns(), texts, rows))
 
 
-def prepare(detector: Any, table: Table, like: Prepared | None = None) -> Prepared:
+def explainer_of(detector: Any, table: Table, like: Explainer | None = None) -> Explainer:
     """What `explained` needs of a detector, whatever the rows are."""
-    return Prepared(detector.model_, table.X.shape[1], blending.units_of(table), like)
+    return Explainer(detector.model_, table.X.shape[1], blending.units_of(table), like)
 
 
 def reference_tokens(detector: Any, table: Table, options: TextOptions) -> dict[str, str] | None:

@@ -14,7 +14,7 @@ from sklearn.base import clone
 from ..data.labels import read_labels
 from ..data.opening import open_rows
 from ..data.spread import scaling_advice
-from ..explain.contributions import explain
+from ..explain.contributions import Explainer
 from ..model.references import References
 from ..options import OptionError
 
@@ -202,7 +202,8 @@ def _of_columns(detector: Any) -> list[Finding]:
     if scores.mean() <= 0:
         return []
     try:
-        drivers = explain(detector.model_, rows, scores, detector.outlier_scores_, _name(detector), 1, 1).drivers
+        explainer = Explainer(detector.model_, rows.n_features)
+        drivers = explainer.explain(rows, scores, detector.outlier_scores_, _name(detector), 1, 1).drivers
     except OptionError:  # scorers and heads of the user's
         return []
     strongest = max(drivers, key=lambda driver: driver.contribution, default=None)

@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ..explain.contributions import Prepared
+from ..explain.contributions import Explainer
 from ..explain.explanation import Explanation, Group
-from ..explain.naming import explained, names_of, prepare
+from ..explain.naming import explained, explainer_of, names_of
 from ..explain.reasons import RowExplanation
 from ..formats import Table, TextOptions
 from .queues import Ranking
@@ -39,7 +39,7 @@ class Ranked:
         self._groups: tuple[Group, ...] | None = None
         self._known: OrderedDict[int, RowExplanation] = OrderedDict()
         self._lock = threading.Lock()
-        self._prepared: Prepared | None = None
+        self._prepared: Explainer | None = None
         self._like = None if before is None else before._prepared
 
     def percentile(self, row: int) -> float:
@@ -61,18 +61,18 @@ class Ranked:
     def explain(self, rows: Sequence[int], together: bool = True) -> Explanation:
         """Why rows have their scores, and what they have in common."""
         ready, given = self.prepare(), (self.detector, self.table, rows, self.scores, _REASONS, self.texts)
-        return explained(*given, prepared=ready, together=together)
+        return explained(*given, explainer=ready, together=together)
 
     @property
     def is_prepared(self) -> bool:
         """Whether explanations come at once."""
         return self._prepared is not None
 
-    def prepare(self) -> Prepared:
+    def prepare(self) -> Explainer:
         """What explanations take most of their time for; kept, so that a row is shown at once."""
         with self._lock:
             if self._prepared is None:
-                self._prepared, self._like = prepare(self.detector, self.table, self._like), None
+                self._prepared, self._like = explainer_of(self.detector, self.table, self._like), None
             return self._prepared
 
     def names(self, columns: Sequence[int], rows: Sequence[int]) -> dict[int, str]:

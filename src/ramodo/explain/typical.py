@@ -1,0 +1,159 @@
+"""Facts of a row as named reasons, beside what is usual among the reference rows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ..data.blocks import Block, Shown
+from .explanation import Strongest
+from .passages import Passage, Passages
+from .reasons import ENOUGH, USUAL, Reason
+
+Doubles = npt.NDArray[np.float64]
+Integers = npt.NDArray[np.int64]
+
+_NAMED_LACKS = 5
+"""Of what a row lacks and is usual, so much is named."""
+
+_MOST = 40
+"""Reasons, at most, that are given to explain enough of a score."""
+
+
+class Facts:
+    """What can be said of a row, each once: runs of characters of its document, and features that are no tokens."""
+
+    def __init__(self, has: Strongest, runs: Passages | None) -> None:
+        self.passages = [] if runs is None else runs.found
+        self.plain = np.arange(len(has.columns)) if runs is None else np.flatnonzero(~runs.is_token)
+        self.plain = self.plain[has.contributions[self.plain] != 0]
+        self._amounts = np.concatenate(
+            [[passage.contribution for passage in self.passages], has.contributions[self.plain]]
+        )
+
+    def __len__(self) -> int:
+        return len(self._amounts)
+
+    def first(self, n: int) -> list[int]:
+        """Those that raise the score most, and after these those that lower it least."""
+        return np.argsort(-self._amounts, kind="stable")[:n].tolist()
+
+    def enough(self, wanted: float, fewest: int) -> int:
+        """How many make 80 % of what is to be explained; the fewest if too many would."""
+        reached = np.cumsum(np.sort(self._amounts)[::-1][:_MOST]) >= ENOUGH * wanted
+        return max(fewest, int(reached.argmax()) + 1) if reached.any() else fewest
+
+
+class Typical:
+    """The features of the reference rows: how many rows have each, and its mean over those, of values as shown."""
+
+    def __init__(self, origins: list[Block], shown: Shown) -> None:
+        self._origins, self._n, self._shown = origins, sum(rows.n_rows for rows in origins), shown
+        self.columns: Integers = np.unique(np.concatenate([rows.features() for rows in origins]))
+        self._slots = [rows.slots(self.columns) for rows in origins]
+        self._counts, self._sums = np.zeros(len(self.columns), dtype=np.int64), np.zeros(len(self.columns))
+        for rows, slots in zip(origins, self._slots, strict=True):
+            rows.tally(slots, self._counts, self._sums, shown)
+
+    def is_of(self, origins: list[Block]) -> bool:
+        """Whether it is about these very rows."""
+        return len(origins) == len(self._origins) and all(a is b for a, b in zip(origins, self._origins, strict=True))
+
+    def slots(self, part: int) -> Any:
+        """The position among `columns` of each entry of a part's references; None if each has all columns."""
+        return self._slots[part]
+
+    def with_sides(self, row: Strongest) -> Strongest:
+        """With the side of what is usual, absent values counted as 0, on which each value is."""
+        shares, means = self._shares(row.columns)
+        return replace(row, higher=self._shown(row.columns, row.values) > shares * means)
+
+    def reasons(self, row: Strongest, name_of: Callable[[int], str]) -> tuple[Reason, ...]:
+        """Contributions as named reasons."""
+        shares, means = self._shares(row.columns)
+        values = self._shown(row.columns, row.values)
+        numbers = zip(values.tolist(), row.contributions.tolist(), shares.tolist(), means.tolist(), strict=True)
+        return tuple(
+            Reason(column, name_of(column), *of) for column, of in zip(row.columns.tolist(), numbers, strict=True)
+        )
+
+    def usual(self, lacked: Strongest, name_of: Callable[[int], str]) -> tuple[Reason, ...]:
+        """Of what a row lacks, that which most references have and whose absence raises the score."""
+        shares, _ = self._shares(lacked.columns)
+        return self.reasons(lacked.take((shares >= USUAL) & (lacked.contributions > 0)).first(_NAMED_LACKS), name_of)
+
+    def of_facts(
+        self, has: Strongest, facts: Facts, chosen: list[int], name_of: Callable[[int], str], frequencies: Any
+    ) -> tuple[Reason, ...]:
+        """Some of the facts of a row, as named reasons."""
+        n = len(facts.passages)
+        plain = self.reasons(has.take(facts.plain[[place - n for place in chosen if place >= n]]), name_of)
+        others = iter(plain)
+        return tuple(
+            self._of_passage(has, facts.passages[place], frequencies) if place < n else next(others) for place in chosen
+        )
+
+    def _of_passage(self, has: Strongest, passage: Passage, frequencies: Any) -> Reason:
+        """A run of characters; what is usual is said of its rarest token, since the run is at least as rare."""
+        columns = has.columns[passage.members]
+        shares, means = self._shares(columns)
+        if passage.circle is not None:
+            return _of_circle(passage, has.columns, has.values, means)
+        rarest = int(np.lexsort((-has.contributions[passage.members], shares))[0])
+        value = self._shown(columns[[rarest]], has.values[passage.members][[rarest]])
+        counted: tuple[int | None, int] = (None, 0)
+        if frequencies is not None:
+            rows = _looked_up(frequencies.columns, frequencies.documents, columns)
+            counted = (int(rows.min()), frequencies.n_documents)
+        return Reason(
+            int(columns[rarest]),
+            passage.name,
+            float(value[0]),
+            passage.contribution,
+            float(shares[rarest]),
+            float(means[rarest]),
+            passage.spans,
+            len(columns),
+            *counted,
+        )
+
+    def _shares(self, columns: Integers) -> tuple[Doubles, Doubles]:
+        """The share of the references that have each feature, and its mean over those."""
+        counts = _looked_up(self.columns, self._counts, columns)
+        return counts / self._n, _looked_up(self.columns, self._sums, columns) / np.maximum(counts, 1)
+
+
+def _of_circle(passage: Passage, columns: Integers, values: Doubles, means: Doubles) -> Reason:
+    """An hour, or a day of the week; what is usual, where references are not spread around the whole circle."""
+    circle = passage.circle
+    assert circle is not None
+    value, mean = (circle.value(*pair.tolist()) for pair in (values[passage.members], means))
+    usual = f"usually around {circle.shown(mean)}" if np.hypot(*means) >= USUAL else "no time is usual"
+    return Reason(
+        int(columns[passage.members[0]]),
+        passage.name,
+        value,
+        passage.contribution,
+        1.0,
+        mean,
+        merged=len(passage.members),
+        shown=circle.shown(value),
+        usual=usual,
+    )
+
+
+def as_they_are(_: npt.NDArray[Any], values: npt.NDArray[Any]) -> Doubles:
+    """Values that people know already."""
+    return values
+
+
+def _looked_up(keys: Any, values: Any, wanted: Integers) -> Any:
+    """The value of each wanted key, 0 if it is not among the sorted keys."""
+    if len(keys) == 0:
+        return np.zeros(len(wanted))
+    places = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)
+    return np.where(keys[places] == wanted, values[places], 0)
