@@ -47,15 +47,20 @@ def on_workers(
     length: int,
     make: Callable[[int, int, int, int], sp.csr_matrix] = shard,
 ) -> Any:
-    """A Dask array of CSR blocks, each in the memory of the worker that made it."""
+    """A Dask array of CSR blocks, each in the memory of the worker that made it, as many on each worker."""
     import dask.array as da
     from dask import delayed
     from distributed import wait
 
+    workers = sorted(client.scheduler_info(n_workers=-1)["workers"])
     meta = sp.csr_matrix((0, 0), dtype=np.float32)
+    made = []
+    for seed in range(n_shards):
+        one = delayed(make)(seed, n_rows // n_shards, n_features, length)
+        made.append(client.persist(one, workers=[workers[seed % len(workers)]]))
     blocks = [
         da.from_delayed(
-            delayed(make)(seed, n_rows // n_shards, n_features, length),
+            made[seed],
             (n_rows // n_shards, n_features),
             dtype=np.float32,
             meta=meta,

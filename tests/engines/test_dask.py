@@ -1,15 +1,11 @@
 """Rows in Dask partitions go through the same algorithm: the same bits, for any partitions and any workers."""
 
-from dataclasses import replace
-from functools import partial
-
 import dask
 import dask.bag
 import dask.dataframe as dd
 import numpy as np
 import pandas as pd
 import pytest
-import scipy.sparse as sp
 from distributed import wait
 from pieces import QUICK, array, blocks, parts
 
@@ -170,51 +166,6 @@ def test_what_workers_hold_stays_there_for_as_long_as_it_is_used(client, kind):
     del held
     assert rows.facts().n_seen == 40
     assert np.asarray(scores).tobytes() == detector.outlier_scores_.tobytes()
-
-
-def test_a_model_is_sent_once(client):
-    """Its large arrays, at least: a second model is sent whole, and one that is changed is sent again."""
-    rng = np.random.default_rng(0)
-    X = sp.random_array((300, 30_000), density=0.01, format="csr", rng=rng)
-    data, rows = array(X, 2), rows_of(array(X, 2))
-    detector = REPEN(n_components=20, n_epochs=2, n_subsamples=2, random_state=0).fit(data)
-    assert detector.feature_weights_.nbytes > 2**20
-    sent = []
-    for model in (detector.model_, detector.model_, _copied(detector.model_)):
-        before = rows.moved.functions
-        scores = rows.gather(partial(model.score_block, n_threads=1))
-        sent.append(rows.moved.functions - before)
-        assert scores.tobytes() == detector.outlier_scores_.tobytes()
-    assert max(sent) < 100_000
-    other = _copied(detector.model_, 2)
-    assert (rows.gather(partial(other.score_block, n_threads=1)) != detector.outlier_scores_).any()
-    assert rows.moved.functions > 2**20
-    with pytest.raises(ValueError, match="read-only"):
-        detector.feature_weights_[0] = 0
-
-
-def test_large_arrays_are_those_of_the_moment(client):
-    """Whatever was sent before: the same function with one of its arrays changed, or with the two in turn."""
-    rows = rows_of(blocks(np.ones((4, 2)), 2))
-    first, second = np.zeros(200_000), np.ones(200_000)
-    for a, b in ((first, second), (second, first), (first, first), (first, second)):
-        assert (rows.gather(_Sums(a, b)) == a.sum() - b.sum()).all()
-    first[:] = 5
-    assert (rows.gather(_Sums(first, second)) == 4 * 200_000).all()
-
-
-class _Sums:
-    def __init__(self, a, b):
-        self.a, self.b = a, b
-
-    def __call__(self, block):
-        return np.full(block.n_rows, self.a.sum() - self.b.sum())
-
-
-def _copied(model, factor=1):
-    (term,) = model.terms
-    first = replace(term.representation.first, weights=term.representation.first.weights * np.float32(factor))
-    return replace(model, terms=(replace(term, representation=replace(term.representation, first=first)),))
 
 
 def test_several_column_chunks(client):

@@ -17,10 +17,6 @@ _PATIENCE = 20
 """Seconds to wait for a scheduler."""
 
 
-_MODELS_STAY = {"distributed.scheduler.active-memory-manager.start": False}
-"""Dask would take a model from all workers but one as soon as none of them is busy, and send it again later."""
-
-
 @contextmanager
 def connected(cluster: str | None, quiet: bool) -> Iterator[None]:
     """A client of the cluster, whose dashboard is named; of nothing where no cluster was given."""
@@ -28,7 +24,6 @@ def connected(cluster: str | None, quiet: bool) -> Iterator[None]:
         yield
         return
     try:
-        import dask
         from distributed import Client, LocalCluster
     except ImportError:
         raise OptionError(f"--cluster {cluster} needs the package distributed: pip install 'ramodo[dask]'.") from None
@@ -39,7 +34,6 @@ def connected(cluster: str | None, quiet: bool) -> Iterator[None]:
         return
     n = _n_workers(cluster)
     with (
-        dask.config.set(_MODELS_STAY),
         LocalCluster(n_workers=n, threads_per_worker=1, host="127.0.0.1", dashboard_address="127.0.0.1:0") as local,
         Client(local) as client,
     ):

@@ -234,7 +234,7 @@ class DaskRows(Rows):
 
     # ---- how -----------------------------------------------------------------------------------------------------
 
-    def _hold(self, value: Any) -> list[Delayed]:
+    def _hold(self, value: Any) -> list[Any]:
         """What all tasks of a pass need, sent to each worker once."""
         held, n_bytes = self._runner.hold(value)
         self._count("functions", n_bytes * self._runner.n_copies)

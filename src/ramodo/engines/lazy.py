@@ -9,10 +9,12 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
+from uuid import uuid4
 
 import numpy as np
 import numpy.typing as npt
 from dask.delayed import Delayed, delayed
+from dask.highlevelgraph import HighLevelGraph
 
 from ..data.elsewhere import OfBlock
 from . import wire
@@ -27,12 +29,13 @@ def mapped(X: Any, of_block: OfBlock, like: npt.NDArray[Any], n_features: int, n
     form = Form(n_features, None if names is None else tuple(map(str, names)))
     if isinstance(X, DaskRows):
         form = X.form_for(form)
-    held, _ = current_runner().hold((of_block, form))
+    held, _ = current_runner().hold((of_block, form), is_lazy=True)
     if is_frame(X):
         return _as_frame(X, [_of_frame(held, part) for part in partitions_of(X)], like)
     parts = partitions_of(X)
-    found = [delayed(_of_partition, pure=False)(part.source, part.place, *held) for part in parts]
-    return found if isinstance(X, list | tuple) else _as_array(found, parts, like)
+    if isinstance(X, list | tuple):
+        return [delayed(_of_partition, pure=False)(part.source, part.place, *held) for part in parts]
+    return _as_array(parts, held, like)
 
 
 def again(values: Any, function: Callable[[Any], Any]) -> Any:
@@ -56,17 +59,27 @@ def _of_partition(source: Any, place: str, *held: wire.Parcel) -> npt.NDArray[An
     return of_block(block_of(source, place, form))
 
 
-def _as_array(found: Sequence[Delayed], parts: Sequence[Partition], like: npt.NDArray[Any]) -> Any:
+def _as_array(parts: Sequence[Partition], held: Sequence[Any], like: npt.NDArray[Any]) -> Any:
+    """One task for each partition, and nothing besides: tasks cost time even where they do nothing."""
     import dask.array as da
 
-    arrays = []
-    for one, part in zip(found, parts, strict=True):
-        n = np.nan if part.n_rows is None else part.n_rows
-        arrays.append(da.from_delayed(one, (n, *like.shape[1:]), like.dtype))
-    return da.concatenate(arrays, axis=0, allow_unknown_chunksizes=True)
+    name = f"ramodo-{uuid4().hex}"
+    sources = [part.source for part in parts]
+    needed = [one for one in (*sources, *held) if isinstance(one, Delayed)]
+    tasks = {
+        (name, i, *(0,) * (like.ndim - 1)): (_of_partition, _key(part.source), part.place, *map(_key, held))
+        for i, part in enumerate(parts)
+    }
+    sizes = tuple(np.nan if part.n_rows is None else part.n_rows for part in parts)
+    chunks = (sizes, *((n,) for n in like.shape[1:]))
+    return da.Array(HighLevelGraph.from_collections(name, tasks, needed), name, chunks, like.dtype)
 
 
-def _of_frame(held: list[Delayed], part: Partition) -> Delayed:
+def _key(one: Any) -> Any:
+    return one.key if isinstance(one, Delayed) else one
+
+
+def _of_frame(held: Sequence[Any], part: Partition) -> Delayed:
     found = delayed(_of_partition, pure=False)(part.source, part.place, *held)
     return delayed(_indexed, pure=False)(found, part.source)
 

@@ -8,15 +8,12 @@ from __future__ import annotations
 
 import asyncio
 import math
-import pickle
 import sys
 import time
-import weakref
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import CancelledError
 from contextlib import contextmanager
-from dataclasses import dataclass, field
-from hashlib import blake2b
 from itertools import islice
 from typing import Any, ClassVar, Protocol
 
@@ -29,7 +26,10 @@ Done = Callable[[int, Any], None]
 """Called with the place of a task and its result, in whatever order they finish."""
 
 _AHEAD = 2
-"""Tasks under way for each thread of a worker."""
+"""Tasks under way for each thread of a worker: with more of them another worker would take some, and their blocks."""
+
+_LEAST = 4
+"""Threads to reckon with at least, where tasks may run anywhere."""
 
 _KEPT = 0.4
 """Share of the workers' memory that blocks may take which stay there from one pass to the next."""
@@ -38,30 +38,6 @@ _KEPT_HERE = "1 GiB"
 
 _FRESH = 5.0
 """Seconds for which the list of workers is taken to be right."""
-
-
-@dataclass(eq=False)
-class _Sent:
-    """An array that workers have, for as long as one of the arrays is here whose content it is."""
-
-    content: str
-    parcel: Delayed
-    owners: set[int] = field(default_factory=set)
-    functions: dict[str, Delayed] = field(default_factory=dict)
-    """What has this array in it, packed without it, by its content."""
-
-    def belongs_to(self, array: Any) -> None:
-        """Keep this for as long as that array is here."""
-        if id(array) not in self.owners:
-            self.owners.add(id(array))
-            weakref.finalize(array, self._lose, id(array))  # which keeps this until then
-
-    def _lose(self, owner: int) -> None:
-        self.owners.discard(owner)
-
-
-_SENT: weakref.WeakKeyDictionary[Any, weakref.WeakValueDictionary[str, _Sent]] = weakref.WeakKeyDictionary()
-"""Large arrays that the workers of each client have, by their content."""
 
 
 class ClusterError(RuntimeError, OSError):
@@ -81,10 +57,11 @@ class Runner(Protocol):
     def run(self, tasks: Sequence[Delayed], done: Done) -> None:
         """Run tasks; `done` gets each result as it comes."""
 
-    def hold(self, value: Any) -> tuple[list[Delayed], int]:
+    def hold(self, value: Any, is_lazy: bool = False) -> tuple[list[Any], int]:
         """What all tasks need, as parcels for `wire.opened`, and the bytes sent to a worker of it.
 
-        A large array that a worker has been sent before, of the same model for example, is not sent again.
+        A large array that a worker has been sent before, of the same model for example, is not sent again. `is_lazy`
+        where tasks may run after everything here has forgotten the value.
         """
 
     def keep(self, tasks: Sequence[Delayed]) -> list[Delayed]:
@@ -118,7 +95,7 @@ class LocalRunner:
             for i, result in enumerate(dask.compute(*tasks[first : first + step])):
                 done(first + i, result)
 
-    def hold(self, value: Any) -> tuple[list[Delayed], int]:
+    def hold(self, value: Any, is_lazy: bool = False) -> tuple[list[Any], int]:
         return [delayed(wire.Parcel(wire.packed(value)), pure=False)], 0
 
     def keep(self, tasks: Sequence[Delayed]) -> list[Delayed]:
@@ -135,13 +112,13 @@ class ClusterRunner:
 
     def __init__(self, client: Any) -> None:
         self._client = client
-        self._workers: list[dict[str, Any]] = []
+        self._workers: dict[str, dict[str, Any]] = {}
         self._asked = -math.inf
 
-    def _look_for_workers(self) -> list[dict[str, Any]]:
-        """The workers that there are, or were a moment ago."""
+    def _look_for_workers(self) -> dict[str, dict[str, Any]]:
+        """The workers that there are, or were a moment ago, by their addresses."""
         if time.monotonic() - self._asked > _FRESH:
-            self._workers = list(self._client.scheduler_info(n_workers=-1)["workers"].values())
+            self._workers = self._client.scheduler_info(n_workers=-1)["workers"]
             self._asked = time.monotonic()
         return self._workers
 
@@ -153,69 +130,88 @@ class ClusterRunner:
         from distributed import as_completed
 
         with self._losses_explained():
-            ahead = max(8, _AHEAD * sum(worker["nthreads"] for worker in self._look_for_workers()))
-            waiting = iter(enumerate(tasks))
+            homes, threads = self._homes(tasks), self._threads()
+            waiting = {home: iter(places) for home, places in _by_home(homes).items()}
             under_way: dict[Any, int] = {}
 
-            def submit(n: int) -> list[Any]:
-                some = list(islice(waiting, n))
-                futures = self._client.compute([task for _, task in some]) if some else []
-                under_way.update({future: place for future, (place, _) in zip(futures, some, strict=True)})
-                return list(futures)
+            def submit(home: str, n: int) -> list[Any]:
+                places = list(islice(waiting[home], n))
+                futures = self._client.compute([tasks[place] for place in places], **_at(home)) if places else []
+                under_way.update(zip(futures, places, strict=True))
+                return futures
 
-            finished = as_completed(submit(ahead), with_results=True)
+            first = [future for home in waiting for future in submit(home, _AHEAD * threads[home])]
+            finished = as_completed(first, with_results=True)
             for future, result in finished:
                 if isinstance(result, BaseException):  # of a task that nobody will finish
                     raise result
-                done(under_way.pop(future), result)
-                finished.update(submit(1))
+                place = under_way.pop(future)
+                done(place, result)
+                finished.update(submit(homes[place], 1))
 
-    def hold(self, value: Any) -> tuple[list[Delayed], int]:
-        body, buffers = wire.pickled(value)
-        found = [self._held_array(buffer) for buffer in buffers if wire.is_large(buffer)]
-        n_sent = sum(n for _, n in found)
-        known = found[0][0].functions if found else {}
-        large = [one.content.encode() for one, _ in found]
-        content = _content(body, *large, *(buffer.raw() for buffer in buffers if not wire.is_large(buffer)))
-        if n_sent or content not in known:
-            payload = wire.packed_apart(body, buffers)
-            known[content] = self._held(payload)
-            n_sent += len(payload)
-        return [known[content], *(one.parcel for one, _ in found)], n_sent
+    def _threads(self) -> defaultdict[str, int]:
+        """Of each worker by its address, and of all of them together for tasks that may run anywhere."""
+        there = {address: worker["nthreads"] for address, worker in self._look_for_workers().items()}
+        return defaultdict(lambda: 1, {**there, "": max(_LEAST, sum(there.values()))})
 
-    def _held(self, payload: bytes) -> Delayed:
-        """As a task, whose payload the scheduler has: a worker that dies does not take the only copy with it."""
-        return self.keep([delayed(wire.Parcel, pure=False)(payload)])[0]
+    def _homes(self, tasks: Sequence[Delayed]) -> list[str]:
+        """The worker that has the block of each task, or else an empty string.
 
-    def _held_array(self, buffer: pickle.PickleBuffer) -> tuple[_Sent, int]:
-        """An array that the workers keep for as long as this process has it, and what was sent of it now."""
+        Dask reckons with half a second for tasks that it does not know yet, and would rather send blocks around.
+        """
         from distributed import futures_of
 
-        there = _SENT.setdefault(self._client, weakref.WeakValueDictionary())
-        array: Any = memoryview(buffer).obj
-        one = next((one for one in there.values() if id(array) in one.owners), None)
-        if one is None or array.flags.writeable:  # and may have changed since then
-            one = there.get(_content(buffer.raw()))
-        if one is not None and all(future.status in ("pending", "finished") for future in futures_of(one.parcel)):
-            one.belongs_to(array)
-            return one, 0
-        payload = wire.narrowed(buffer)
-        held = self._held(payload)
+        needed = [futures_of(task) for task in tasks]
+        times = Counter(future.key for futures in needed for future in futures)
+        own = [next((future for future in futures if times[future.key] == 1), None) for futures in needed]
+        blocks = [future for future in own if future is not None]
+        have, load, homes = self._client.who_has(blocks) if blocks else {}, Counter[str](), []
+        for future in own:
+            holders = have.get(future.key) if future is not None else None
+            homes.append(min(holders, key=load.__getitem__) if holders else "")
+            load[homes[-1]] += 1
+        return homes
+
+    def hold(self, value: Any, is_lazy: bool = False) -> tuple[list[Any], int]:
+        from . import carried
+
+        body, buffers = wire.pickled(value)
         with self._losses_explained():
-            self._client.replicate(futures_of(held))  # or else blocks would travel to the worker that has it
-        content = _content(buffer.raw())
-        for other in there.values():
-            other.owners.discard(id(array))  # whose content it has no longer
-        there[content] = one = _Sent(content, held)
-        one.belongs_to(array)
-        return one, len(payload)
+            found = [carried.share(self._client, buffer) for buffer in buffers if wire.is_large(buffer)]
+        arrays, n_sent = [one for one, _ in found], sum(n for _, n in found)
+        if is_lazy:
+            carried.keep_for_a_while(self._client, arrays)
+        known = arrays[0].functions if arrays else {}
+        small = (buffer.raw() for buffer in buffers if not wire.is_large(buffer))
+        content = carried.content_of(body, *(one.content.encode() for one in arrays), *small)
+        if n_sent or content not in known:
+            payload = wire.packed_apart(body, buffers)
+            known[content] = self._held(payload, content)
+            n_sent += len(payload)
+        return [known[content], *(carried.Carried(one.content, one) for one in arrays)], n_sent
+
+    def _held(self, payload: bytes, content: str) -> Delayed:
+        """As a task, whose payload the scheduler has: a worker that dies does not take the only copy with it."""
+        return self.keep([delayed(wire.Parcel, pure=False)(payload, content)])[0]
 
     def keep(self, tasks: Sequence[Delayed]) -> list[Delayed]:
+        from distributed import wait
+
+        kept: dict[int, Delayed] = {}
         with self._losses_explained(), dask.config.set({"distributed.admin.large-graph-warning-threshold": "1 TB"}):
-            return list(self._client.persist(list(tasks)))
+            by_home, threads = _by_home(self._homes(tasks)), self._threads()
+            while any(by_home.values()):
+                for home, places in by_home.items():
+                    some = [
+                        places.pop(0) for _ in range(min(len(places), _AHEAD * threads[home] if home else len(tasks)))
+                    ]
+                    kept.update(zip(some, self._client.persist([tasks[i] for i in some], **_at(home)), strict=True))
+                if any(by_home.values()):
+                    wait(list(kept.values()))
+        return [kept[place] for place in range(len(tasks))]
 
     def room(self) -> int:
-        limits = [worker["memory_limit"] for worker in self._look_for_workers()]
+        limits = [worker["memory_limit"] for worker in self._look_for_workers().values()]
         return int(_KEPT * sum(limits)) if all(limits) else sys.maxsize
 
     @contextmanager
@@ -243,9 +239,14 @@ class ClusterRunner:
             raise ClusterError(f"the Dask scheduler at {scheduler} was lost; nothing was written.") from None
 
 
-def _content(*parts: bytes | memoryview) -> str:
-    found = blake2b(digest_size=16)
-    for part in parts:
-        found.update(len(part).to_bytes(8, "little"))
-        found.update(part)
-    return found.hexdigest()
+def _by_home(homes: Sequence[str]) -> dict[str, list[int]]:
+    """The places of the tasks of each worker."""
+    found: defaultdict[str, list[int]] = defaultdict(list)
+    for place, home in enumerate(homes):
+        found[home].append(place)
+    return found
+
+
+def _at(home: str) -> dict[str, Any]:
+    """Options for tasks of that worker, which others may compute only if it is gone."""
+    return {"workers": [home], "allow_other_workers": True} if home else {}

@@ -11,7 +11,7 @@ import pickle
 import threading
 import zlib
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -45,8 +45,13 @@ def is_large(buffer: pickle.PickleBuffer) -> bool:
 
 
 def narrowed(buffer: pickle.PickleBuffer) -> bytes:
-    """A large array as bytes."""
+    """A large array as bytes, for `widened`."""
     return pickle.dumps(_narrowed(buffer), 5)
+
+
+def widened(data: bytes) -> Any:
+    """The bytes of an array that `narrowed` was given."""
+    return _widened(pickle.loads(data))
 
 
 def pickled(value: Any) -> tuple[bytes, list[pickle.PickleBuffer]]:
@@ -69,37 +74,43 @@ def unpacked(data: bytes, apart: Sequence[Any] = ()) -> Any:
     return pickle.loads(body, buffers=[next(others) if array is None else _widened(array) for array in own])
 
 
-class Parcel:
-    """Something packed, which travels as it is packed and is unpacked once in each process that has it."""
+class Apart(Protocol):
+    """An array that was packed apart."""
 
-    def __init__(self, data: bytes) -> None:
-        self.data, self._lock = data, threading.Lock()
+    def array(self) -> Any:
+        """Its bytes."""
+
+    def with_others(self, parcel: Parcel, apart: Sequence[Apart]) -> Any:
+        """What is in a parcel, opened with its arrays unless that was done before in this process."""
+
+
+class Parcel:
+    """Something packed, which travels as it is packed and is unpacked once in each process that has it.
+
+    `content` names what is packed, with its arrays that were packed apart.
+    """
+
+    def __init__(self, data: bytes, content: str = "") -> None:
+        self.data, self.content, self._lock = data, content, threading.Lock()
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return Parcel, (self.data,)
+        return Parcel, (self.data, self.content)
 
     def __sizeof__(self) -> int:
         return len(self.data)
 
-    def opened(self, *apart: Parcel) -> Any:
+    def opened(self, apart: Sequence[Apart] = ()) -> Any:
         """What was packed, given its arrays that were packed apart."""
         with self._lock:
             if not hasattr(self, "_value"):
                 self._value = unpacked(self.data, [one.array() for one in apart])
         return self._value
 
-    def array(self) -> Any:
-        """The bytes of an array that was packed apart."""
-        with self._lock:
-            if not hasattr(self, "_value"):
-                self._value = _widened(pickle.loads(self.data))
-        return self._value
 
-
-def opened(parcels: Sequence[Parcel]) -> Any:
-    """What was packed, its own parcel being the first and those of its large arrays the others."""
-    first, *apart = parcels
-    return first.opened(*apart)
+def opened(parcels: Sequence[Any]) -> Any:
+    """What was packed, its own parcel being the first, and its large arrays, packed apart, the others."""
+    parcel, *apart = parcels
+    return apart[0].with_others(parcel, apart) if apart else parcel.opened()
 
 
 def _narrowed(buffer: pickle.PickleBuffer) -> Any:
