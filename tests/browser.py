@@ -31,5 +31,6 @@ def driver(tmp_path_factory):
         options.add_argument(flag)
     options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
     started = webdriver.Chrome(options=options, service=Service(chromedriver))
+    started.get("about:blank")  # it starts with a page of its own, which asks for much
     yield started
     started.quit()

@@ -75,9 +75,10 @@ class Page:
         return [entry["message"] for entry in self.driver.get_log("browser")]
 
     def requests(self):
-        """Addresses that were asked for, but for those inside the page."""
+        """Addresses that were asked for, but for those inside the page, and by the browser's own pages."""
         messages = [json.loads(entry["message"])["message"] for entry in self.driver.get_log("performance")]
-        found = [m["params"]["request"]["url"] for m in messages if m["method"] == "Network.requestWillBeSent"]
+        sent = [m["params"] for m in messages if m["method"] == "Network.requestWillBeSent"]
+        found = [one["request"]["url"] for one in sent if not one["documentURL"].startswith("chrome:")]
         return [url for url in found if not url.startswith("data:")]
 
 
