@@ -15,7 +15,7 @@ import numpy as np
 
 from ramodo import RAMODO, REPEN, kernels
 from ramodo.data.blocks import SparseRows
-from ramodo.data.opening import open_block
+from ramodo.data.opening import open_with_facts
 from ramodo.model.representation import initial_limit
 from ramodo.stages.protocols import Pools
 from ramodo.stages.scoring import Sp
@@ -58,7 +58,7 @@ def framework(X: Any) -> Any:
 def bare(X: Any) -> Any:
     """REPEN with the paper's settings as a script would write it, over the kernels."""
     seeds = np.random.SeedSequence(0).spawn(4)
-    rows, facts = open_block(X, n_threads=THREADS)
+    rows, facts = open_with_facts(X, n_threads=THREADS)
     assert isinstance(rows, SparseRows)
     everything, scorer = np.arange(rows.n_rows), Sp()
     drawn = scorer.draw(everything, np.random.default_rng(seeds[0]))

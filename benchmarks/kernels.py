@@ -68,7 +68,7 @@ def main() -> None:
     X, _ = make_ultrahigh(
         arguments.rows, D, row_length=ROW_LENGTH, topic_size=arguments.topics, skew=arguments.skew, random_state=0
     )
-    rows, _ = open_rows(X)
+    rows = open_rows(X)
     assert isinstance(rows, SparseRows)
     weights = rng.standard_normal((D, M), dtype=np.float32)
     table = []

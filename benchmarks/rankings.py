@@ -155,7 +155,7 @@ def ablate(seeds: int) -> None:
 
 
 def _evidence(X: Any, seeds: int) -> list[dict[str, Scores]]:
-    rows, _ = open_block(X)
+    rows = open_block(X)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         return [Consensus(random_state=s, n_jobs=-1).fit(X).model_.breakdown(rows, 1) for s in range(seeds)]

@@ -82,10 +82,10 @@ def main() -> None:
 def _scaling(one: Any, two: Any, rows: list[list[str]]) -> None:
     """Ranking and scoring, with one worker and with two; beside it what the second core is worth, without a cluster."""
     X = together(N_SHARDS, N_ROWS, N_FEATURES, LENGTH)
-    model, here = REPEN(n_epochs=2, random_state=0).fit(X).model_, open_rows(X)[0]
+    model, here = REPEN(n_epochs=2, random_state=0).fit(X).model_, open_rows(X)
     bound = side_by_side(lambda: model.score(here, 1), lambda: model.score(here, 2), REPEATS)[2]
     score = _Scoring(model)
-    rank = Sp(random_state=0).ranking(open_rows(X)[0], np.arange(N_ROWS), np.random.default_rng(0), 1)
+    rank = Sp(random_state=0).ranking(open_rows(X), np.arange(N_ROWS), np.random.default_rng(0), 1)
 
     def both(client: Any) -> Callable[[], None]:
         data = on_workers(client, N_SHARDS, MANY_ROWS, N_FEATURES, LENGTH)
@@ -210,7 +210,7 @@ def _cost_model(client: Any) -> list[list[str]]:
     sizes = sized((250_000, 500_000, 1_000_000), (400, 800, 1600))
     X = together(N_SHARDS, N_ROWS, N_FEATURES, LENGTH)
     stages: dict[str, Any] = {
-        "ranking": Sp(random_state=0).ranking(open_rows(X)[0], np.arange(N_ROWS), np.random.default_rng(0), 1),
+        "ranking": Sp(random_state=0).ranking(open_rows(X), np.arange(N_ROWS), np.random.default_rng(0), 1),
         "scoring": _Scoring(REPEN(n_epochs=2, random_state=0).fit(X).model_),
     }
     found: dict[tuple[int, str], tuple[float, float, float]] = {}

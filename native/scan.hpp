@@ -36,9 +36,9 @@ Values look_at(const V* values, int64_t n, V limit) {
     return {!bad, zeros != 0, static_cast<double>(largest)};
 }
 
-// Features of non-zero values go to `seen`.
+// Features of non-zero values go to `seen`, where they are asked for.
 template <class I, class V>
-Scan scan_sparse(ThreadPool& pool, const Csr<I, V>& x, double limit, FeatureSet& seen) {
+Scan scan_sparse(ThreadPool& pool, const Csr<I, V>& x, double limit, FeatureSet* seen) {
     Scan total;
     std::mutex mutex;
     auto part = [&](int64_t begin, int64_t end) {
@@ -70,15 +70,15 @@ Scan scan_sparse(ThreadPool& pool, const Csr<I, V>& x, double limit, FeatureSet&
                         own.bad_row = row, own.bad_column = columns[k];
                         break;
                     }
-            if (!inside) continue;
+            if (!inside || !seen) continue;
             if (!found.any_zero) {
-                seen.insert(columns, n);
+                seen->insert(columns, n);
                 continue;
             }
             present.clear();
             for (int64_t k = 0; k < n; ++k)
                 if (values[k] != 0) present.push_back(columns[k]);
-            seen.insert(present.data(), static_cast<int64_t>(present.size()));
+            seen->insert(present.data(), static_cast<int64_t>(present.size()));
         }
         std::lock_guard<std::mutex> lock(mutex);
         total.ordered &= own.ordered;
@@ -88,7 +88,7 @@ Scan scan_sparse(ThreadPool& pool, const Csr<I, V>& x, double limit, FeatureSet&
         if (own.outside_row >= 0 && (total.outside_row < 0 || own.outside_row < total.outside_row))
             total.outside_row = own.outside_row, total.outside = own.outside;
     };
-    if (seen.concurrent()) parallel_ranges(pool, x.n_rows, 256, part);
+    if (!seen || seen->concurrent()) parallel_ranges(pool, x.n_rows, 256, part);
     else if (x.n_rows > 0) part(0, x.n_rows);
     return total;
 }

@@ -34,7 +34,7 @@ class Kind:
 
     def rows(self, dense, n_features=None, columns=None) -> SparseRows:
         """The same, past the door for data, with its dtype and index width intact."""
-        rows, _ = open_rows(self.matrix(dense, n_features, columns))
+        rows = open_rows(self.matrix(dense, n_features, columns))
         assert rows.data.dtype == self.dtype
         assert rows.indices.dtype == self.index
         return rows

@@ -481,6 +481,6 @@ def test_no_logarithms_are_advised_where_they_do_not_fit():
     from ramodo.data.spread import scaling_advice
 
     heavy = np.random.default_rng(0).lognormal(0, 3, (100, 5))
-    assert "take logarithms" in scaling_advice(open_block(heavy)[0])
+    assert "take logarithms" in scaling_advice(open_block(heavy))
     for values in (np.log1p(heavy), np.log(heavy), -heavy):
-        assert scaling_advice(open_block(values)[0]) == "scale them (--scale standard)"
+        assert scaling_advice(open_block(values)) == "scale them (--scale standard)"

@@ -192,7 +192,7 @@ def test_scores_equal_the_formula(make, table, case, record):
         outliers, inliers = news[390:], news[:5]
     ranked, folds = record(fitting, "_rank"), record(regression, "_folds")
     found = REPEN(**OPTIONS).fit(make(X), labels=y, labeled_outliers=outliers, labeled_inliers=inliers)
-    detector = found.model_.learned[0].score(open_rows(make(X))[0], 1)
+    detector = found.model_.learned[0].score(open_rows(make(X)), 1)
     initial, extra = ranked[0].initial, ranked[0].extra
     expected = _plain(
         X.astype(float), y, outliers, inliers, initial, extra["outliers"], detector, folds[0] if folds else None
@@ -229,7 +229,7 @@ def test_a_label_that_looks_normal_counts_less():
         labels = y.copy()
         labels[row] = 1
         weights = REPEN(**OPTIONS).fit(X, labels=labels).model_
-        rows, _ = open_rows(X)
+        rows = open_rows(X)
         spreads = [np.std(term.score(rows, 1)) for term in weights.terms]
         shares.append(weights.weights[1] * spreads[1] / (weights.weights[0] * spreads[0]))
     assert shares[1] < 0.3 * shares[0]
@@ -307,7 +307,7 @@ def test_labels_are_read_at_least_as_well_as_by_a_regression(table, n):
 def test_the_unit_of_a_table_does_not_matter_to_its_direction(unit):
     X = TABLE.astype(np.float64)
     terms = [REPEN(**OPTIONS).fit(rows, labels=_known(8)).model_.terms[1] for rows in (X, X * unit)]
-    along = [term.score(open_rows(rows)[0], 1) for term, rows in zip(terms, (X, X * unit), strict=True)]
+    along = [term.score(open_rows(rows), 1) for term, rows in zip(terms, (X, X * unit), strict=True)]
     assert np.corrcoef(*along)[0, 1] > 0.999
 
 
@@ -448,7 +448,7 @@ def test_the_option_decides_and_not_the_share_of_labels_in_training(make, fracti
         trained = clone(detector).set_params(labels_in_score=False).fit(X, labels=_known(10))
         assert trained.model_.names() == ("learned distance",)
         assert not trained.model_.has_labels
-        rows, _ = open_rows(X)
+        rows = open_rows(X)
         learned = told.model_.terms[0].score(rows, 1)
         assert np.array_equal(trained.outlier_scores_, learned)  # training is the same
         assert not np.array_equal(told.outlier_scores_, learned)

@@ -74,7 +74,7 @@ def test_all_contributions_sum_to_the_score(detector, kind, labels):
 def weights_of(layer):
     """A row for each feature, those that follow from the seed too: what a linear layer makes of unit vectors."""
     linear = SparseLayer(layer.columns, layer.weights, layer.n_features, layer.seed, layer.limit, slope=1.0)
-    return linear.transform(open_rows(sp.eye_array(layer.n_features, format="csr"))[0], 1).astype(np.float64)
+    return linear.transform(open_rows(sp.eye_array(layer.n_features, format="csr")), 1).astype(np.float64)
 
 
 @either
@@ -319,7 +319,7 @@ def test_what_cannot_be_explained_says_so(data):
 def test_views_sum_to_the_score_strongest_first(normalize):
     X, _ = with_outliers()
     detector = Consensus(random_state=0, normalize=normalize).fit(X)
-    added = detector.model_.breakdown(open_rows(X)[0].in_memory(), 1)
+    added = detector.model_.breakdown(open_rows(X).in_memory(), 1)
     for row in detector.explain(X):
         assert {seen.view: seen.contribution for seen in row.views} == {k: v[row.row] for k, v in added.items()}
         amounts = [seen.contribution for seen in row.views]
@@ -352,5 +352,5 @@ def test_a_line_names_the_strongest_views():
 def test_a_plain_detector_can_be_taken_apart():
     X, _ = with_outliers()
     detector = Sp(random_state=0).fit(X)
-    rows = open_rows(X)[0].in_memory()
+    rows = open_rows(X).in_memory()
     np.testing.assert_allclose(detector.model_.score(rows, 1), detector.outlier_scores_)

@@ -29,7 +29,7 @@ any_maker = pytest.mark.parametrize("make", MAKERS.values(), ids=MAKERS.keys())
 
 
 def _folds(X):
-    return open_rows(X)[0].folds(2)
+    return open_rows(X).folds(2)
 
 
 # ---- members ---------------------------------------------------------------------------------------------------------

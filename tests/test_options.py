@@ -272,7 +272,7 @@ def test_fit_refuses_before_it_works(name, detector, data, monkeypatch):
     def work(*_given, **_options):
         raise AssertionError("it began to work")
 
-    monkeypatch.setattr("ramodo.fitting.training_data.open_rows", work)
+    monkeypatch.setattr("ramodo.fitting.training_data.open_with_facts", work)
     with pytest.raises(OptionError, match=rf"{name}=.* was given; allowed: "):
         detector.fit(data[0])
     assert vars(detector).keys() == detector.get_params(deep=False).keys()

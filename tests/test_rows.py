@@ -9,7 +9,7 @@ import scipy.sparse as sp
 from examples import scattered, unordered
 from ramodo.data import blocks as rows_module
 from ramodo.data.blocks import DenseRows, SparseRows
-from ramodo.data.opening import DataError, open_rows
+from ramodo.data.opening import DataError, open_rows, open_with_facts
 
 DENSE = scattered(1, (9, 7), density=0.4)
 
@@ -31,7 +31,7 @@ def _sparse(dense):
 @pytest.mark.parametrize("form", ["csr", "csc", "coo", "bsr", "lil", "dok", "dia"])
 @pytest.mark.parametrize("container", [sp.csr_array, sp.csr_matrix])
 def test_every_sparse_format_means_the_same(form, container):
-    rows, facts = open_rows(container(DENSE).asformat(form))
+    rows, facts = open_with_facts(container(DENSE).asformat(form))
     assert isinstance(rows, SparseRows)
     assert np.array_equal(_values(rows), DENSE)
     assert (facts.n_seen, facts.largest) == (np.count_nonzero(DENSE.any(axis=0)), np.abs(DENSE).max())
@@ -55,19 +55,19 @@ def test_every_sparse_format_means_the_same(form, container):
 @pytest.mark.parametrize("make", [_sparse, np.asarray], ids=["sparse", "dense"])
 def test_every_kind_of_number_keeps_its_value(dtype, largest, make):
     dense = np.array([[0, 1, 0], [1, 0, largest]]).astype(dtype)
-    rows, _ = open_rows(make(dense))
+    rows = open_rows(make(dense))
     assert _values(rows).dtype in (np.float32, np.float64)
     assert np.array_equal(_values(rows), dense.astype(np.float64))
 
 
 def test_large_integers_are_not_rounded_to_single_precision():
-    assert _values(open_rows(np.array([[2**24 + 1], [0]]))[0])[0, 0] == 2**24 + 1
+    assert _values(open_rows(np.array([[2**24 + 1], [0]])))[0, 0] == 2**24 + 1
 
 
 def test_unordered_and_repeated_entries_are_put_right_in_a_copy():
     matrix, dense = unordered()
     before = matrix.data.copy(), matrix.indices.copy(), matrix.indptr.copy()
-    rows, facts = open_rows(matrix)
+    rows, facts = open_with_facts(matrix)
     assert np.array_equal(_values(rows), dense)
     assert all(np.all(np.diff(rows.indices[a:b]) > 0) for a, b in zip(rows.indptr, rows.indptr[1:], strict=False))
     assert facts.n_seen == 4
@@ -85,28 +85,28 @@ def test_repeated_entries_that_add_up_beyond_the_range_are_refused():
 def test_explicit_zeros_are_no_features():
     matrix = sp.csr_array((np.array([0.0, 2.0]), (np.array([0, 1]), np.array([1, 2]))), shape=(2, 4))
     assert matrix.nnz == 2
-    rows, facts = open_rows(matrix)
+    rows, facts = open_with_facts(matrix)
     assert facts.n_seen == 1
     assert np.array_equal(_values(rows), matrix.toarray())
 
 
 def test_usable_arrays_are_shared_not_copied():
     matrix = sp.csr_array(DENSE)
-    rows, _ = open_rows(matrix)
+    rows = open_rows(matrix)
     assert np.shares_memory(rows.data, matrix.data)
     assert np.shares_memory(rows.indices, matrix.indices)
-    assert np.shares_memory(open_rows(DENSE)[0].values, DENSE)
+    assert np.shares_memory(open_rows(DENSE).values, DENSE)
 
 
 @pytest.mark.parametrize("order", ["C", "F"])
 def test_read_only_memory_maps_and_either_order(tmp_path, order):
     np.save(tmp_path / "x.npy", np.asarray(DENSE, order=order))
-    rows, _ = open_rows(np.load(tmp_path / "x.npy", mmap_mode="r"))
+    rows = open_rows(np.load(tmp_path / "x.npy", mmap_mode="r"))
     assert np.array_equal(rows.values, DENSE)
     frozen = sp.csr_array(DENSE)
     for array in (frozen.data, frozen.indices, frozen.indptr):
         array.flags.writeable = False
-    assert np.array_equal(_values(open_rows(frozen)[0]), DENSE)
+    assert np.array_equal(_values(open_rows(frozen)), DENSE)
 
 
 @pytest.mark.parametrize(
@@ -122,18 +122,18 @@ def test_read_only_memory_maps_and_either_order(tmp_path, order):
     ids=["pandas", "pandas-float32", "pandas-sparse", "pandas-nullable", "polars", "polars-float32"],
 )
 def test_frames_of_numbers(frame):
-    assert np.array_equal(_values(open_rows(frame)[0]), DENSE)
+    assert np.array_equal(_values(open_rows(frame)), DENSE)
 
 
 def test_frames_of_mixed_numbers():
     columns = {"a": [1, 2, 3], "b": [0.5, 0.0, 1.5], "c": [True, False, True]}
     expected = [[1, 0.5, 1], [2, 0, 0], [3, 1.5, 1]]
-    assert open_rows(pd.DataFrame(columns))[0].values.tolist() == expected
-    assert open_rows(pl.DataFrame(columns))[0].values.tolist() == expected
+    assert open_rows(pd.DataFrame(columns)).values.tolist() == expected
+    assert open_rows(pl.DataFrame(columns)).values.tolist() == expected
 
 
 def test_nested_lists():
-    assert open_rows([[1, 2], [3, 4]])[0].values.tolist() == [[1, 2], [3, 4]]
+    assert open_rows([[1, 2], [3, 4]]).values.tolist() == [[1, 2], [3, 4]]
 
 
 # ---- blocks and rows taken -----------------------------------------------------------------------------------------
@@ -143,7 +143,7 @@ def test_nested_lists():
 @pytest.mark.parametrize("entries", [1, 5, 20, 10**6])
 def test_blocks_are_all_rows_in_order(monkeypatch, make, entries):
     monkeypatch.setattr(rows_module, "_BLOCK_ENTRIES", entries)
-    rows, facts = open_rows(make(DENSE))
+    rows, facts = open_with_facts(make(DENSE))
     assert facts.n_seen == np.count_nonzero(DENSE.any(axis=0))
     blocks = list(rows.blocks())
     assert len(blocks) > 1 or entries == 10**6
@@ -166,13 +166,13 @@ def test_bad_values_are_named_by_their_row_in_all_blocks(monkeypatch, make):
 @pytest.mark.parametrize("make", [sp.csr_array, np.asarray], ids=["sparse", "dense"])
 def test_take_gives_rows_in_the_order_asked_for(make):
     wanted = np.array([8, 0, 4, 4, 3])
-    assert np.array_equal(_values(open_rows(make(DENSE))[0].take(wanted)), DENSE[wanted])
+    assert np.array_equal(_values(open_rows(make(DENSE)).take(wanted)), DENSE[wanted])
 
 
 @pytest.mark.parametrize("first", [sp.csr_array, np.asarray], ids=["sparse", "dense"])
 @pytest.mark.parametrize("second", [sp.csr_array, np.asarray], ids=["sparse", "dense"])
 def test_like_and_stack_join_either_kind(first, second):
-    one, two = open_rows(first(DENSE))[0], open_rows(second(DENSE[:3].astype(np.float32)))[0]
+    one, two = open_rows(first(DENSE)), open_rows(second(DENSE[:3].astype(np.float32)))
     joined = one.stacked([one.matching(two)])
     assert type(joined) is type(one)
     assert isinstance(joined, SparseRows | DenseRows)
@@ -183,8 +183,8 @@ def test_like_and_stack_join_either_kind(first, second):
 @pytest.mark.parametrize("second", [sp.csr_array, np.asarray], ids=["sparse second", "dense second"])
 @pytest.mark.parametrize("how", [(None, None), ("l2", "l2"), (None, "l2"), ("max", None)], ids=str)
 def test_stacking_loses_no_row_and_no_factor(first, second, how):
-    one = open_rows(first(DENSE))[0].normalized(how[0])
-    two = open_rows(second(DENSE[:3]))[0].normalized(how[1])
+    one = open_rows(first(DENSE)).normalized(how[0])
+    two = open_rows(second(DENSE[:3])).normalized(how[1])
     joined = one.stacked([two])
     assert type(joined) is type(one)
     expected = np.vstack([np.asarray(sp.csr_array(part.to_matrix()).toarray()) for part in (one, two)])

@@ -147,7 +147,7 @@ def test_subsamples_shrink_where_they_would_leave_no_row_out():
 @pytest.mark.parametrize("sparse", [True, False])
 def test_against_takes_either_kind_of_rows(sparse):
     X = scattered(9, (20, 6))
-    rows, _ = open_rows(PLAIN.matrix(X) if sparse else X)
+    rows = open_rows(PLAIN.matrix(X) if sparse else X)
     found = Sp().against(rows.take(np.arange(8)), 4, 1)(rows)
     np.testing.assert_allclose(found, sp_scores(X, X[:8], 4), rtol=1e-7, atol=1e-12)
 

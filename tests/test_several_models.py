@@ -26,7 +26,7 @@ def _three(**options):
 def test_scores_are_the_mean_of_the_members_in_their_deviations(data, make):
     X = make(data[0])
     detector = _three().fit(X)
-    rows, _ = open_rows(X)
+    rows = open_rows(X)
     members = detector.model_.learned
     assert len(members) == 3
     each = [member.score(rows, 1) for member in members]
@@ -42,7 +42,7 @@ def test_scores_are_the_mean_of_the_members_in_their_deviations(data, make):
 def test_new_rows_are_scored_in_the_training_rows_deviations(data):
     X = data[0]
     detector = _three().fit(X[:100])
-    rows, _ = open_rows(X[100:])
+    rows = open_rows(X[100:])
     (mean,) = detector.model_.terms
     expected = np.mean([one.score(rows, 1) / unit for one, unit in zip(mean.terms, mean.units, strict=True)], axis=0)
     np.testing.assert_allclose(detector.outlier_score(X[100:]), expected, rtol=1e-12)
@@ -102,7 +102,7 @@ def test_what_several_models_leave_behind(data):
     detector = _three().fit(X)
     singles = [f.representation for f in detector.model_.learned]
     assert detector.transform(X).shape == (120, 15)
-    rows, _ = open_rows(X)
+    rows = open_rows(X)
     assert np.array_equal(detector.transform(X), np.hstack([r.transform(rows, 1) for r in singles]))
     assert detector.components_.shape == (15, 40)
     components = detector.components_.toarray()

@@ -133,7 +133,7 @@ def test_features_that_are_new_start_from_the_seed():
 def test_training_resumes_where_it_is_told_to(make):
     """Two halves of an epoch, the second from the weights of the first: the loss goes on from there."""
     dense = with_outliers()[0].toarray()
-    rows, _ = open_rows(make(dense))
+    rows = open_rows(make(dense))
     options = {
         "width": 5,
         "slope": 0.0,

@@ -10,7 +10,7 @@ namespace ramodo {
 
 template <class I, class V>
 static auto scan(const Array<int64_t>& indptr, const Array<I>& indices, const Array<V>& data, int64_t n_columns,
-                 double limit, FeatureSet& seen, int n_threads) {
+                 double limit, FeatureSet* seen, int n_threads) {
     GilReleased released;
     ThreadPool pool(std::max(1, n_threads));
     const Scan s = scan_sparse(pool, view<I, V>(indptr, indices, data, n_columns), limit, seen);
@@ -66,7 +66,7 @@ void bind_rows(nb::module_& m) {
         using I = decltype(index);
         using V = decltype(value);
         m.def("scan", &scan<I, V>, "indptr"_a.noconvert(), "indices"_a.noconvert(), "data"_a.noconvert(), "n_columns"_a,
-              "limit"_a, "seen"_a, "n_threads"_a);
+              "limit"_a, "seen"_a.none(), "n_threads"_a);
         m.def("squared_norms", &squared_norms<I, V>, "indptr"_a.noconvert(), "indices"_a.noconvert(),
               "data"_a.noconvert(), "out"_a.noconvert(), "n_threads"_a);
         m.def("largest", &largest_values<I, V>, "indptr"_a.noconvert(), "indices"_a.noconvert(), "data"_a.noconvert(),

@@ -51,7 +51,7 @@ class Detector(ABC, OutlierMixin, BaseEstimator):
         places = self.__dict__.get("_places")
         if places is None or not places.are_of(*of_fit):  # a dict of all names is made once for each fit
             places = self._places = Places(*of_fit)
-        rows, _ = open_rows(places.row(x), name="x")
+        rows = open_rows(places.row(x), name="x")
         return float(self._of_block()(self._as_fitted(rows.in_memory()))[0])
 
     def _as_fitted(self, block: Block) -> Block:
@@ -83,7 +83,7 @@ class Detector(ABC, OutlierMixin, BaseEstimator):
         if is_elsewhere(X):
             return rows_elsewhere(X, self.n_features_in_, getattr(self, "feature_names_in_", None))
         _check_feature_names(self, X, reset=False)  # first: the values of other columns do not matter
-        rows, _ = open_rows(X, n_threads=self._n_threads())
+        rows = open_rows(X, n_threads=self._n_threads())
         if rows.n_features != self.n_features_in_:
             _check_n_features(self, X, reset=False)
             raise DataError(
@@ -130,7 +130,7 @@ class RankingDetector(Detector):
         """Learn from the rows of `X` that are not known outliers (1 in `labels`); `y` is ignored."""
         self.check_stage()
         names = None if is_elsewhere(X) else _get_feature_names(X)
-        rows, _ = open_rows(X, n_threads=self._n_threads())
+        rows = open_rows(X, n_threads=self._n_threads())
         names = names_elsewhere(rows) if is_elsewhere(X) else names
         eligible = np.flatnonzero(read_labels(labels, rows.n_rows) != 1)
         if len(eligible) < 2:

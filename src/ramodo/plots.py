@@ -39,7 +39,7 @@ def plot_scores(detector: Any, ax: Any = None) -> Any:
 def plot_map(detector: Any, X: Any, ax: Any = None) -> Any:
     """A map of the rows' representation, flagged ones on top; sampled where there are many."""
     ax = _axes(ax, detector)
-    scores, rows = detector.outlier_score(X), open_rows(X)[0]
+    scores, rows = detector.outlier_score(X), open_rows(X)
     chosen = rows_of_map(scores, detector.threshold_)
     found = flat_map(detector.model_.transform(rows.take(chosen), 1))
     flagged = scores[chosen] >= detector.threshold_

@@ -16,7 +16,7 @@ _START.set_forkserver_preload([__name__])
 
 
 def _hold(number, X):
-    _HELD[number] = open_block(X)[0]
+    _HELD[number] = open_block(X)
 
 
 def _apply(function, number):

@@ -16,7 +16,7 @@ EXPECTED = "00110010011001001100"
 
 
 def _folds(given, n=2):
-    return open_rows(given)[0].folds(n)
+    return open_rows(given).folds(n)
 
 
 def test_containers_and_types_agree():
@@ -42,7 +42,7 @@ def test_order_neighbours_and_normalisation_do_not_matter():
     order = np.random.default_rng(0).permutation(400)
     assert np.array_equal(_folds(X[order]), _folds(X)[order])
     assert np.array_equal(_folds(X[17:18]), _folds(X)[17:18])
-    rows = open_rows(sp.csr_array(X))[0]
+    rows = open_rows(sp.csr_array(X))
     assert np.array_equal(rows.normalized("l2").folds(2), rows.folds(2))
     assert np.array_equal(rows.part(100, 200).folds(2), rows.folds(2)[100:200])
 
@@ -63,7 +63,7 @@ def test_other_content_is_in_another_fold_half_of_the_time(change):
 def test_every_process_and_version_gives_the_same(python):
     program = (
         "import numpy as np; from ramodo.data.opening import open_rows; "
-        "print(*open_rows(np.arange(1, 61).reshape(20, 3) % 7)[0].folds(2))"
+        "print(*open_rows(np.arange(1, 61).reshape(20, 3) % 7).folds(2))"
     )
     assert python(program).split() == python(program, PYTHONHASHSEED="5").split() == list(EXPECTED)
 

@@ -51,7 +51,7 @@ def test_sparse_rows_are_narrow(values):
     data = np.ones(indices.size, np.float32) if values == "ones" else RNG.random(indices.size, dtype=np.float32)
     X = sp.csr_array((data, indices.ravel(), np.arange(0, indices.size + 1, length)), shape=(n, 10**6))
     X.sum_duplicates()
-    block, _ = open_block(X)
+    block = open_block(X)
     sent = packed(block)
     assert len(sent) < (0.3 if values == "ones" else 0.75) * (X.data.nbytes + X.indices.nbytes)
     found = unpacked(sent)

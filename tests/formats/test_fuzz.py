@@ -75,7 +75,7 @@ def use(path, **options):
         assert path.name in str(error)  # noqa: PT017
         return None
     try:
-        rows, _ = open_rows(table.X)
+        rows = open_rows(table.X)
     except (DataError, MemoryError):
         return None
     assert rows.n_rows == table.X.shape[0]

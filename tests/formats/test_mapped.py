@@ -49,7 +49,7 @@ def test_a_change_between_fitting_and_scoring(made, quick):
 def test_a_change_during_a_fit(made, quick):
     """It is noticed at the latest when the next pass begins."""
     X = read(str(made)).X
-    rows, _ = open_rows(X)
+    rows = open_rows(X)
     blocks = rows.blocks()
     next(blocks)
     overwrite(made / "data.npy")
@@ -154,7 +154,7 @@ from ramodo.data.opening import open_rows
 from ramodo.formats import read
 
 mapped.IN_MEMORY = 0
-rows, _ = open_rows(read(sys.argv[1]).X)
+rows = open_rows(read(sys.argv[1]).X)
 print(type(rows).__name__)
 width = rows.n_features
 projection = kernels.Projection(np.arange(width), np.ones((width, 4), dtype=np.float32), width, 0, 0.1)

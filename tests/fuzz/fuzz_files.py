@@ -153,7 +153,7 @@ def use(path):
     except MemoryError:
         return
     try:
-        rows, _ = open_rows(table.X)
+        rows = open_rows(table.X)
     except (DataError, MemoryError):
         return
     assert rows.n_rows == table.X.shape[0]

@@ -84,7 +84,7 @@ def _of_all_terms(X, y, quick):
     """A detector whose score is a sum of every kind of term; no fit gives one yet."""
     detector = REPEN(3, n_subsamples=5, **quick).fit(X, labels=y)
     numbers = np.arange(0, 24)
-    original = OriginalDistance(Origin.of(open_block(X[numbers])[0], numbers), 8, Phi(2, average=True))
+    original = OriginalDistance(Origin.of(open_block(X[numbers]), numbers), 8, Phi(2, average=True))
     learned, direction = detector.model_.terms
     terms = (Mean((learned, original), (1.0, 2.0)), Normalized(original, "l2"), direction)
     detector.model_ = Model(terms, (1.0, 0.5, 0.25))

@@ -30,7 +30,7 @@ any_dtype = pytest.mark.parametrize("dtype", ["float32", "float64"])
 
 
 def _block(X, dense=False):
-    return open_block(X.toarray() if dense else X)[0]
+    return open_block(X.toarray() if dense else X)
 
 
 NEAREST = Phi()

@@ -10,7 +10,7 @@ from hypothesis.extra.numpy import arrays
 from examples import PLAIN, random_triplets, single
 from ramodo import REPEN, kernels
 from ramodo.data.blocks import DenseRows
-from ramodo.data.opening import open_rows
+from ramodo.data.opening import open_with_facts
 from ramodo.kernels import Phi
 from ramodo.model.representation import SparseLayer
 from ramodo.stages.scoring import Sp
@@ -143,7 +143,7 @@ def test_sp_in_the_representation_equals_sp_on_the_same_numbers(X, size, width):
 @given(X=matrices)
 def test_what_comes_in_is_what_goes_out(X):
     for given_matrix in (X, sp.csr_array(X), sp.coo_matrix(X), X.tolist()):
-        rows, facts = open_rows(given_matrix)
+        rows, facts = open_with_facts(given_matrix)
         taken = rows.take(np.arange(N_ROWS))
         dense = (
             taken.values

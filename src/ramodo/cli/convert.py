@@ -43,7 +43,7 @@ def run_convert(path: str, source: Source, output: str, *, threads: int | None, 
 
 def _checked(path: str, table: Table, n_threads: int) -> Table:
     """The rows, checked like any input, sorted and with each feature once per row."""
-    rows, _ = open_block(table.X, name=path, n_threads=n_threads)
+    rows = open_block(table.X, name=path, n_threads=n_threads)
     return replace(table, X=sp.csr_array(rows.to_matrix()))
 
 

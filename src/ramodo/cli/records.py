@@ -117,7 +117,7 @@ class Recorder:
         """What each view adds to the scores; the columns of a row sum to its score."""
         found: dict[str, list[float]] = {name: [] for name in self._view_names()}
         for some in _parts(rows):
-            added = self._breakdown(open_block(table.X[some])[0])
+            added = self._breakdown(open_block(table.X[some]))
             for name, values in found.items():
                 values += added.get(name, np.zeros(len(some))).tolist()
         return [Column(f"view: {name}", REAL, values) for name, values in found.items()]

@@ -51,7 +51,7 @@ def _kind_and_advice(value: float) -> tuple[str, str]:
     )
 
 
-def open_rows(X: Any, *, name: str = "X", n_threads: int = 1) -> tuple[Rows, Facts]:
+def open_rows(X: Any, *, name: str = "X", n_threads: int = 1) -> Rows:
     """Check `X`, any kind of matrix or table, and return it as rows.
 
     Raises `DataError` for anything that is not a matrix of numbers: wrong shape, text, objects, complex numbers, NaN,
@@ -59,17 +59,27 @@ def open_rows(X: Any, *, name: str = "X", n_threads: int = 1) -> tuple[Rows, Fac
     """
     if is_elsewhere(X):
         X = rows_elsewhere(X)
-    if isinstance(X, Rows):
-        return X, X.facts()
-    return open_block(X, name=name, n_threads=n_threads)
+    return X if isinstance(X, Rows) else open_block(X, name=name, n_threads=n_threads)
 
 
-def open_block(X: Any, *, name: str = "X", n_threads: int = 1) -> tuple[Block, Facts]:
+def open_block(X: Any, *, name: str = "X", n_threads: int = 1) -> Block:
     """The same for data in memory."""
+    return _opened(X, name, n_threads, counted=False)[0]
+
+
+def open_with_facts(X: Any, *, name: str = "X", n_threads: int = 1) -> tuple[Rows, Facts]:
+    """The same as `open_rows`, with what a fit has to know of them, from the same pass over the data."""
+    if is_elsewhere(X):
+        X = rows_elsewhere(X)
+    return (X, X.facts()) if isinstance(X, Rows) else _opened(X, name, n_threads, counted=True)
+
+
+def _opened(X: Any, name: str, n_threads: int, *, counted: bool) -> tuple[Block, Facts]:
+    """Facts are whole only where features are counted, which takes longer than the checks do."""
     X = _from_frame(X, name)
     if sp.issparse(X):
-        return _open_sparse(X, name, n_threads)
-    return _open_dense(X, name)
+        return _open_sparse(X, name, n_threads, counted)
+    return _open_dense(X, name, counted)
 
 
 def _from_frame(X: Any, name: str) -> Any:
@@ -133,7 +143,7 @@ def _refuse_shape(shape: tuple[int, ...], name: str) -> None:
         raise DataError(f"{name} has 0 sample(s) (shape={shape}) while a minimum of 1 is required.")
 
 
-def _open_dense(X: Any, name: str) -> tuple[DenseRows, Facts]:
+def _open_dense(X: Any, name: str, counted: bool) -> tuple[DenseRows, Facts]:
     if isinstance(X, np.matrix):
         raise DataError(f"np.matrix is not supported: {name} was given as one; pass np.asarray({name}).")
     if isinstance(X, np.ma.MaskedArray):
@@ -162,12 +172,13 @@ def _open_dense(X: Any, name: str) -> tuple[DenseRows, Facts]:
             raise ValueRefusedError(name, float(block.values[row, column]), first + int(row), int(column))
         highest = float(sizes.max())
         largest = max(largest, highest)
-        seen |= block.values.any(axis=0)
+        if counted:
+            seen |= block.values.any(axis=0)
         first += block.n_rows
     return rows, Facts(int(np.count_nonzero(seen)), largest)
 
 
-def _open_sparse(X: Any, name: str, n_threads: int) -> tuple[SparseRows, Facts]:
+def _open_sparse(X: Any, name: str, n_threads: int, counted: bool) -> tuple[SparseRows, Facts]:
     if X.ndim != 2:
         raise DataError(f"Expected 2D array, got {X.ndim}D array instead: {name} is sparse with shape {X.shape}.")
     _refuse_dtype(X.dtype, name)
@@ -175,12 +186,12 @@ def _open_sparse(X: Any, name: str, n_threads: int) -> tuple[SparseRows, Facts]:
     refuse_structure(X, name)
     matrix = X.tocsr()
     rows = _from_csr(matrix)
-    facts, ordered = _scan(rows, name, n_threads)
+    facts, ordered = _scan(rows, name, n_threads, counted)
     if not ordered:
         matrix = sp.csr_array((rows.data, rows.indices, rows.indptr), shape=matrix.shape, copy=True)
         matrix.sum_duplicates()
         rows = _from_csr(matrix)
-        facts, _ = _scan(rows, name, n_threads)
+        facts, _ = _scan(rows, name, n_threads, counted)
     return rows, facts
 
 
@@ -232,8 +243,8 @@ def _from_csr(matrix: Any) -> SparseRows:
     return kind(np.ascontiguousarray(matrix.indptr, dtype=np.int64), indices, data, int(matrix.shape[1]))
 
 
-def _scan(rows: SparseRows, name: str, n_threads: int) -> tuple[Facts, bool]:
-    scan = kernels.Scan(rows.n_features, len(rows.data))
+def _scan(rows: SparseRows, name: str, n_threads: int, counted: bool) -> tuple[Facts, bool]:
+    scan = kernels.Scan(rows.n_features, len(rows.data) if counted else None)
     first, largest, ordered = 0, 0.0, True
     for block in rows.blocks():
         found = scan.add(block, LARGEST, n_threads)

@@ -15,7 +15,6 @@ import numpy.typing as npt
 
 from ..data.blocks import Block, DenseRows, SparseRows
 from ..data.opening import DataError, open_block
-from ..data.rows import Facts
 from ..formats.classes import Classes
 from ..formats.format import How
 from ..formats.table import Table
@@ -102,15 +101,15 @@ class Partition:
 def look(source: Any, place: str, form: Form) -> Seen:
     """One pass over a partition. `form` is what is known of all of them before."""
     table = _table(source, place, form)
-    block, facts = _opened(table, place, form)
-    features, _ = block.features_and_largest()
+    block = _opened(table, place, form)
+    features, largest = block.features_and_largest()
     return Seen(
         block.n_rows,
         block.n_features,
         block.is_sparse,
         _is_double(block),
         _n_bytes(block),
-        facts.largest,
+        largest,
         features,
         block.lengths(),
         block.squared_norms(),
@@ -127,7 +126,7 @@ def look(source: Any, place: str, form: Form) -> Seen:
 
 def block_of(source: Any, place: str, form: Form) -> Block:
     """A partition as a block of the common form; raises `DataError` where it is not of that form."""
-    block, _ = _opened(_table(source, place, form), place, form)
+    block = _opened(_table(source, place, form), place, form)
     if form.is_sparse is not None and block.is_sparse != form.is_sparse:
         block = block.as_sparse() if form.is_sparse else block.as_dense()
     if form.is_double is not None and _is_double(block) != form.is_double:
@@ -143,22 +142,20 @@ def _table(source: Any, place: str, form: Form) -> Table:
     return Table(source)
 
 
-def _opened(table: Table, place: str, form: Form) -> tuple[Block, Facts]:
+def _opened(table: Table, place: str, form: Form) -> Block:
     X = table.X
     if form.names is not None and table.names is not None:
         X = tables.aligned(table, form.names, place)
     if X.shape[0] == 0:  # which one matrix may not be, but one of many partitions may
         width = form.n_features or X.shape[1]
-        return Form(width, is_sparse=not isinstance(X, np.ndarray), is_double=X.dtype == np.float64).empty(), Facts(
-            0, 0.0
-        )
-    block, facts = open_block(X, name=place)
+        return Form(width, is_sparse=not isinstance(X, np.ndarray), is_double=X.dtype == np.float64).empty()
+    block = open_block(X, name=place)
     if form.n_features not in (0, block.n_features):
         raise DataError(
             f"{place} has {block.n_features:,} features; allowed: the {form.n_features:,} of the other partitions, or "
             "of the model."
         )
-    return block, facts
+    return block
 
 
 def _names(table: Table, form: Form) -> tuple[str, ...] | None:

@@ -42,7 +42,7 @@ def explained(
     first `in_full` have none, and are only put into groups. `explainer` is that of `explainer_of`, for further
     calls; without `together`, what the rows have in common is left out.
     """
-    taken, _ = open_block(table.X[rows])
+    taken = open_block(table.X[rows])
 
     has_runs = table.texts is not None and not texts.vocabulary
     circles = circles_of(table.names or (), table.dates, table.first_named)

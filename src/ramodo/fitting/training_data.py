@@ -12,7 +12,7 @@ from sklearn.utils.validation import _get_feature_names
 from ..data.blocks import Block
 from ..data.elsewhere import is_elsewhere, names_elsewhere
 from ..data.labels import Labels, read_labels, refuse_contradictions, warn_of_predictions
-from ..data.opening import DataError, open_block, open_rows
+from ..data.opening import DataError, open_block, open_with_facts
 from ..data.rows import Rows
 from ..options import OptionError
 from ..stages.assembling import Stages
@@ -74,7 +74,7 @@ def open_training_data(
     given: Given, stages: Stages, normalize: str | None, seed: np.random.SeedSequence, n_threads: int
 ) -> TrainingData:
     """Check everything, and keep rows out of training where the cut-off asks for it."""
-    rows, facts = open_rows(given.X, n_threads=n_threads)
+    rows, facts = open_with_facts(given.X, n_threads=n_threads)
     names = names_elsewhere(rows) if is_elsewhere(given.X) else _get_feature_names(given.X)
     if rows.n_rows < FEWEST_ROWS:
         raise DataError(
@@ -110,8 +110,8 @@ def _open_extra(rows: Rows, names: npt.NDArray[np.object_] | None, name: str, gi
             f"column {first} of {name} is {own[first]!r}; allowed: the columns of X in their order, there "
             f"{names[first]!r}."
         )
-    extra, facts = open_block(given, name=name)
+    extra = open_block(given, name=name)
     if extra.n_features != rows.n_features:
         raise DataError(f"{name} has {extra.n_features} features; allowed: the {rows.n_features} of X.")
     kind = rows.take(np.empty(0, dtype=np.int64))
-    return kind.matching(extra), facts.largest
+    return kind.matching(extra), float(extra.largest_values().max())

@@ -336,7 +336,7 @@ def _correlation(a: npt.NDArray[Any], b: npt.NDArray[Any]) -> float:
 
 def compare_normalizations(detector: Any, X: Any, known: Any, labeled_outliers: Any) -> dict[str, float]:
     """Mean share of unlabelled rows that known outliers outrank, by detectors fitted without labels."""
-    n_rows = open_rows(X)[0].n_rows
+    n_rows = open_rows(X).n_rows
     labels = read_labels(known, n_rows)
     if not (labels == 1).any() and labeled_outliers is None:
         raise OptionError(

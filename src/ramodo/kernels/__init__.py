@@ -72,12 +72,14 @@ class Found(NamedTuple):
 
 
 class Scan:
-    """Checks blocks of sparse rows and counts the features that occur in them."""
+    """Checks blocks of sparse rows and counts the features that occur in them, unless `n_entries` is None."""
 
-    def __init__(self, n_features: int, n_entries: int) -> None:
-        self._what = f"a list of the features that occur, of {n_features:,} and in {n_entries:,} non-zeros"
-        with Room(self._what, _FEWER_AT_A_TIME):
-            self._seen = _native.FeatureSet(n_features, n_entries)
+    def __init__(self, n_features: int, n_entries: int | None) -> None:
+        self._what, self._seen = f"a list of the features that occur, of {n_features:,}", None
+        if n_entries is not None:
+            self._what += f" and in {n_entries:,} non-zeros"
+            with Room(self._what, _FEWER_AT_A_TIME):
+                self._seen = _native.FeatureSet(n_features, n_entries)
 
     def add(self, block: SparseRows, limit: float, n_threads: int) -> Found:
         """Check one block."""
@@ -87,8 +89,8 @@ class Scan:
             )
 
     def n_seen(self) -> int:
-        """Features with a non-zero value so far."""
-        return self._seen.count()
+        """Features with a non-zero value so far, if they are counted."""
+        return 0 if self._seen is None else self._seen.count()
 
 
 def read_svmlight(text: npt.NDArray[np.uint8], n_threads: int) -> tuple[Any, ...]:

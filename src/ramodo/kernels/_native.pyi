@@ -23,7 +23,7 @@ def scan(
     data: Annotated[NDArray[numpy.float32], dict(shape=(None,), order="C", device="cpu", writable=False)],
     n_columns: int,
     limit: float,
-    seen: FeatureSet,
+    seen: FeatureSet | None,
     n_threads: int,
 ) -> tuple[int, int, int, int, bool, float]: ...
 @overload
@@ -33,7 +33,7 @@ def scan(
     data: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)],
     n_columns: int,
     limit: float,
-    seen: FeatureSet,
+    seen: FeatureSet | None,
     n_threads: int,
 ) -> tuple[int, int, int, int, bool, float]: ...
 @overload
@@ -43,7 +43,7 @@ def scan(
     data: Annotated[NDArray[numpy.float32], dict(shape=(None,), order="C", device="cpu", writable=False)],
     n_columns: int,
     limit: float,
-    seen: FeatureSet,
+    seen: FeatureSet | None,
     n_threads: int,
 ) -> tuple[int, int, int, int, bool, float]: ...
 @overload
@@ -53,7 +53,7 @@ def scan(
     data: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)],
     n_columns: int,
     limit: float,
-    seen: FeatureSet,
+    seen: FeatureSet | None,
     n_threads: int,
 ) -> tuple[int, int, int, int, bool, float]: ...
 @overload

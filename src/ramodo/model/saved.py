@@ -179,7 +179,7 @@ class Saved:
             given = sp.csr_array((len(numbers), self.n_features))
             given.indptr = np.array(self.array("origin.indptr", "int64", 1))
             given.indices, given.data = self.array("origin.indices", "int64", 1), self._values("origin.data", 1)
-        rows, _ = open_block(given, name=prefix.removesuffix("."))
+        rows = open_block(given, name=prefix.removesuffix("."))
         fine = rows.n_rows == len(numbers) == (len(numbers) if n_references is None else n_references)
         require(fine and rows.n_features == self.n_features, f"{self._place} has references that do not fit")
         return Origin(rows, numbers)

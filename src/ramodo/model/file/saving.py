@@ -149,7 +149,7 @@ class Opened:
         return self.model_.transform(self._open(X), self.n_jobs)
 
     def _open(self, X: Any) -> Rows:
-        rows, _ = open_rows(X, n_threads=self.n_jobs)
+        rows = open_rows(X, n_threads=self.n_jobs)
         if rows.n_features != self.n_features_in_:
             raise DataError(f"X has {rows.n_features} features; allowed: the {self.n_features_in_} of the model.")
         return rows
