@@ -49,7 +49,7 @@ def cluster_of(n_workers: int) -> Iterator[Any]:
     options |= {} if IS_TINY else {"host": "127.0.0.1"}
     with (
         LocalCluster(n_workers=n_workers, memory_limit=0, **options) as cluster,
-        Client(cluster, set_as_default=False) as client,
+        Client(cluster, set_as_default=False, direct_to_workers=True) as client,
     ):
         yield client
 

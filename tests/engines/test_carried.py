@@ -2,16 +2,18 @@
 
 import gc
 import time
+import weakref
 from copy import deepcopy
 from dataclasses import replace
 from functools import partial
+from pickle import PickleBuffer
 
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from pieces import QUICK, array, blocks
+from distributed import Client, LocalCluster
+from pieces import array, blocks
 
-from examples import with_outliers
 from ramodo import REPEN
 from ramodo.engines import carried
 from ramodo.engines.opening import rows_of
@@ -45,19 +47,78 @@ def _large_model():
     return X, detector
 
 
-def test_a_model_stays_on_all_workers_until_it_is_forgotten_here(client):
-    X, detector = _large_model()
-    before, expected = _arrays_of(client), detector.outlier_scores_.tobytes()
-    assert np.asarray(detector.outlier_score(array(X, 2))).tobytes() == expected
+def test_an_array_stays_on_all_workers_until_it_is_forgotten_here(client):
+    values = _values()
+    part, n_sent = carried.share(client, PickleBuffer(values))
+    assert n_sent == values.nbytes
+    assert _totals(client, part) == [values.sum()] * 2
     client.amm.run_once()  # drops copies of results that no task waits for
-    first, second = (there - old for there, old in zip(_arrays_of(client), before, strict=True))
-    assert first == second
-    assert len(first) == 1
-    for _ in range(2):  # the last lazy collections keep what they need
-        small = REPEN(**QUICK).fit(with_outliers()[0])
-        small.outlier_score(array(with_outliers()[0], 2))
-    del detector
-    _eventually(lambda: not any(first & there for there in _arrays_of(client)))
+    assert all(part.name in there for there in _names(client))
+    again, n_sent = carried.share(client, PickleBuffer(values))
+    assert (again.name, n_sent) == (part.name, 0)
+    name = part.name
+    del part, again, values
+    _eventually(lambda: not any(name in there for there in _names(client)))
+
+
+def test_a_worker_that_lacks_an_array_is_sent_it(client):
+    values = _values()
+    part, _ = carried.share(client, PickleBuffer(values))
+    part._sent = None  # from now on no worker that has not used it has it
+    _eventually(lambda: not any(client.run(_was_sent, part.name).values()))
+    assert _totals(client, part) == [values.sum()] * 2
+
+
+@pytest.mark.parametrize("is_changed", [False, True])
+def test_a_worker_that_lacks_what_is_nowhere_says_so(client, is_changed):
+    values = _values(is_changed)
+    part, _ = carried.share(client, PickleBuffer(values))
+    unknown = carried.Carried(part.name if is_changed else "ramodo-0")
+    if is_changed:
+        part._sent = None
+        _eventually(lambda: not any(client.run(_was_sent, part.name).values()))
+        values[0] += 1
+    client.run(_be_patient, 0.3)
+    try:
+        with pytest.raises(RuntimeError, match="keep the detector until the scores are computed"):
+            _totals(client, unknown)
+    finally:
+        client.run(_be_patient, 60.0)
+
+
+def test_workers_in_this_process_do_not_keep_arrays_alive():
+    options = {"n_workers": 1, "threads_per_worker": 1, "processes": False, "dashboard_address": None}
+    with LocalCluster(**options) as cluster, Client(cluster, set_as_default=False) as own:
+        values = _values()
+        part, _ = carried.share(own, PickleBuffer(values))
+        assert _totals(own, part) == [values.sum()]
+        gone, name = weakref.ref(values), part.name
+        del values, part
+        _eventually(lambda: gone() is None and name not in carried._HERE)
+
+
+def _values(writeable=False):
+    values = np.random.default_rng(0).random(200_000)
+    values.flags.writeable = writeable
+    return values
+
+
+def _total(part):
+    return np.frombuffer(part.array(), dtype=np.float64).sum()
+
+
+def _totals(client, part):
+    """The sum of an array, on each worker."""
+    workers = client.scheduler_info(n_workers=-1)["workers"]
+    return client.gather([client.submit(_total, part, workers=[one], pure=False) for one in workers])
+
+
+def _was_sent(name, dask_worker):
+    return name in dask_worker.data
+
+
+def _be_patient(seconds):
+    carried._PATIENCE = seconds
 
 
 def test_scores_that_are_under_way_do_not_need_the_detector(client):
@@ -84,8 +145,8 @@ def _forgotten(detector):
     return copy
 
 
-def _arrays_of(client):
-    """The large arrays that each worker has."""
+def _names(client):
+    """Of the large arrays that each worker has."""
     return list(client.run(lambda: set(carried._HERE)).values())
 
 

@@ -35,7 +35,7 @@ def connected(cluster: str | None, quiet: bool) -> Iterator[None]:
     n = _n_workers(cluster)
     with (
         LocalCluster(n_workers=n, threads_per_worker=1, host="127.0.0.1", dashboard_address="127.0.0.1:0") as local,
-        Client(local) as client,
+        Client(local, direct_to_workers=True) as client,
     ):
         note(f"cluster of {n} processes, dashboard {client.dashboard_link}", quiet)
         yield

@@ -211,9 +211,11 @@ class SparseRows(Block):
 
     def stacked(self, others: Sequence[Block]) -> Block:
         parts = [self, *[other.as_sparse() for other in others]]
-        matrix = sp.vstack([part.to_csr() for part in parts], format="csr")
-        rows = SparseRows(np.ascontiguousarray(matrix.indptr, dtype=np.int64), matrix.indices, matrix.data, self.width)
-        return replace(rows, factors=_all_factors([self, *others]))
+        own = [slice(int(part.indptr[0]), int(part.indptr[-1])) for part in parts]
+        indptr = np.cumsum(np.concatenate([[0], *[np.diff(part.indptr) for part in parts]]), dtype=np.int64)
+        indices = np.concatenate([part.indices[entries] for part, entries in zip(parts, own, strict=True)])
+        data = np.concatenate([part.data[entries] for part, entries in zip(parts, own, strict=True)])
+        return SparseRows(indptr, indices, data, self.width, _all_factors([self, *others]))
 
     def matching(self, other: Block) -> Block:
         return other.as_sparse()
@@ -279,7 +281,7 @@ class SparseRows(Block):
         values = self.data[entries]
         indices = self.indices[entries]
         seen = _distinct(indices if values.all() else indices[values != 0], self.n_features)
-        return seen, float(np.abs(values).max(initial=0.0))
+        return seen, _largest(values)
 
     def features(self) -> Integers:
         return _distinct(self.indices[self.indptr[0] : self.indptr[-1]], self.n_features)
@@ -317,6 +319,11 @@ class MappedRows(SparseRows):
 
 _MARKED = 32
 """Features for each stored value up to which those that occur are marked, which is faster than to sort the values."""
+
+
+def _largest(values: npt.NDArray[Any]) -> float:
+    """The largest absolute value, without a copy of all."""
+    return float(max(values.max(initial=0.0), -values.min(initial=0.0)))
 
 
 def _distinct(indices: npt.NDArray[Any], n_features: int) -> Integers:
@@ -406,7 +413,7 @@ class DenseRows(Block):
         return np.concatenate([np.count_nonzero(block.values, axis=1) for block in self.blocks()])
 
     def features_and_largest(self) -> tuple[Integers, float]:
-        return np.flatnonzero(self.values.any(axis=0)), float(np.abs(self.values).max(initial=0.0))
+        return np.flatnonzero(self.values.any(axis=0)), _largest(self.values)
 
     def features(self) -> Integers:
         return np.arange(self.n_features)

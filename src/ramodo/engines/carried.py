@@ -1,24 +1,27 @@
 """Large arrays that every worker of a cluster has once: those of a model, for as long as the model is here.
 
-They are no results of tasks. Dask drops copies of those as soon as no task waits for them, and would send a model anew
-in each pass. A plugin of the workers carries each array instead: all workers get it when it is first needed, a worker
-that starts later before its first task, and all lose it when nobody here needs it any more.
+Tasks do not depend on them: Dask drops copies of what no task waits for, and would send a model anew in each pass. An
+array is sent to all workers when it is first needed, and a worker takes it out of what it was sent at the first task
+that uses it. A worker that has none, since it started later, asks for it, and gets it from here. All lose it when
+nobody here needs it any more.
 """
 
 from __future__ import annotations
 
+import asyncio
 import pickle
 import threading
+import time
 import weakref
 from collections import deque
 from collections.abc import Sequence
 from contextlib import suppress
-from hashlib import blake2b
 from typing import Any
 from uuid import uuid4
 
+import numpy as np
 from dask.delayed import Delayed
-from distributed import WorkerPlugin
+from distributed import get_worker
 from distributed.comm import CommClosedError
 
 from . import wire
@@ -29,122 +32,171 @@ _TRIES = 3
 _RECENT = 2
 """Lazy collections whose arrays stay though they are gone here: their tasks may be under way."""
 
+_COMPARED = 1 << 16
+"""Bytes of arrays that are compared at a time."""
+
+_TOPIC = "ramodo-asks"
+"""Under which workers ask for arrays."""
+
+_PATIENCE, _AGAIN = 60.0, 5.0
+"""Seconds that a worker waits for an array, and after which it asks again."""
+
 
 class Shared:
-    """An array that workers have, for as long as one of the arrays is here whose content it is."""
+    """An array that workers have, for as long as one of the arrays is here whose content it is.
 
-    def __init__(self, client: Any, content: str, payload: bytes) -> None:
-        self.content, self.functions = content, dict[str, Delayed]()
+    `digest` is its content's, of an array that may change later.
+    """
+
+    def __init__(self, client: Any, digest: str | None) -> None:
+        self.name, self.functions = f"ramodo-{uuid4().hex}", dict[str, Delayed]()
         """`functions`: what has this array in it, packed without it, by its content."""
-        self._owners: set[int] = set()
-        name = f"ramodo-{uuid4().hex}"
-        weakref.finalize(self, _withdraw, weakref.ref(client), name).atexit = False
-        _register(client, _Carrier(content, payload), name)
+        self._digest = digest
+        self._owners: dict[int, weakref.finalize[Any, Any]] = {}
+        weakref.finalize(self, _withdraw, weakref.ref(client), self.name).atexit = False
 
-    def is_of(self, array: Any) -> bool:
-        """Whether it was sent for that array."""
-        return id(array) in self._owners
+    def is_of(self, array: Any, digest: str | None) -> bool:
+        """Whether it was sent for that array, or for one of the same content."""
+        if digest is not None or self._digest is not None:
+            return digest == self._digest
+        return id(array) in self._owners or ((own := self.array()) is not None and _equal(own, array))
 
     def belongs_to(self, array: Any) -> None:
         """Keep this for as long as that array is here."""
-        if not self.is_of(array):
-            self._owners.add(id(array))
-            weakref.finalize(array, self.leaves, id(array)).atexit = False  # which keeps this until then
+        if id(array) not in self._owners:
+            self._owners[id(array)] = weakref.finalize(array, self.leaves, id(array))  # which keeps this until then
+            self._owners[id(array)].atexit = False
 
     def leaves(self, owner: int) -> None:
         """An array of that identity is gone, or has another content."""
-        self._owners.discard(owner)
+        kept = self._owners.pop(owner, None)
+        if kept is not None:
+            kept.detach()
+
+    def is_still(self, array: Any) -> bool:
+        """Whether one of the arrays has not changed since."""
+        return self._digest is None or wire.content_of(pickle.PickleBuffer(array).raw()) == self._digest
+
+    def array(self) -> Any:
+        """One of the arrays, or None."""
+        found = (kept.peek() for kept in list(self._owners.values()))
+        return next((one[0] for one in found if one is not None), None)
 
 
 class Carried:
     """What a task has of an array that its worker has."""
 
-    def __init__(self, content: str, shared: Shared | None = None) -> None:
-        self._content, self.shared = content, shared  # which must not go as long as there are tasks here
+    def __init__(self, name: str, shared: Shared | None = None, sent: Any = None) -> None:
+        self.name, self.shared, self._sent = name, shared, sent  # which must not go as long as there are tasks here
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return Carried, (self._content,)
+        return Carried, (self.name,)
 
     def array(self) -> Any:
         """The bytes of the array, in the process of a worker."""
-        return self._kept().array()
+        return _kept(self.name).array()
 
     def with_others(self, parcel: wire.Parcel, apart: Sequence[wire.Apart]) -> Any:
         """What is in a parcel, which this array is the first of; it stays opened for as long as the array is here."""
-        opened = self._kept().opened
+        opened = _kept(self.name).opened
         if parcel.content not in opened:
             opened[parcel.content] = parcel.opened(apart)
         return opened[parcel.content]
 
-    def _kept(self) -> _Kept:
-        with _LOCK:
-            kept = _HERE.get(self._content)
-        if kept is None:
-            raise RuntimeError(
-                "an array of a model was withdrawn from this worker before a task was done that needs it: keep the "
-                "detector until the scores are computed."
-            )
-        return kept
-
 
 _SENT: weakref.WeakKeyDictionary[Any, weakref.WeakValueDictionary[str, Shared]] = weakref.WeakKeyDictionary()
-"""What the workers of each client have, by its content."""
+"""What the workers of each client have, by its name."""
 
-_LAST: weakref.WeakKeyDictionary[Any, deque[list[Shared]]] = weakref.WeakKeyDictionary()
+_LAST: weakref.WeakKeyDictionary[Any, deque[list[Any]]] = weakref.WeakKeyDictionary()
 
 
-def share(client: Any, buffer: pickle.PickleBuffer) -> tuple[Shared, int]:
-    """An array that workers have from now on, and the bytes that were sent to each of them for it."""
-    there = _SENT.setdefault(client, weakref.WeakValueDictionary())
+def share(client: Any, buffer: pickle.PickleBuffer) -> tuple[Carried, int]:
+    """An array that workers have from now on, as tasks are given it, and the bytes sent to each worker for it."""
+    there = _sent_by(client)
     array: Any = memoryview(buffer).obj
-    one = next((one for one in there.values() if one.is_of(array)), None)
-    if one is None or array.flags.writeable:  # and may have changed since then
-        one = there.get(content_of(buffer.raw()))
-    n_sent = 0
+    digest = wire.content_of(buffer.raw()) if array.flags.writeable else None
+    one = next((one for one in list(there.values()) if one.is_of(array, digest)), None)
+    sent, n_sent = None, 0
     if one is None:
-        for other in there.values():
+        for other in list(there.values()):
             other.leaves(id(array))  # whose content it has no longer
-        payload, content = wire.narrowed(buffer), content_of(buffer.raw())
-        there[content] = one = Shared(client, content, payload)
-        n_sent = len(payload)
+        one, payload = Shared(client, digest), _payload(client, buffer)
+        sent, n_sent = _scatter(client, one.name, payload), wire.size_of(payload)
+        there[one.name] = one
     one.belongs_to(array)
-    return one, n_sent
+    return Carried(one.name, one, sent), n_sent
 
 
-def keep_for_a_while(client: Any, arrays: Sequence[Shared]) -> None:
+def keep_for_a_while(client: Any, carried: Sequence[Carried]) -> None:
     """Let workers have arrays that only a lazy collection needs: who persists it may forget the detector."""
-    _LAST.setdefault(client, deque(maxlen=_RECENT)).append(list(arrays))
+    kept = [(one, one.shared.array()) for one in carried if one.shared is not None]
+    _LAST.setdefault(client, deque(maxlen=_RECENT)).append(kept)
 
 
-def content_of(*parts: bytes | memoryview) -> str:
-    """A name for the content of bytes."""
-    found = blake2b(digest_size=16)
-    for part in parts:
-        found.update(len(part).to_bytes(8, "little"))
-        found.update(part)
-    return found.hexdigest()
+def _equal(first: Any, second: Any) -> bool:
+    """Whether two arrays have the same bytes; of different ones few are compared."""
+    a, b = (np.frombuffer(pickle.PickleBuffer(one).raw(), dtype=np.uint8) for one in (first, second))
+    return len(a) == len(b) and all(
+        np.array_equal(a[at : at + _COMPARED], b[at : at + _COMPARED]) for at in range(0, len(a), _COMPARED)
+    )
 
 
-def _register(client: Any, carrier: _Carrier, name: str) -> None:
+def _sent_by(client: Any) -> weakref.WeakValueDictionary[str, Shared]:
+    there = _SENT.get(client)
+    if there is None:
+        there = _SENT[client] = weakref.WeakValueDictionary()
+        mine = weakref.ref(client)
+        client.subscribe_topic(_TOPIC, lambda event: _answer(mine(), event))
+    return there
+
+
+def _payload(client: Any, buffer: pickle.PickleBuffer) -> Any:
+    """What is sent of an array: nothing that workers in this process would keep alive, and with it the array."""
+    payload = wire.narrowed(buffer)
+    is_view = not isinstance(payload, tuple)
+    return payload.copy() if is_view and client.scheduler.address.startswith("inproc") else payload
+
+
+def _scatter(client: Any, name: str, payload: Any) -> Any:
+    """Futures of an array: for as long as one is here, workers that have not used it yet need not ask."""
     for again in reversed(range(_TRIES)):
         try:
-            client.register_plugin(carrier, name=name)
-            return
-        except (CommClosedError, OSError):  # a worker died
-            if not again or client.status != "running":
+            return client.scatter({name: payload}, broadcast=True)
+        except (CommClosedError, OSError, ValueError) as error:  # a worker died
+            if not again or client.status != "running" or isinstance(error, TimeoutError):
                 raise
+    raise AssertionError  # unreachable
+
+
+def _answer(client: Any, event: tuple[float, tuple[str, str]]) -> None:
+    """Send an array to a worker that asks for it, if it is of this process; called in the client's loop."""
+    name, worker = event[1]
+    shared = _SENT[client].get(name) if client is not None else None
+    if shared is not None:
+        client.loop.add_callback(_send, client, shared, worker)
+
+
+async def _send(client: Any, shared: Shared, worker: str) -> None:
+    array = shared.array()
+    if array is None or not await asyncio.to_thread(shared.is_still, array):
+        return
+    payload = await asyncio.to_thread(_payload, client, pickle.PickleBuffer(array))
+    with suppress(CommClosedError, OSError, ValueError):  # it, or the cluster, is gone, or it asks again
+        sent = await client.scatter({shared.name: payload}, workers=[worker])
+        await asyncio.sleep(_AGAIN)  # by then it has taken it
+        del sent
 
 
 def _withdraw(client: weakref.ref[Any], name: str) -> None:
     """Take an array from the workers, without waiting for it: this may run wherever garbage is collected."""
     one = client()
     if one is not None and one.status == "running":
-        one.loop.add_callback(_unregister, one, name)
+        one.loop.add_callback(_forget_everywhere, one, name)
 
 
-async def _unregister(client: Any, name: str) -> None:
-    with suppress(CommClosedError, OSError, ValueError):  # the cluster, or the plugin with it, is gone
-        await client.unregister_worker_plugin(name)
+async def _forget_everywhere(client: Any, name: str) -> None:
+    with suppress(CommClosedError, OSError, ValueError):  # the cluster is gone
+        await client.run(_forget, name, on_error="ignore")
 
 
 # ---- in the process of a worker --------------------------------------------------------------------------------------
@@ -153,14 +205,15 @@ async def _unregister(client: Any, name: str) -> None:
 class _Kept:
     """An array as it came, and from its first use on as it is used; and what was opened with it, by its content."""
 
-    def __init__(self, payload: bytes) -> None:
-        self.n_carriers, self.opened = 0, dict[str, Any]()
-        self._payload, self._array, self._lock = payload, None, threading.Lock()
+    def __init__(self, payload: Any) -> None:
+        self.opened = dict[str, Any]()
+        self._payload, self._lock = payload, threading.Lock()
+        self._array: Any = None
 
     def array(self) -> Any:
         with self._lock:
             if self._array is None:
-                self._array, self._payload = wire.widened(self._payload), b""
+                self._array, self._payload = wire.widened(self._payload), None
         return self._array
 
 
@@ -168,20 +221,29 @@ _HERE: dict[str, _Kept] = {}
 _LOCK = threading.Lock()
 
 
-class _Carrier(WorkerPlugin):
-    """Brings an array to a worker; several workers of one process share it."""
-
-    def __init__(self, content: str, payload: bytes) -> None:
-        self._content, self._payload = content, payload
-
-    def setup(self, worker: Any) -> None:
+def _kept(name: str) -> _Kept:
+    """An array that this worker has, or asks for; called in a task."""
+    started, asked = time.monotonic(), 0.0
+    while True:
         with _LOCK:
-            _HERE.setdefault(self._content, _Kept(self._payload)).n_carriers += 1
-        self._payload = b""
+            if name in _HERE:
+                return _HERE[name]
+            worker = get_worker()
+            payload = worker.data.get(name)
+            if payload is not None:
+                return _HERE.setdefault(name, _Kept(payload))
+        waited = time.monotonic() - started
+        if waited > _PATIENCE:
+            raise RuntimeError(
+                "an array of a model was withdrawn from this worker before a task was done that needs it: keep the "
+                "detector until the scores are computed."
+            )
+        if waited >= asked:
+            worker.log_event(_TOPIC, (name, worker.address))
+            asked += _AGAIN
+        time.sleep(0.01)
 
-    def teardown(self, worker: Any) -> None:
-        with _LOCK:
-            kept = _HERE[self._content]
-            kept.n_carriers -= 1
-            if not kept.n_carriers:
-                del _HERE[self._content]
+
+def _forget(name: str) -> None:
+    with _LOCK:
+        _HERE.pop(name, None)

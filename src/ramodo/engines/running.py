@@ -25,7 +25,7 @@ from . import wire
 Done = Callable[[int, Any], None]
 """Called with the place of a task and its result, in whatever order they finish."""
 
-_AHEAD = 2
+_AHEAD = 4
 """Tasks under way for each thread of a worker: with more of them another worker would take some, and their blocks."""
 
 _LEAST = 4
@@ -181,14 +181,14 @@ class ClusterRunner:
         arrays, n_sent = [one for one, _ in found], sum(n for _, n in found)
         if is_lazy:
             carried.keep_for_a_while(self._client, arrays)
-        known = arrays[0].functions if arrays else {}
+        known = arrays[0].shared.functions if arrays and arrays[0].shared is not None else {}
         small = (buffer.raw() for buffer in buffers if not wire.is_large(buffer))
-        content = carried.content_of(body, *(one.content.encode() for one in arrays), *small)
+        content = wire.content_of(body, *(one.name.encode() for one in arrays), *small)
         if n_sent or content not in known:
             payload = wire.packed_apart(body, buffers)
             known[content] = self._held(payload, content)
             n_sent += len(payload)
-        return [known[content], *(carried.Carried(one.content, one) for one in arrays)], n_sent
+        return [known[content], *arrays], n_sent
 
     def _held(self, payload: bytes, content: str) -> Delayed:
         """As a task, whose payload the scheduler has: a worker that dies does not take the only copy with it."""

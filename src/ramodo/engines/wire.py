@@ -1,20 +1,23 @@
 """What travels between this process and workers, as bytes: exact to count, and narrow where that is cheap.
 
-Arrays are taken out of their pickle and stored by the significance of their bytes: first the lowest byte of each value,
-then the next. Where a run of those repeats itself (high bytes of differences between sorted features, exponents,
-counts) zlib shrinks it; where it does not, which a sample tells, it is left alone. Integers are stored as differences.
+Arrays are taken out of their pickle. Integers that mostly increase, such as sorted features, are stored as the gaps
+between them (native/gaps.hpp). Other values are stored by the significance of their bytes, first the lowest byte of
+each value, then the next, where zstd shrinks those by a quarter or more, as it does counts and 0/1 data.
 """
 
 from __future__ import annotations
 
 import pickle
 import threading
-import zlib
 from collections.abc import Sequence
+from hashlib import blake2b
 from typing import Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
+import zstandard
+
+from .. import kernels
 
 Bytes = npt.NDArray[np.uint8]
 
@@ -24,19 +27,23 @@ _SMALL = 1 << 10
 _LARGE = 1 << 20
 
 _SAMPLE = 1 << 14
-_WORTH = 0.8
-"""A run of bytes is compressed if a sample of it shrinks to less than this share."""
+_WORTH = 0.75
+"""Values are packed if so many of them shrink to less than this share: what is gained otherwise, the work costs."""
+
+_ALIGNED = 16
+
+_INTEGERS = ("i", "l", "q", "I", "L", "Q")
 
 
 def packed(value: Any) -> bytes:
     """`value` as bytes, for `unpacked`."""
     body, buffers = pickled(value)
-    return pickle.dumps((body, [_narrowed(buffer) for buffer in buffers]), 5)
+    return pickle.dumps((body, [narrowed(buffer) for buffer in buffers]), 5)
 
 
 def packed_apart(body: bytes, buffers: Sequence[pickle.PickleBuffer]) -> bytes:
     """What was pickled, without its large arrays, which others may share: those are packed apart, by `narrowed`."""
-    return pickle.dumps((body, [None if is_large(buffer) else _narrowed(buffer) for buffer in buffers]), 5)
+    return pickle.dumps((body, [None if is_large(buffer) else narrowed(buffer) for buffer in buffers]), 5)
 
 
 def is_large(buffer: pickle.PickleBuffer) -> bool:
@@ -44,14 +51,13 @@ def is_large(buffer: pickle.PickleBuffer) -> bool:
     return memoryview(buffer).nbytes >= _LARGE
 
 
-def narrowed(buffer: pickle.PickleBuffer) -> bytes:
-    """A large array as bytes, for `widened`."""
-    return pickle.dumps(_narrowed(buffer), 5)
-
-
-def widened(data: bytes) -> Any:
-    """The bytes of an array that `narrowed` was given."""
-    return _widened(pickle.loads(data))
+def content_of(*parts: bytes | memoryview) -> str:
+    """A name for the content of bytes."""
+    found = blake2b(digest_size=16)
+    for part in parts:
+        found.update(len(part).to_bytes(8, "little"))
+        found.update(part)
+    return found.hexdigest()
 
 
 def pickled(value: Any) -> tuple[bytes, list[pickle.PickleBuffer]]:
@@ -71,7 +77,7 @@ def unpacked(data: bytes, apart: Sequence[Any] = ()) -> Any:
     """What `packed` was given; arrays can be written to, but for those apart."""
     body, own = pickle.loads(data)
     others = iter(apart)
-    return pickle.loads(body, buffers=[next(others) if array is None else _widened(array) for array in own])
+    return pickle.loads(body, buffers=[next(others) if array is None else widened(array) for array in own])
 
 
 class Apart(Protocol):
@@ -113,39 +119,50 @@ def opened(parcels: Sequence[Any]) -> Any:
     return apart[0].with_others(parcel, apart) if apart else parcel.opened()
 
 
-def _narrowed(buffer: pickle.PickleBuffer) -> Any:
+def narrowed(buffer: pickle.PickleBuffer) -> Any:
+    """An array, for `widened`: its bytes; or their number, those of a value, and runs of bytes.
+
+    There is one run where they are gaps, and else one for each byte of a value.
+    """
     view = memoryview(buffer)
-    size, is_integer = view.itemsize, view.format in ("i", "l", "q", "I", "L", "Q")
-    raw = np.frombuffer(buffer.raw(), dtype=np.uint8)
+    raw, size = np.frombuffer(buffer.raw(), dtype=np.uint8), view.itemsize
     if len(raw) < _SMALL or size == 1:
-        return raw.tobytes()
-    if is_integer:
-        raw = _differences(raw.view(f"u{size}")).view(np.uint8)
-    planes = np.ascontiguousarray(raw.reshape(-1, size).T)
-    return size, is_integer, [_compressed(plane) for plane in planes]
+        return raw
+    gaps = kernels.write_gaps(raw.view(f"u{size}")) if view.format in _INTEGERS else None
+    if gaps is not None:
+        return len(raw), size, [_compressed(gaps)]
+    bytes_of = raw.reshape(-1, size).T
+    if sum(len(data) for _, data in map(_compressed, bytes_of[:, :_SAMPLE])) > _WORTH * raw[: size * _SAMPLE].nbytes:
+        return raw
+    return len(raw), size, [_compressed(run) for run in bytes_of]
 
 
-def _differences(values: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    """Each value less the one before it, modulo the size of the type."""
-    out = values.copy()
-    out[1:] -= values[:-1]
-    return out
+def size_of(array: Any) -> int:
+    """Bytes of what `narrowed` gave."""
+    return len(array) if isinstance(array, np.ndarray) else sum(len(run) for _, run in array[2])
 
 
-def _compressed(plane: Bytes) -> tuple[bool, bytes]:
-    sample = plane[:_SAMPLE].tobytes()
-    if len(zlib.compress(sample, 1)) > _WORTH * len(sample):
-        return False, plane.tobytes()
-    return True, zlib.compress(plane.tobytes(), 1)
+def _compressed(run: Bytes) -> tuple[bool, bytes | Bytes]:
+    run = np.ascontiguousarray(run)
+    found = zstandard.ZstdCompressor(level=1).compress(run.data)
+    return (True, found) if len(found) < len(run) else (False, run)
 
 
-def _widened(array: Any) -> Bytes | bytearray:
-    if isinstance(array, bytes):
-        return bytearray(array)
-    size, is_integer, planes = array
-    rows = [np.frombuffer(zlib.decompress(data) if is_packed else data, dtype=np.uint8) for is_packed, data in planes]
-    raw = np.ascontiguousarray(np.stack(rows, axis=1)).reshape(-1)
-    if is_integer:
-        values = raw.view(f"u{size}")
-        np.cumsum(values, out=values, dtype=values.dtype)
-    return raw
+def widened(array: Any) -> Bytes:
+    """The bytes of an array that `narrowed` was given, where a value of any size may begin."""
+    if isinstance(array, np.ndarray):
+        return array if array.ctypes.data % _ALIGNED == 0 else array.copy()
+    n_bytes, size, packed_runs = array
+    runs = [np.frombuffer(_decompressed(*run), dtype=np.uint8) for run in packed_runs]
+    if len(runs) == 1:
+        values = np.empty(n_bytes // size, dtype=f"u{size}")
+        kernels.read_gaps(runs[0], values)
+        return values.view(np.uint8)
+    out = np.empty((n_bytes // size, size), dtype=np.uint8)
+    for place, run in enumerate(runs):
+        out[:, place] = run
+    return out.reshape(-1)
+
+
+def _decompressed(is_compressed: bool, data: Any) -> Any:
+    return zstandard.ZstdDecompressor().decompress(data) if is_compressed else data
