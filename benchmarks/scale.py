@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -31,8 +32,10 @@ from .table import print_entries, print_table, reached, side_by_side
 
 N_FEATURES, LENGTH, N_SHARDS = sized(1_000_000, 2000), sized(100, 20), sized(8, 2)
 N_ROWS, MANY_ROWS = sized(100_000, 800), sized(1_000_000, 1600)
-REPEATS = sized(3, 1)
-SHORT_REPEATS = sized(9, 1)
+PARTITIONS = (2, 8)
+"""One for each worker, and many small ones."""
+REPEATS = sized(5, 1)
+SHORT_REPEATS = sized(15, 1)
 """Of what takes a tenth of a second."""
 
 SHAPES = (
@@ -57,7 +60,7 @@ def cluster_of(n_workers: int) -> Iterator[Any]:
 def main() -> None:
     rows: list[list[str]] = []
     with cluster_of(2) as two:
-        _against_threads(two, rows)
+        rows += [line for n in PARTITIONS for line in _against_threads(two, n)]
         with cluster_of(1) as one:
             _scaling(one, two, rows)
         model = _cost_model(two)
@@ -111,10 +114,11 @@ def _scaling(one: Any, two: Any, rows: list[list[str]]) -> None:
     )
 
 
-def _against_threads(client: Any, rows: list[list[str]]) -> None:
-    X = together(N_SHARDS, N_ROWS, N_FEATURES, LENGTH)
-    data = on_workers(client, N_SHARDS, N_ROWS, N_FEATURES, LENGTH)
-    detector = REPEN(random_state=0, n_jobs=2).fit(X)
+def _against_threads(client: Any, n_partitions: int) -> list[list[str]]:
+    """Each fit has a seed of its own: workers would know the model of another with the same."""
+    X = together(n_partitions, N_ROWS, N_FEATURES, LENGTH)
+    data = on_workers(client, n_partitions, N_ROWS, N_FEATURES, LENGTH)
+    detector, seeds_there, seeds_here = REPEN(random_state=0, n_jobs=2).fit(X), count(), count()
 
     def score_there() -> Any:
         with client.as_current():
@@ -125,25 +129,27 @@ def _against_threads(client: Any, rows: list[list[str]]) -> None:
 
     def fit_there() -> Any:
         with client.as_current():
-            return np.asarray(REPEN(random_state=0, n_jobs=2).fit(data).outlier_score(data))
+            return np.asarray(REPEN(random_state=next(seeds_there), n_jobs=2).fit(data).outlier_score(data))
 
     def fit_here() -> Any:
-        return REPEN(random_state=0, n_jobs=2).fit(X).outlier_score(X)
+        return REPEN(random_state=next(seeds_here), n_jobs=2).fit(X).outlier_score(X)
 
+    lines = []
     for what, there, here, limit, repeats in (
         ("score", score_there, score_here, 1.3, SHORT_REPEATS),
         ("fit and score", fit_there, fit_here, 1.6, REPEATS),
     ):
         assert there().tobytes() == here().tobytes()
         ours, threads, ratio = side_by_side(there, here, repeats)
-        rows.append(
+        lines.append(
             [
-                f"REPEN, {what} {N_ROWS:,} rows, 2 workers, the same bits",
+                f"REPEN, {what} {N_ROWS:,} rows in {n_partitions} partitions, 2 workers, the same bits",
                 f"{ours:.2f} s",
                 f"2 threads of one process {threads:.2f} s",
                 f"{ratio:.2f} x: {reached(ratio, limit, at_most=True)}",
             ]
         )
+    return lines
 
 
 def _moved(client: Any, what: str, make: Any, n_features: int, length: int) -> list[list[str]]:

@@ -125,7 +125,7 @@ static void score(int n_threads, const Data& data, Digest& digest) {
     });
     digest.add(scores);
     FeatureSet seen(x.n_columns, kRows * kEach);
-    const Scan found = scan_sparse(pool, x, 10.0, seen);
+    const Scan found = scan_sparse(pool, x, 10.0, &seen);
     must(found.ordered && found.bad_row < 0 && found.outside_row < 0, "the scan found what is not there");
     digest.add(seen.sorted());
 }
