@@ -36,7 +36,13 @@ private:
 };
 
 constexpr int kRestart = 16, kLarge = 17;     // more zeros than gaps of the usual size have
-constexpr int kSizes = 65;                    // of integers, by their length in bits; one more for those that restart
+constexpr int kSizes = 130;                   // of integers, each of which is half as large again; and of those that restart
+
+// The size of the integer before: its length in bits, and the bit after the highest.
+inline int size_of(uint64_t before) {
+    const int length = bit_length(before);
+    return 2 * length + (length > 1 ? static_cast<int>(before >> (length - 2) & 1) : 0);
+}
 
 class GapWriter {
 public:
@@ -46,7 +52,7 @@ public:
         uint64_t before = ~uint64_t{0};       // so that the first gap is the first integer
         for (int64_t i = 0; i < n; ++i) {
             const uint64_t value = load_once(values + i);
-            if (i == 0 || value > before) put(sizes_[i == 0 ? 0 : bit_length(before)], value - before - 1);
+            if (i == 0 || value > before) put(sizes_[i == 0 ? 0 : size_of(before)], value - before - 1);
             else {
                 bits(uint64_t{1} << kRestart, kRestart + 1);
                 put(sizes_[kSizes], value);
@@ -105,7 +111,7 @@ public:
     void read(U* values, int64_t n) {
         uint64_t before = ~uint64_t{0};
         for (int64_t i = 0; i < n; ++i) {
-            const int size = i == 0 ? 0 : bit_length(before);
+            const int size = i == 0 ? 0 : size_of(before);
             const int zeros = leading();
             before = zeros == kRestart ? get(sizes_[kSizes], leading()) : before + 1 + get(sizes_[size], zeros);
             values[i] = static_cast<U>(before);

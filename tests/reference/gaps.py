@@ -23,11 +23,16 @@ def gaps_as_bits(values):
         if before is None:
             found.append(_coded(value, sizes.setdefault(0, Sizes())))
         elif value > before:
-            found.append(_coded(value - before - 1, sizes.setdefault(before.bit_length(), Sizes())))
+            found.append(_coded(value - before - 1, sizes.setdefault(_size_of(before), Sizes())))
         else:
             found.append("0" * RESTART + "1" + _coded(value, sizes.setdefault("restart", Sizes())))
         before = value
     return "".join(found)
+
+
+def _size_of(before):
+    """Its length in bits, and the bit after the highest; 0 is also the size before the first."""
+    return 0 if before == 0 else (before.bit_length(), f"{before:b}0"[1])
 
 
 def _coded(gap, size):

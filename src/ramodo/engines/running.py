@@ -16,6 +16,7 @@ from concurrent.futures import CancelledError
 from contextlib import contextmanager
 from itertools import islice
 from typing import Any, ClassVar, Protocol
+from uuid import uuid4
 
 import dask
 from dask.delayed import Delayed, delayed
@@ -26,7 +27,7 @@ Done = Callable[[int, Any], None]
 """Called with the place of a task and its result, in whatever order they finish."""
 
 _AHEAD = 4
-"""Tasks under way for each thread of a worker: with more of them another worker would take some, and their blocks."""
+"""Tasks under way for each thread of a worker."""
 
 _LEAST = 4
 """Threads to reckon with at least, where tasks may run anywhere."""
@@ -38,6 +39,17 @@ _KEPT_HERE = "1 GiB"
 
 _FRESH = 5.0
 """Seconds for which the list of workers is taken to be right."""
+
+
+_STAYS = "split-stage"
+"""The kind of tasks that Dask's work stealing leaves where they are: it goes by names, and has no other way."""
+
+
+def staying(function: Callable[..., Any], *given: Any) -> Delayed:
+    """A task that runs where its block is. Dask reckons with half a second for tasks that it does not know yet, and
+    would rather send their blocks around.
+    """
+    return delayed(function, pure=False)(*given, dask_key_name=f"{_STAYS}-{uuid4().hex}")
 
 
 class ClusterError(RuntimeError, OSError):
@@ -155,10 +167,7 @@ class ClusterRunner:
         return defaultdict(lambda: 1, {**there, "": max(_LEAST, sum(there.values()))})
 
     def _homes(self, tasks: Sequence[Delayed]) -> list[str]:
-        """The worker that has the block of each task, or else an empty string.
-
-        Dask reckons with half a second for tasks that it does not know yet, and would rather send blocks around.
-        """
+        """The worker that has the block of each task, or else an empty string."""
         from distributed import futures_of
 
         needed = [futures_of(task) for task in tasks]

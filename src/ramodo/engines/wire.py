@@ -2,7 +2,7 @@
 
 Arrays are taken out of their pickle. Integers that mostly increase, such as sorted features, are stored as the gaps
 between them (native/gaps.hpp). Other values are stored by the significance of their bytes, first the lowest byte of
-each value, then the next, where zstd shrinks those by a quarter or more, as it does counts and 0/1 data.
+each value, then the next, where zstd shrinks those: exponents, counts, and ones.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ _SMALL = 1 << 10
 _LARGE = 1 << 20
 
 _SAMPLE = 1 << 14
-_WORTH = 0.75
-"""Values are packed if so many of them shrink to less than this share: what is gained otherwise, the work costs."""
+_WORTH, _WORTH_IF_LARGE = 0.9, 0.75
+"""Values are packed if so many of them shrink to less than this share; of large arrays that takes long."""
 
 _ALIGNED = 16
 
@@ -131,8 +131,8 @@ def narrowed(buffer: pickle.PickleBuffer) -> Any:
     gaps = kernels.write_gaps(raw.view(f"u{size}")) if view.format in _INTEGERS else None
     if gaps is not None:
         return len(raw), size, [_compressed(gaps)]
-    bytes_of = raw.reshape(-1, size).T
-    if sum(len(data) for _, data in map(_compressed, bytes_of[:, :_SAMPLE])) > _WORTH * raw[: size * _SAMPLE].nbytes:
+    bytes_of, worth = raw.reshape(-1, size).T, _WORTH_IF_LARGE if is_large(buffer) else _WORTH
+    if sum(len(data) for _, data in map(_compressed, bytes_of[:, :_SAMPLE])) > worth * len(raw[: size * _SAMPLE]):
         return raw
     return len(raw), size, [_compressed(run) for run in bytes_of]
 
