@@ -46,14 +46,16 @@ inline int size_of(uint64_t before) {
 
 class GapWriter {
 public:
-    // Whether all of them were written, in at most `limit` bytes.
+    // Whether all of them were written, in at most `limit` bytes; not where one in eight does not increase.
     template <class U>
     bool write(const U* values, int64_t n, size_t limit) {
+        int64_t restarts = 0;
         uint64_t before = ~uint64_t{0};       // so that the first gap is the first integer
         for (int64_t i = 0; i < n; ++i) {
             const uint64_t value = load_once(values + i);
             if (i == 0 || value > before) put(sizes_[i == 0 ? 0 : size_of(before)], value - before - 1);
             else {
+                if (8 * ++restarts > n) return false;
                 bits(uint64_t{1} << kRestart, kRestart + 1);
                 put(sizes_[kSizes], value);
             }

@@ -24,7 +24,7 @@ static void read_gaps(const Array<uint8_t>& bytes, const Out<U>& out) {
 
 template <class U>
 static void bind(nb::module_& m) {
-    m.def("write_gaps", &write_gaps<U>, "values"_a.noconvert(), "bytes, or None where those would be more than the integers have");
+    m.def("write_gaps", &write_gaps<U>, "values"_a.noconvert(), "bytes, or None where integers do not mostly increase");
     m.def("read_gaps", &read_gaps<U>, "bytes"_a.noconvert(), "out"_a.noconvert());
 }
 

@@ -27,8 +27,11 @@ _SMALL = 1 << 10
 _LARGE = 1 << 20
 
 _SAMPLE = 1 << 14
-_WORTH, _WORTH_IF_LARGE = 0.9, 0.75
-"""Values are packed if so many of them shrink to less than this share; of large arrays that takes long."""
+_WORTH = 0.9
+"""Values are packed if so many of them shrink to less than this share."""
+
+_HUGE, _WORTH_IF_HUGE = 1 << 24, 0.75
+"""Bytes of arrays whose packing would be felt, and the share that they have to shrink to."""
 
 _ALIGNED = 16
 
@@ -131,7 +134,7 @@ def narrowed(buffer: pickle.PickleBuffer) -> Any:
     gaps = kernels.write_gaps(raw.view(f"u{size}")) if view.format in _INTEGERS else None
     if gaps is not None:
         return len(raw), size, [_compressed(gaps)]
-    bytes_of, worth = raw.reshape(-1, size).T, _WORTH_IF_LARGE if is_large(buffer) else _WORTH
+    bytes_of, worth = raw.reshape(-1, size).T, _WORTH_IF_HUGE if len(raw) > _HUGE else _WORTH
     if sum(len(data) for _, data in map(_compressed, bytes_of[:, :_SAMPLE])) > worth * len(raw[: size * _SAMPLE]):
         return raw
     return len(raw), size, [_compressed(run) for run in bytes_of]

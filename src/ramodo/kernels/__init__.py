@@ -102,7 +102,7 @@ def read_svmlight(text: npt.NDArray[np.uint8], n_threads: int) -> tuple[Any, ...
 
 
 def write_gaps(values: npt.NDArray[np.unsignedinteger[Any]]) -> npt.NDArray[np.uint8] | None:
-    """The gaps between integers, as bytes for `read_gaps`; None where those would be more than the integers have."""
+    """The gaps between integers, as bytes for `read_gaps`; None where they do not mostly increase."""
     with Room(f"the gaps between {len(values):,} integers", _FEWER_AT_A_TIME):
         found: Any = _native.write_gaps(values)
     return found

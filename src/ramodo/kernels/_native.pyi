@@ -714,7 +714,7 @@ def write_gaps(
 def write_gaps(
     values: Annotated[NDArray[numpy.uint64], dict(shape=(None,), order="C", device="cpu", writable=False)],
 ) -> object:
-    """bytes, or None where those would be more than the integers have"""
+    """bytes, or None where integers do not mostly increase"""
 
 @overload
 def read_gaps(
