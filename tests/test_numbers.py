@@ -152,6 +152,7 @@ def test_the_pages_that_hold_tables_hold_them():
         "labels",
         "logs",
         "moved",
+        "packing",
         "rankings",
         "scale",
         "views",
