@@ -33,7 +33,8 @@ def _check(rows, dense, columns, n_features, stored, width, n_threads=1):
     expected = forward(dense, weights)
     assert (expected > 0).any()
     assert (expected == 0).any()
-    np.testing.assert_allclose(found, expected, rtol=1e-5, atol=1e-5)
+    # sums in single precision of terms that cancel, in an order that differs between builds
+    np.testing.assert_allclose(found, expected, rtol=1e-5, atol=max(1e-5, 1e-6 * expected.max()))
 
 
 @widths
