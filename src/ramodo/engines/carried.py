@@ -16,11 +16,10 @@ import weakref
 from collections import deque
 from collections.abc import Sequence
 from contextlib import suppress
-from typing import Any
+from typing import Any, NamedTuple
 from uuid import uuid4
 
 import numpy as np
-from dask.delayed import Delayed
 from distributed import get_worker
 from distributed.comm import CommClosedError
 
@@ -49,9 +48,7 @@ class Shared:
     """
 
     def __init__(self, client: Any, digest: str | None) -> None:
-        self.name, self.functions = f"ramodo-{uuid4().hex}", dict[str, Delayed]()
-        """`functions`: what has this array in it, packed without it, by its content."""
-        self._digest = digest
+        self.name, self._digest = f"ramodo-{uuid4().hex}", digest
         self._owners: dict[int, weakref.finalize[Any, Any]] = {}
         weakref.finalize(self, _withdraw, weakref.ref(client), self.name).atexit = False
 
@@ -97,15 +94,31 @@ class Carried:
         return _kept(self.name).array()
 
     def with_others(self, parcel: wire.Parcel, apart: Sequence[wire.Apart]) -> Any:
-        """What is in a parcel, which this array is the first of; it stays opened for as long as the array is here."""
-        opened = _kept(self.name).opened
-        if parcel.content not in opened:
-            opened[parcel.content] = parcel.opened(apart)
-        return opened[parcel.content]
+        """What is in a parcel with these arrays; it stays opened for as long as all of them are here."""
+        if parcel.content not in _OPENED:
+            _OPENED[parcel.content] = Using(frozenset(one.name for one in apart), parcel.opened(apart))
+        return _OPENED[parcel.content].value
+
+
+class Using(NamedTuple):
+    """Something that has arrays in it, and their names."""
+
+    names: frozenset[str]
+    value: Any
+
+
+def _without(name: str, held: dict[str, Using]) -> None:
+    """Drop what has an array in it."""
+    for content, one in list(held.items()):
+        if name in one.names:
+            held.pop(content, None)
 
 
 _SENT: weakref.WeakKeyDictionary[Any, weakref.WeakValueDictionary[str, Shared]] = weakref.WeakKeyDictionary()
 """What the workers of each client have, by its name."""
+
+_FUNCTIONS: weakref.WeakKeyDictionary[Any, dict[str, Using]] = weakref.WeakKeyDictionary()
+"""What was packed without its arrays, as tasks that workers hold, by its content."""
 
 _LAST: weakref.WeakKeyDictionary[Any, deque[list[Any]]] = weakref.WeakKeyDictionary()
 
@@ -125,6 +138,11 @@ def share(client: Any, buffer: pickle.PickleBuffer) -> tuple[Carried, int]:
         there[one.name] = one
     one.belongs_to(array)
     return Carried(one.name, one, sent), n_sent
+
+
+def functions_of(client: Any) -> dict[str, Using]:
+    """What workers hold that has arrays in it, by its content, for as long as they have all of the arrays."""
+    return _FUNCTIONS.setdefault(client, {})
 
 
 def keep_for_a_while(client: Any, carried: Sequence[Carried]) -> None:
@@ -190,8 +208,10 @@ async def _send(client: Any, shared: Shared, worker: str) -> None:
 def _withdraw(client: weakref.ref[Any], name: str) -> None:
     """Take an array from the workers, without waiting for it: this may run wherever garbage is collected."""
     one = client()
-    if one is not None and one.status == "running":
-        one.loop.add_callback(_forget_everywhere, one, name)
+    if one is not None:
+        _without(name, functions_of(one))
+        if one.status == "running":
+            one.loop.add_callback(_forget_everywhere, one, name)
 
 
 async def _forget_everywhere(client: Any, name: str) -> None:
@@ -203,10 +223,9 @@ async def _forget_everywhere(client: Any, name: str) -> None:
 
 
 class _Kept:
-    """An array as it came, and from its first use on as it is used; and what was opened with it, by its content."""
+    """An array as it came, and from its first use on as it is used."""
 
     def __init__(self, payload: Any) -> None:
-        self.opened = dict[str, Any]()
         self._payload, self._lock = payload, threading.Lock()
         self._array: Any = None
 
@@ -218,6 +237,8 @@ class _Kept:
 
 
 _HERE: dict[str, _Kept] = {}
+_OPENED: dict[str, Using] = {}
+"""What was opened with arrays, by its content."""
 _LOCK = threading.Lock()
 
 
@@ -247,3 +268,4 @@ def _kept(name: str) -> _Kept:
 def _forget(name: str) -> None:
     with _LOCK:
         _HERE.pop(name, None)
+        _without(name, _OPENED)

@@ -27,7 +27,7 @@ from ..data.rows import Doubles, Facts, Integers, Rows, Show
 from ..formats.format import How
 from . import tables, wire
 from .partitions import Form, Partition, Seen, block_of, look
-from .running import Runner, current_runner, staying
+from .running import Runner, current_runner, task_on
 
 T = TypeVar("T")
 
@@ -244,7 +244,7 @@ class DaskRows(Rows):
         """What each call returns of its partition, in order."""
         sources = self._sources
         pairs = zip(parts, calls, strict=True)
-        tasks = [staying(_answer, len(call), *call, *sources[part]) for part, call in pairs]
+        tasks = [task_on(sources[part][0], _answer, len(call), *call, *sources[part]) for part, call in pairs]
         return self._unpacked(kind, tasks, [self.sizes[part] for part in parts], show)
 
     def _unpacked(self, kind: str, tasks: Sequence[Delayed], sizes: Sequence[int], show: Show | None) -> list[Any]:
@@ -293,7 +293,7 @@ class DaskRows(Rows):
 
     def _look(self, form: Form) -> list[Seen]:
         held = self._hold(form)
-        tasks = [staying(_look, part.source, part.place, *held) for part in self.partitions]
+        tasks = [task_on(part.source, _look, part.source, part.place, *held) for part in self.partitions]
         return self._unpacked("looks", tasks, [1] * len(tasks), self._show_look)
 
     @cached_property
@@ -303,7 +303,7 @@ class DaskRows(Rows):
         sources = [(part.source, part.place, *held) for part in self.partitions]
         if self._is_known or self.n_bytes > self._runner.room():
             return sources
-        kept = self._runner.keep([staying(_block, *source) for source in sources])
+        kept = self._runner.keep([task_on(source[0], _block, *source) for source in sources])
         return [(block,) for block in kept]
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Sequence
 from typing import Any
 
@@ -12,6 +11,7 @@ from dask.delayed import Delayed, delayed
 from ..data.opening import DataError
 from .dask import DaskRows
 from .partitions import Form, Partition
+from .running import is_held
 
 
 def rows_of(X: Any, n_features: int = 0, names: Sequence[str] | None = None) -> DaskRows:
@@ -33,7 +33,7 @@ def partitions_of(X: Any) -> list[Partition]:
     if is_array(X):
         return _of_array(X)
     if is_frame(X):
-        parts = X.to_delayed(optimize_graph=not _is_held(X))
+        parts = X.to_delayed(optimize_graph=not is_held(X))  # which would forget what they hold, and they then drop it
         return [Partition(one, f"partition {i} of X") for i, one in enumerate(parts)]
     raise DataError(
         f"X is a {type(X).__module__}.{type(X).__name__}; allowed of Dask: an array of two dimensions, a data frame, "
@@ -57,17 +57,8 @@ def _of_array(X: Any) -> list[Partition]:
     if X.numblocks[1] > 1:
         X = X.rechunk({1: -1})
     sizes = [None if np.isnan(size) else int(size) for size in X.chunks[0]]
-    blocks = X.to_delayed(optimize_graph=not _is_held(X)).ravel()
+    blocks = X.to_delayed(optimize_graph=not is_held(X)).ravel()
     return [Partition(b, f"partition {i} of X", n) for i, (b, n) in enumerate(zip(blocks, sizes, strict=True))]
-
-
-def _is_held(X: Any) -> bool:
-    """Whether workers hold some of it, which a graph that is optimised forgets, and they then drop."""
-    if "distributed" not in sys.modules:
-        return False
-    from distributed import futures_of
-
-    return bool(futures_of(X))
 
 
 def _as_delayed(one: Any) -> Any:

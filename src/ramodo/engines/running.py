@@ -45,11 +45,21 @@ _STAYS = "split-stage"
 """The kind of tasks that Dask's work stealing leaves where they are: it goes by names, and has no other way."""
 
 
-def staying(function: Callable[..., Any], *given: Any) -> Delayed:
-    """A task that runs where its block is. Dask reckons with half a second for tasks that it does not know yet, and
-    would rather send their blocks around.
+def is_held(source: Any) -> bool:
+    """Whether workers hold it, or some of it."""
+    if "distributed" not in sys.modules:
+        return False
+    from distributed import futures_of
+
+    return bool(futures_of(source))
+
+
+def task_on(source: Any, function: Callable[..., Any], *given: Any) -> Delayed:
+    """A task of what makes a block. Where a worker holds that, it runs there: Dask reckons with half a second for tasks
+    that it does not know yet, and would rather send blocks around.
     """
-    return delayed(function, pure=False)(*given, dask_key_name=f"{_STAYS}-{uuid4().hex}")
+    named = {"dask_key_name": f"{_STAYS}-{uuid4().hex}"} if is_held(source) else {}
+    return delayed(function, pure=False)(*given, **named)
 
 
 class ClusterError(RuntimeError, OSError):
@@ -181,6 +191,15 @@ class ClusterRunner:
             load[homes[-1]] += 1
         return homes
 
+    def _spread(self, homes: Sequence[str]) -> list[str]:
+        """The same, where tasks that may run anywhere are shared out by threads: what they leave stays there."""
+        load, found, workers = Counter(homes), list(homes), self._look_for_workers()
+        for place, home in enumerate(homes):
+            if not home and workers:
+                found[place] = min(workers, key=lambda one: load[one] / workers[one]["nthreads"])
+                load[found[place]] += 1
+        return found
+
     def hold(self, value: Any, is_lazy: bool = False) -> tuple[list[Any], int]:
         from . import carried
 
@@ -190,14 +209,14 @@ class ClusterRunner:
         arrays, n_sent = [one for one, _ in found], sum(n for _, n in found)
         if is_lazy:
             carried.keep_for_a_while(self._client, arrays)
-        known = arrays[0].shared.functions if arrays and arrays[0].shared is not None else {}
+        known = carried.functions_of(self._client) if arrays else {}
         small = (buffer.raw() for buffer in buffers if not wire.is_large(buffer))
         content = wire.content_of(body, *(one.name.encode() for one in arrays), *small)
-        if n_sent or content not in known:
+        if content not in known:
             payload = wire.packed_apart(body, buffers)
-            known[content] = self._held(payload, content)
+            known[content] = carried.Using(frozenset(one.name for one in arrays), self._held(payload, content))
             n_sent += len(payload)
-        return [known[content], *arrays], n_sent
+        return [known[content].value, *arrays], n_sent
 
     def _held(self, payload: bytes, content: str) -> Delayed:
         """As a task, whose payload the scheduler has: a worker that dies does not take the only copy with it."""
@@ -208,7 +227,7 @@ class ClusterRunner:
 
         kept: dict[int, Delayed] = {}
         with self._losses_explained(), dask.config.set({"distributed.admin.large-graph-warning-threshold": "1 TB"}):
-            by_home, threads = _by_home(self._homes(tasks)), self._threads()
+            by_home, threads = _by_home(self._spread(self._homes(tasks))), self._threads()
             while any(by_home.values()):
                 for home, places in by_home.items():
                     some = [

@@ -86,6 +86,8 @@ def unpacked(data: bytes, apart: Sequence[Any] = ()) -> Any:
 class Apart(Protocol):
     """An array that was packed apart."""
 
+    name: str
+
     def array(self) -> Any:
         """Its bytes."""
 
