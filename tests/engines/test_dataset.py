@@ -52,6 +52,16 @@ def test_files_of_sparse_rows(X, files, client, suffix):
     assert there.explain(rows, rows=[7, 100]).to_dict() == here.explain(X, rows=[7, 100]).to_dict()
 
 
+def test_workers_keep_as_many_files_each(X, files, client):
+    detector = REPEN(**QUICK).fit(rows := open_dataset(f"{files}/*.rows"))
+    kept = [client.who_has(one) for (one,) in rows._sources]
+    homes = [holders[0] for of_one in kept for holders in of_one.values()]
+    assert len(homes) == len(rows.partitions)
+    counts = [homes.count(one) for one in client.scheduler_info(n_workers=-1)["workers"]]
+    assert max(counts) - min(counts) <= 1
+    assert detector.outlier_scores_.tobytes() == REPEN(**QUICK).fit(X).outlier_scores_.tobytes()
+
+
 def test_consensus_on_files(X, files, client):
     here = Consensus(random_state=0).fit(X)
     there = Consensus(random_state=0).fit(open_dataset(f"file://{files}/part-*.rows"))
