@@ -11,7 +11,7 @@ from pickle import PickleBuffer
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from distributed import Client, LocalCluster
+from distributed import Client, LocalCluster, wait
 from pieces import array, blocks
 
 from ramodo import REPEN
@@ -136,7 +136,10 @@ def _total(part):
 def _totals(client, part):
     """The sum of an array, on each worker."""
     workers = client.scheduler_info(n_workers=-1)["workers"]
-    return client.gather([client.submit(_total, part, workers=[one], pure=False) for one in workers])
+    futures = [client.submit(_total, part, workers=[one], pure=False) for one in workers]
+    with client.as_current():
+        wait(futures)
+    return client.gather(futures)
 
 
 def _was_sent(name, dask_worker):
