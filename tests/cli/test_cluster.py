@@ -8,6 +8,7 @@ import sys
 
 import numpy as np
 import pytest
+from distributed import LocalCluster
 
 from examples import with_outliers
 from made_files import write_svmlight, write_visits
@@ -47,6 +48,36 @@ def test_detect_gives_the_same(run, ok, address, parts, tmp_path, method):
     scored = tmp_path / "scored.csv"
     assert run("score", tmp_path / "a.ramodo", parts, "-o", scored, "--cluster", address).code == 0
     assert scored.read_bytes() == here.read_bytes()
+
+
+def test_a_glob_need_not_tell_the_format(ok, address, parts, tmp_path):
+    glob = parts.replace("*.svm", "*")
+    for name, data in (("told", parts), ("untold", glob)):
+        ok(
+            "detect",
+            data,
+            *REPEN,
+            "-o",
+            tmp_path / f"{name}.csv",
+            "-m",
+            tmp_path / "a.ramodo",
+            "--cluster",
+            address,
+            "-q",
+        )
+    ok("score", tmp_path / "a.ramodo", glob, "-o", tmp_path / "scored.csv", "--cluster", address, "-q")
+    assert {(tmp_path / f"{name}.csv").read_bytes() for name in ("told", "untold", "scored")} == {
+        (tmp_path / "told.csv").read_bytes()
+    }
+
+
+def test_a_scheduler_without_workers_is_said(run, parts, monkeypatch):
+    monkeypatch.setattr("ramodo.cli.cluster._PATIENCE", 0.5)
+    options = {"n_workers": 0, "processes": False, "host": "127.0.0.1", "protocol": "tcp", "dashboard_address": None}
+    with LocalCluster(**options) as cluster:
+        done = run("detect", parts, "--cluster", cluster.scheduler_address)
+    assert done.code == 3
+    assert "the Dask scheduler there has had no workers for 0.5 seconds; start some" in done.err
 
 
 def test_tables_with_ids(ok, address, tmp_path):

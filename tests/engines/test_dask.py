@@ -74,6 +74,8 @@ def test_labels_on_a_cluster(X, client):
     known = {"labels": labels, "labeled_outliers": with_outliers(1)[0][-4:]}
     here, there = REPEN(**QUICK).fit(X, **known), REPEN(**QUICK).fit(array(X, 3), **known)
     same(there, here)
+    elsewhere = known | {"labeled_outliers": array(known["labeled_outliers"], 2)}
+    same(REPEN(**QUICK).fit(array(X, 3), **elsewhere), here)
     with_labels = there.diagnose(array(X, 3), labels=labels).to_dict()
     assert with_labels == here.diagnose(X, labels=labels).to_dict()
 

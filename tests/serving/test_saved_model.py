@@ -12,7 +12,8 @@ from fitted_models import Fitted, command
 from examples import with_outliers
 from ramodo import Consensus
 from ramodo.data.opening import DataError
-from ramodo.formats import FormatError
+from ramodo.datasets import make_access_log
+from ramodo.formats import FormatError, accesslog
 from ramodo.options import OptionError
 from ramodo.serving import SavedModel
 
@@ -168,8 +169,74 @@ def test_a_model_of_python_takes_records_by_its_names(tmp_path):
     assert scores_of(sparse.score_rows([{}])) == detector.outlier_score(sp.csr_array((1, X.shape[1]))).tolist()
 
 
+@pytest.fixture
+def users(tmp_path):
+    """A model of JSON lines with columns within a column, and gaps that are filled."""
+    rng = np.random.default_rng(0)
+    rows = [
+        {"price": float(rng.integers(9)), "user": {"age": int(rng.integers(70)), "city": ["Ulm", "Bonn"][i % 2]}}
+        for i in range(60)
+    ]
+    del rows[3]["price"], rows[4]["user"]["city"], rows[5]["user"]
+    data = tmp_path / "users.jsonl"
+    data.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    return Fitted.made(data, rows, "--missing", "indicator")
+
+
+def test_a_row_without_an_entry_is_scored_alone_as_in_company(users):
+    model = SavedModel(users.model)
+    assert scores_of(model.score_rows(users.rows)) == users.scores
+    assert [model.score_rows([row])[0]["score"] for row in users.rows] == users.scores
+
+
+def test_columns_within_a_column(users):
+    model = SavedModel(users.model)
+    within = pa.Table.from_pylist(users.rows)
+    for batch in (within, within.to_batches()[0], within.flatten()):
+        assert model.score(batch).column("score").to_pylist() == users.scores
+    flat = [{"price": 1.0, "user.age": 7, "user.city": "Ulm"}, {"price": 1.0, "user": {"age": 7, "city": "Ulm"}}]
+    assert len({answer["score"] for answer in model.score_rows(flat)}) == 1
+
+
+def test_requests_of_a_web_server_are_records(tmp_path):
+    lines = make_access_log(60, 2, random_state=0).lines
+    (tmp_path / "access.log").write_text("\n".join(lines) + "\n")
+    rows = [accesslog.parse(line)._asdict() for line in lines]
+    made = Fitted.made(
+        tmp_path / "access.log", [{**row, "time": row["time"].isoformat()} for row in rows], "--format", "accesslog"
+    )
+    model = SavedModel(made.model)
+    assert scores_of(model.score_rows(made.rows)) == made.scores
+    assert model.score_rows(made.rows[:1])[0]["score"] == made.scores[0]
+    assert model.score(pa.Table.from_pylist(rows)).column("score").to_pylist() == made.scores
+
+
+def test_halves_of_characters_are_no_characters(fitted):
+    visits = fitted.visits.rows[0]
+    answers = SavedModel(fitted.visits.model).score_rows(
+        [{**visits, "country": "X\ud800"}, {**visits, "country": "X?"}]
+    )
+    assert len(set(scores_of(answers))) == 1
+
+
+def test_a_row_of_unknown_names_is_refused(tmp_path):
+    """It would look like a row without anything, which is as ordinary as can be."""
+    X, _ = with_outliers()
+    detector = Consensus(random_state=0).fit(sp.csr_array(X))
+    detector.feature_names_in_ = np.array([f"gene{i}" for i in range(X.shape[1])], dtype=object)
+    detector.source_ = {"format": "h5ad"}
+    detector.save(tmp_path / "m.ramodo")
+    model = SavedModel(tmp_path / "m.ramodo")
+    known, some, empty = model.score_rows([{"gene3": 1.0}, {"gene3": 1.0, "other": 2.0}, {}])
+    assert known["score"] == some["score"] != empty["score"]
+    with pytest.raises(
+        FormatError, match=r"row 1: none of its features is known to the model, as '3'; allowed: .* gene0"
+    ):
+        model.score_rows([{"gene3": 1.0}, {"3": 1.0}])
+
+
 REFUSED = [
-    ("visits", [{"country": "NZ"}], "lacks 7 of the 11 columns that the model was fitted with, as 'seconds'"),
+    ("visits", [{"country": "NZ"}], "row 0, column 'seconds': the value is missing, and the model was fitted with"),
     ("visits", [{"other": 1}], "none of the model's columns, which are country, seconds, bot, day"),
     ("visits", ["text"], "row 0: 'text' was given; allowed: an object"),
     ("visits", [1, 2], "row 0: 1 was given; allowed: an object"),

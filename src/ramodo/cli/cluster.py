@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import glob
+import logging
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
 
-from ..formats import FormatError, Table
+from ..formats import FormatError, Table, format_of
 from ..options import OptionError
 from .console import bar, note
 from .flags import Writing
@@ -27,14 +29,23 @@ def connected(cluster: str | None, quiet: bool) -> Iterator[None]:
         from distributed import Client, LocalCluster
     except ImportError:
         raise OptionError(f"--cluster {cluster} needs the package distributed: pip install 'ramodo[dask]'.") from None
+    for name in ("distributed", "tornado"):
+        logging.getLogger(name).setLevel(logging.CRITICAL)  # what goes wrong is said once, by our own error
     if "://" in cluster:
         with _client(Client, cluster) as client:
+            _need_workers(client, cluster)
             note(f"cluster {cluster}, dashboard {client.dashboard_link}", quiet)
             yield
         return
     n = _n_workers(cluster)
     with (
-        LocalCluster(n_workers=n, threads_per_worker=1, host="127.0.0.1", dashboard_address="127.0.0.1:0") as local,
+        LocalCluster(
+            n_workers=n,
+            threads_per_worker=1,
+            host="127.0.0.1",
+            dashboard_address="127.0.0.1:0",
+            silence_logs=logging.CRITICAL,
+        ) as local,
         Client(local, direct_to_workers=True) as client,
     ):
         note(f"cluster of {n} processes, dashboard {client.dashboard_link}", quiet)
@@ -67,6 +78,18 @@ def _client(make: Any, address: str) -> Any:
         ) from None
 
 
+def _need_workers(client: Any, address: str) -> None:
+    from ..engines.running import ClusterError
+
+    try:
+        client.wait_for_workers(1, timeout=_PATIENCE)
+    except TimeoutError:
+        raise ClusterError(
+            f"--cluster {address} was given, and the Dask scheduler there has had no workers for {_PATIENCE} seconds; "
+            "start some, with `dask worker` and its address."
+        ) from None
+
+
 def _n_workers(cluster: str) -> int:
     from .. import threads
 
@@ -77,6 +100,19 @@ def _n_workers(cluster: str) -> int:
             "to 1,024 processes."
         )
     return int(n) if n else threads.n_threads(-1)
+
+
+def with_format(path: str, source: Source) -> Source:
+    """`source`, with the format of the first file where a glob does not tell it."""
+    from ..engines.dataset import found_files
+
+    if source.format is not None or not glob.has_magic(path):
+        return source
+    try:
+        format_of(path, None)
+    except FormatError:
+        return replace(source, format=format_of(found_files(path, {})[0], None))
+    return source
 
 
 def read_on_cluster(path: str, source: Source, quiet: bool, detector: Any = None) -> Table:

@@ -17,7 +17,7 @@ from ..formats import FormatError, Table
 from ..formats.truth import outliers_in
 from ..formats.values import named_values
 from . import output as files
-from .cluster import connected, read_on_cluster, refuse_on_cluster
+from .cluster import connected, read_on_cluster, refuse_on_cluster, with_format
 from .console import note, print_facts
 from .flags import Fitting, Keeping, Writing
 from .methods import refuse_files, refuse_options
@@ -96,8 +96,7 @@ def _detect(
     quiet: bool,
     as_json: bool,
 ) -> None:
-    if not on_cluster:
-        source = to_read(path, source, targets.writing)
+    source = with_format(path, source) if on_cluster else to_read(path, source, targets.writing)
     started = time.perf_counter()
     with ThreadPoolExecutor(1) as pool:
         importing = pool.submit(import_module, "ramodo.consensus")  # takes a second, which reading can use

@@ -10,7 +10,7 @@ from ..formats import Format, FormatError, Table, format_named
 from ..formats.values import named_values
 from ..model.file.saving import open_model
 from . import output as files
-from .cluster import connected, read_on_cluster, refuse_on_cluster
+from .cluster import connected, read_on_cluster, refuse_on_cluster, with_format
 from .console import bar, note
 from .flags import Writing
 from .reading import Source, read_for, read_like, source_of, threads_of
@@ -42,6 +42,7 @@ def run_score(
         refuse_on_cluster(None, writing)
         detector.n_jobs = 1 if threads is None else detector.n_jobs
         with connected(cluster, quiet):
+            source = with_format(path, source)
             table = read_on_cluster(path, source, quiet, detector)
             _score(detector, path, source, table, writing, output, quiet)
         return

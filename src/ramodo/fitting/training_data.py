@@ -12,7 +12,7 @@ from sklearn.utils.validation import _get_feature_names
 from ..data.blocks import Block
 from ..data.elsewhere import is_elsewhere, names_elsewhere
 from ..data.labels import Labels, read_labels, refuse_contradictions, warn_of_predictions
-from ..data.opening import DataError, open_block, open_with_facts
+from ..data.opening import DataError, open_block, open_rows, open_with_facts
 from ..data.rows import Rows
 from ..options import OptionError
 from ..stages.assembling import Stages
@@ -110,7 +110,7 @@ def _open_extra(rows: Rows, names: npt.NDArray[np.object_] | None, name: str, gi
             f"column {first} of {name} is {own[first]!r}; allowed: the columns of X in their order, there "
             f"{names[first]!r}."
         )
-    extra = open_block(given, name=name)
+    extra = open_rows(given).in_memory() if is_elsewhere(given) else open_block(given, name=name)
     if extra.n_features != rows.n_features:
         raise DataError(f"{name} has {extra.n_features} features; allowed: the {rows.n_features} of X.")
     kind = rows.take(np.empty(0, dtype=np.int64))

@@ -144,5 +144,6 @@ FORMATS = (
         of_stream=_of_stream,
         has_documents=True,
         is_table=True,
+        texts=_TEXTS,
     ),
 )

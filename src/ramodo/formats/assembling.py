@@ -30,7 +30,7 @@ def assembled(path: str, table: Any, how: How) -> Table:
             raise FormatError(f"{name}={given!r} was given; allowed: {', '.join(allowed)}.")
     if table.num_rows == 0:
         raise FormatError(f"{path} has no rows.")
-    table = _flat(table)
+    table = flat(table)
     refuse_unknown(path, table, options)
     if how.plain is not None:
         return Table(table if how.plain == slice(None) else table.take(np.arange(table.num_rows)[how.plain]))
@@ -53,7 +53,7 @@ def assembled(path: str, table: Any, how: How) -> Table:
     return blended(fields, others, how) if fields else others
 
 
-def _flat(table: Any) -> Any:
+def flat(table: Any) -> Any:
     """Columns within a column become columns: `user.name`."""
     import pyarrow.types
 

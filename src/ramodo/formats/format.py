@@ -72,6 +72,7 @@ class Format:
     names_rows : rows have ids of their own, with or without a column for them
     has_documents : each row is a text
     is_table : columns have kinds and names, and are scaled as they are read
+    texts : columns of documents that it has without being told
     """
 
     name: str
@@ -85,4 +86,5 @@ class Format:
     names_rows: bool = False
     has_documents: bool = False
     is_table: bool = False
+    texts: tuple[str, ...] = ()
     has_names: bool = False

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from ..formats import FormatError, Table
+from ..formats.assembling import flat
 from ..formats.text import as_table
 from .json_rows import sparse_table
 from .reading import PLACE, ModelReading, RowError
@@ -42,6 +43,7 @@ def ids_of(batch: Any, reading: ModelReading) -> list[str | None]:
 def _columns(batch: Any, reading: ModelReading) -> Any:
     import pyarrow
 
+    batch = flat(pyarrow.Table.from_batches([batch]) if isinstance(batch, pyarrow.RecordBatch) else batch)
     names = batch.schema.names
     known = reading.names is not None or reading.documents
     wanted = [name for name in reading.columns if name in names] if known else names

@@ -50,7 +50,7 @@ def shown(value: Any) -> str:
 
 
 def _id(value: Any) -> str | None:
-    return None if value is None else str(value)
+    return None if value is None else _encodable(str(value))
 
 
 def _text(number: int, row: Row, reading: ModelReading) -> str:
@@ -65,14 +65,27 @@ def _text(number: int, row: Row, reading: ModelReading) -> str:
 def _of_records(rows: Sequence[Row], reading: ModelReading) -> Table:
     import pyarrow
 
+    records = []
     for number, row in enumerate(rows):
         if not isinstance(row, Mapping):
             raise RowError(number, f"{shown(row)} was given; allowed: an object of columns and values.")
-    held = [name for name in reading.columns if any(name in row for row in rows)]
-    if not held:
+        records.append(_flat(row))
+    if not any(name in row for row in records for name in reading.columns):
         raise FormatError(f"{PLACE} has none of the model's columns, which are {_listed(reading.columns)}.")
-    columns = {name: _column(name, [row.get(name) for row in rows], reading) for name in held}  # type: ignore[union-attr]
+    # A column that no row has is one whose values are missing, as it is beside a row that has it.
+    columns = {name: _column(name, [row.get(name) for row in records], reading) for name in reading.columns}
     return reading.of_table(pyarrow.table(columns))
+
+
+def _flat(row: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Columns within a column become columns, as in files: `user.name`."""
+    if not any(value and isinstance(value, Mapping) for value in row.values()):
+        return row
+    found = dict[str, Any]()
+    for name, value in row.items():
+        inner = {f"{name}.{key}": each for key, each in value.items()} if isinstance(value, Mapping) and value else None
+        found |= {name: value} if inner is None else _flat(inner)
+    return found
 
 
 def _column(name: str, values: Sequence[Any], reading: ModelReading) -> Any:
@@ -91,7 +104,12 @@ def _column(name: str, values: Sequence[Any], reading: ModelReading) -> Any:
 
 def _spelled(value: str | float | None) -> str | None:
     """A category as a file has it."""
-    return str(value).lower() if isinstance(value, bool) else None if value is None else str(value)
+    return str(value).lower() if isinstance(value, bool) else None if value is None else _encodable(str(value))
+
+
+def _encodable(text: str) -> str:
+    """Without halves of characters, which JSON may have and UTF-8 has not."""
+    return text if text.isascii() else text.encode("utf-8", "replace").decode()
 
 
 def _number(row: int, name: str, value: float) -> float:
@@ -124,13 +142,25 @@ def _of_sparse(rows: Sequence[Row], reading: ModelReading) -> Table:
     if columns is None:
         _refuse(rows, reading)
     known = columns >= 0  # what the model does not know is left out, as it is from files
+    ends = np.cumsum([0, *(len(row) for row in rows)])
+    indptr = np.concatenate([[0], np.cumsum(known)])[ends]
+    _refuse_strangers(rows, indptr, reading)
     given = chain.from_iterable(row.values() for row in rows)  # type: ignore[union-attr]
     values = _numbers(list(compress(given, known.tolist())))
     if values is None:
         _refuse(rows, reading)
-    ends = np.cumsum([0, *(len(row) for row in rows)])
-    indptr = np.concatenate([[0], np.cumsum(known)])[ends]
     return sparse_table(indptr, columns[known], values, reading)
+
+
+def _refuse_strangers(rows: Sequence[Row], indptr: npt.NDArray[np.int64], reading: ModelReading) -> None:
+    """Raise where a row has features, and the model knows none of them: it would look like a row without any."""
+    for number in np.flatnonzero(np.diff(indptr) == 0).tolist():
+        if rows[number]:
+            raise RowError(
+                number,
+                f"none of its features is known to the model, as {shown(next(iter(rows[number])))}; allowed: names of "
+                f"the model's features, such as {_listed((reading.names or ())[:3])}.",
+            )
 
 
 def _numbers(given: list[Any]) -> npt.NDArray[np.float64] | None:

@@ -77,6 +77,9 @@ class ModelReading:
     def documents(self) -> tuple[str, ...]:
         """Columns of documents."""
         given = self.source.get("text") or ()
+        if not given and "format" in self.source:
+            own = format_named(self.source["format"]).texts
+            return tuple(name for name in own if name not in self.source.get("ignore", ()))
         return (given,) if isinstance(given, str) else tuple(given)
 
     @cached_property
