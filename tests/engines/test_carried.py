@@ -167,6 +167,15 @@ def test_a_worker_that_starts_later_has_the_model(client):
     assert np.asarray(scores).tobytes() == expected == detector.outlier_scores_.tobytes()
 
 
+def test_a_model_is_sent_again_where_all_workers_were_restarted():
+    X, detector = _large_model()
+    options = {"n_workers": 1, "threads_per_worker": 1, "dashboard_address": None}
+    with LocalCluster(**options) as cluster, Client(cluster, set_as_default=False) as own, own.as_current():
+        for _ in range(2):
+            assert np.asarray(detector.outlier_score(array(X, 2))).tobytes() == detector.outlier_scores_.tobytes()
+            own.restart()
+
+
 def _forgotten(detector):
     """A copy of it that nothing else refers to."""
     copy = deepcopy(detector)

@@ -95,9 +95,11 @@ class Carried:
 
     def with_others(self, parcel: wire.Parcel, apart: Sequence[wire.Apart]) -> Any:
         """What is in a parcel with these arrays; it stays opened for as long as all of them are here."""
-        if parcel.content not in _OPENED:
-            _OPENED[parcel.content] = Using(frozenset(one.name for one in apart), parcel.opened(apart))
-        return _OPENED[parcel.content].value
+        found = _OPENED.get(parcel.content)
+        if found is None:
+            found = Using(frozenset(one.name for one in apart), parcel.opened(apart))
+            _OPENED[parcel.content] = found
+        return found.value
 
 
 class Using(NamedTuple):

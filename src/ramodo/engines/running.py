@@ -212,7 +212,7 @@ class ClusterRunner:
         known = carried.functions_of(self._client) if arrays else {}
         small = (buffer.raw() for buffer in buffers if not wire.is_large(buffer))
         content = wire.content_of(body, *(one.name.encode() for one in arrays), *small)
-        if content not in known:
+        if content not in known or _is_lost(known[content].value):
             payload = wire.packed_apart(body, buffers)
             known[content] = carried.Using(frozenset(one.name for one in arrays), self._held(payload, content))
             n_sent += len(payload)
@@ -265,6 +265,13 @@ class ClusterRunner:
             if self._client.status in ("running", "newly-created"):
                 raise
             raise ClusterError(f"the Dask scheduler at {scheduler} was lost; nothing was written.") from None
+
+
+def _is_lost(held: Delayed) -> bool:
+    """Whether workers no longer hold it, as after a restart of all."""
+    from distributed import futures_of
+
+    return any(future.cancelled() or future.status in ("lost", "error") for future in futures_of(held))
 
 
 def _by_home(homes: Sequence[str]) -> dict[str, list[int]]:
