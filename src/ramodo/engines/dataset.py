@@ -149,7 +149,7 @@ def _system(path: str, storage: Mapping[str, Any]) -> tuple[Any, str]:
     try:
         import fsspec
     except ImportError:
-        raise FormatError(f"{path}: files elsewhere need the package fsspec: pip install 'ramodo[dask]'.") from None
+        raise FormatError(f"{path}: remote files need the package fsspec: pip install fsspec") from None
     try:
         return fsspec.core.url_to_fs(path, **storage)
     except (ImportError, ValueError) as error:
