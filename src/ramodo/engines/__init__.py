@@ -17,6 +17,6 @@ try:
     import zstandard  # noqa: F401
 except ModuleNotFoundError as error:
     raise ModuleNotFoundError(
-        f"open_dataset and Dask collections need the package {error.name}: pip install dask distributed zstandard fsspec",
+        f"open_dataset and Dask collections need {error.name}: pip install dask distributed zstandard fsspec",
         name=error.name,
     ) from None
