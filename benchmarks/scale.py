@@ -24,8 +24,8 @@ from distributed import Client, LocalCluster
 
 from ramodo import REPEN, Consensus, Sp
 from ramodo.data.opening import open_rows
-from ramodo.engines.dask import Moved
-from ramodo.engines.opening import rows_of
+from ramodo.engines.dask_collections import rows_of
+from ramodo.engines.dask_rows import Moved
 from ramodo.kernels import read_gaps, write_gaps
 
 from .shards import documents, on_workers, shard, together, write

@@ -16,7 +16,7 @@ from pieces import QUICK, DeadlySp, blocks, deadly, parts
 from examples import with_outliers
 from loopback_cluster import cluster_of
 from ramodo import RAMODO, REPEN, Consensus, open_dataset
-from ramodo.engines.running import ClusterError
+from ramodo.engines.dask_runner import ClusterError
 from ramodo.formats import Table, folder
 
 

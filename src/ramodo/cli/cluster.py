@@ -67,7 +67,7 @@ def refuse_on_cluster(report: str | None, writing: Writing) -> None:
 
 
 def _client(make: Any, address: str) -> Any:
-    from ..engines.running import ClusterError
+    from ..engines.dask_runner import ClusterError
 
     try:
         return make(address, timeout=_PATIENCE)
@@ -79,7 +79,7 @@ def _client(make: Any, address: str) -> Any:
 
 
 def _need_workers(client: Any, address: str) -> None:
-    from ..engines.running import ClusterError
+    from ..engines.dask_runner import ClusterError
 
     try:
         client.wait_for_workers(1, timeout=_PATIENCE)
@@ -120,8 +120,8 @@ def read_on_cluster(path: str, source: Source, quiet: bool, detector: Any = None
 
     With a detector, its columns are those of the table.
     """
+    from ..engines.dask_collections import rows_of
     from ..engines.dataset import found_files, rows_of_files
-    from ..engines.opening import rows_of
 
     if path == "-":
         raise OptionError("standard input cannot be read by workers; allowed with --cluster: files, or a glob of them.")

@@ -8,8 +8,8 @@ lazy.py          scores and the like of Dask collections, as Dask collections
 tables.py        tables in pieces, whose categories differ from piece to piece, with the same columns
 dataset.py       `open_dataset`: globs of files, on any file system that fsspec knows
 learning.py      what has to be learned from all files before one of them can be read: scales, document frequencies
-carried.py       large arrays of models, which workers keep
-wire.py          what travels, as bytes: counted, and narrow where that is cheap
+worker_arrays.py       large arrays of models, which workers keep
+serialization.py          what travels, as bytes: counted, and narrow where that is cheap
 """
 
 try:

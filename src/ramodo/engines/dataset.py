@@ -19,7 +19,7 @@ from typing import Any
 
 from ..formats import Format, FormatError, How, Table, TableOptions, TextOptions, format_named, format_of, read_as
 from ..options import OptionError
-from .dask import DaskRows
+from .dask_rows import DaskRows
 from .learning import with_frequencies, with_scales
 from .partitions import Form, Partition
 

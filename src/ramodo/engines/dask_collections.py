@@ -9,9 +9,9 @@ import numpy as np
 from dask.delayed import Delayed, delayed
 
 from ..data.opening import DataError
-from .dask import DaskRows
+from .dask_rows import DaskRows
+from .dask_runner import is_held
 from .partitions import Form, Partition
-from .running import is_held
 
 
 def rows_of(X: Any, n_features: int = 0, names: Sequence[str] | None = None) -> DaskRows:

@@ -16,15 +16,17 @@ import numpy.typing as npt
 from dask.delayed import Delayed, delayed
 from dask.highlevelgraph import HighLevelGraph
 
-from ..data.elsewhere import OfBlock
-from . import wire
-from .dask import DaskRows
-from .opening import is_array, is_frame, partitions_of
+from ..data.dask_inputs import OfBlock
+from . import serialization
+from .dask_collections import is_array, is_frame, partitions_of
+from .dask_rows import DaskRows
+from .dask_runner import current_runner
 from .partitions import Form, Partition, block_of
-from .running import current_runner
 
 
-def mapped(X: Any, of_block: OfBlock, like: npt.NDArray[Any], n_features: int, names: Sequence[str] | None) -> Any:
+def map_partitions(
+    X: Any, of_block: OfBlock, like: npt.NDArray[Any], n_features: int, names: Sequence[str] | None
+) -> Any:
     """`of_block` of the rows of each partition: values, or rows of them."""
     form = Form(n_features, None if names is None else tuple(map(str, names)))
     if isinstance(X, DaskRows):
@@ -38,7 +40,7 @@ def mapped(X: Any, of_block: OfBlock, like: npt.NDArray[Any], n_features: int, n
     return _as_array(parts, held, like)
 
 
-def again(values: Any, function: Callable[[Any], Any]) -> Any:
+def map_lazy_values(values: Any, function: Callable[[Any], Any]) -> Any:
     """A function of the values of each partition."""
     if isinstance(values, list | tuple):
         return [delayed(function, pure=False)(one) for one in values]
@@ -54,8 +56,8 @@ def computed(values: Any) -> npt.NDArray[Any]:
     return np.concatenate(dask.compute(*values)) if isinstance(values, list | tuple) else np.asarray(values)
 
 
-def _of_partition(source: Any, place: str, *held: wire.Parcel) -> npt.NDArray[Any]:
-    of_block, form = wire.opened(held)
+def _of_partition(source: Any, place: str, *held: serialization.Parcel) -> npt.NDArray[Any]:
+    of_block, form = serialization.opened(held)
     return of_block(block_of(source, place, form))
 
 

@@ -22,7 +22,7 @@ from weakref import WeakSet
 import dask
 from dask.delayed import Delayed, delayed
 
-from . import wire
+from . import serialization
 
 Done = Callable[[int, Any], None]
 """Called with the place of a task and its result, in whatever order they finish."""
@@ -84,7 +84,7 @@ class Runner(Protocol):
         """Run tasks; `done` gets each result as it comes."""
 
     def hold(self, value: Any, is_lazy: bool = False) -> tuple[list[Any], int]:
-        """What all tasks need, as parcels for `wire.opened`, and the bytes sent to a worker of it.
+        """What all tasks need, as parcels for `serialization.opened`, and the bytes sent to a worker of it.
 
         A large array that a worker has been sent before, of the same model for example, is not sent again. `is_lazy`
         where tasks may run after everything here has forgotten the value.
@@ -122,7 +122,7 @@ class LocalRunner:
                 done(first + i, result)
 
     def hold(self, value: Any, is_lazy: bool = False) -> tuple[list[Any], int]:
-        return [delayed(wire.Parcel(wire.packed(value)), pure=False)], 0
+        return [delayed(serialization.Parcel(serialization.packed(value)), pure=False)], 0
 
     def keep(self, tasks: Sequence[Delayed]) -> list[Delayed]:
         return list(dask.persist(*tasks))
@@ -210,26 +210,26 @@ class ClusterRunner:
         return found
 
     def hold(self, value: Any, is_lazy: bool = False) -> tuple[list[Any], int]:
-        from . import carried
+        from . import worker_arrays
 
-        body, buffers = wire.pickled(value)
+        body, buffers = serialization.pickled(value)
         with self._losses_explained():
-            found = [carried.share(self._client, buffer) for buffer in buffers if wire.is_large(buffer)]
+            found = [worker_arrays.share(self._client, buffer) for buffer in buffers if serialization.is_large(buffer)]
         arrays, n_sent = [one for one, _ in found], sum(n for _, n in found)
         if is_lazy:
-            carried.keep_for_a_while(self._client, arrays)
-        known = carried.functions_of(self._client) if arrays else {}
-        small = (buffer.raw() for buffer in buffers if not wire.is_large(buffer))
-        content = wire.content_of(body, *(one.name.encode() for one in arrays), *small)
+            worker_arrays.keep_for_a_while(self._client, arrays)
+        known = worker_arrays.functions_of(self._client) if arrays else {}
+        small = (buffer.raw() for buffer in buffers if not serialization.is_large(buffer))
+        content = serialization.content_of(body, *(one.name.encode() for one in arrays), *small)
         if content not in known or _is_lost(known[content].value):
-            payload = wire.packed_apart(body, buffers)
-            known[content] = carried.Using(frozenset(one.name for one in arrays), self._held(payload, content))
+            payload = serialization.packed_without_large(body, buffers)
+            known[content] = worker_arrays.Using(frozenset(one.name for one in arrays), self._held(payload, content))
             n_sent += len(payload)
         return [known[content].value, *arrays], n_sent
 
     def _held(self, payload: bytes, content: str) -> Delayed:
         """As a task, whose payload the scheduler has: a worker that dies does not take the only copy with it."""
-        return self.keep([delayed(wire.Parcel, pure=False)(payload, content)])[0]
+        return self.keep([delayed(serialization.Parcel, pure=False)(payload, content)])[0]
 
     def keep(self, tasks: Sequence[Delayed]) -> list[Delayed]:
         from distributed import wait

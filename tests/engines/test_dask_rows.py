@@ -12,8 +12,8 @@ from pieces import QUICK, array, blocks, parts
 from examples import with_outliers
 from ramodo import REPEN, Conformal, Consensus, Sp
 from ramodo.data.opening import DataError
-from ramodo.engines.dask import DaskRows
-from ramodo.engines.opening import rows_of
+from ramodo.engines.dask_collections import rows_of
+from ramodo.engines.dask_rows import DaskRows
 from ramodo.options import OptionError
 
 FITTED = ("outlier_scores_", "initial_scores_", "loss_curve_", "row_norms_", "row_lengths_")
@@ -208,7 +208,7 @@ def test_blocks_stay_where_they_are_if_there_is_room(client, monkeypatch):
     rows = rows_of(blocks(X, 3))
     rows.gather(_lengths)
     assert all(len(source) == 1 for source in rows._sources)
-    monkeypatch.setattr("ramodo.engines.running._KEPT", 0.0)
+    monkeypatch.setattr("ramodo.engines.dask_runner._KEPT", 0.0)
     again = rows_of(blocks(X, 3))
     assert (again.gather(_lengths) == rows.gather(_lengths)).all()
     assert all(len(source) == 3 for source in again._sources)

@@ -23,7 +23,7 @@ import numpy as np
 from distributed import get_worker
 from distributed.comm import CommClosedError
 
-from . import wire
+from . import serialization
 
 _TRIES = 3
 """Times that an array is sent where a worker dies meanwhile."""
@@ -72,7 +72,7 @@ class Shared:
 
     def is_still(self, array: Any) -> bool:
         """Whether one of the arrays has not changed since."""
-        return self._digest is None or wire.content_of(pickle.PickleBuffer(array).raw()) == self._digest
+        return self._digest is None or serialization.content_of(pickle.PickleBuffer(array).raw()) == self._digest
 
     def array(self) -> Any:
         """One of the arrays, or None."""
@@ -93,11 +93,11 @@ class Carried:
         """The bytes of the array, in the process of a worker."""
         return _kept(self.name).array()
 
-    def with_others(self, parcel: wire.Parcel, apart: Sequence[wire.Apart]) -> Any:
+    def open_parcel(self, parcel: serialization.Parcel, arrays: Sequence[serialization.LargeArray]) -> Any:
         """What is in a parcel with these arrays; it stays opened for as long as all of them are here."""
         found = _OPENED.get(parcel.content)
         if found is None:
-            found = Using(frozenset(one.name for one in apart), parcel.opened(apart))
+            found = Using(frozenset(one.name for one in arrays), parcel.opened(arrays))
             _OPENED[parcel.content] = found
         return found.value
 
@@ -129,14 +129,14 @@ def share(client: Any, buffer: pickle.PickleBuffer) -> tuple[Carried, int]:
     """An array that workers have from now on, as tasks are given it, and the bytes sent to each worker for it."""
     there = _sent_by(client)
     array: Any = memoryview(buffer).obj
-    digest = wire.content_of(buffer.raw()) if array.flags.writeable else None
+    digest = serialization.content_of(buffer.raw()) if array.flags.writeable else None
     one = next((one for one in list(there.values()) if one.is_of(array, digest)), None)
     sent, n_sent = None, 0
     if one is None:
         for other in list(there.values()):
             other.leaves(id(array))  # whose content it has no longer
         one, payload = Shared(client, digest), _payload(client, buffer)
-        sent, n_sent = _scatter(client, one.name, payload), wire.size_of(payload)
+        sent, n_sent = _scatter(client, one.name, payload), serialization.size_of(payload)
         there[one.name] = one
     one.belongs_to(array)
     return Carried(one.name, one, sent), n_sent
@@ -172,8 +172,8 @@ def _sent_by(client: Any) -> weakref.WeakValueDictionary[str, Shared]:
 
 def _payload(client: Any, buffer: pickle.PickleBuffer) -> Any:
     """What is sent of an array: nothing that workers in this process would keep alive, and with it the array."""
-    payload = wire.narrowed(buffer)
-    is_view = not isinstance(payload, tuple)
+    payload = serialization.compressed(buffer)
+    is_view = isinstance(payload, np.ndarray)
     return payload.copy() if is_view and client.scheduler.address.startswith("inproc") else payload
 
 
@@ -234,7 +234,7 @@ class _Kept:
     def array(self) -> Any:
         with self._lock:
             if self._array is None:
-                self._array, self._payload = wire.widened(self._payload), None
+                self._array, self._payload = serialization.decompressed(self._payload), None
         return self._array
 
 
