@@ -43,7 +43,7 @@ API = {
         "Models and data",
         "model.file.saving.load serving.saved_model.SavedModel engines.dataset.open_dataset formats.read "
         "formats.table.Table datasets.generated.make_ultrahigh datasets.access_log.make_access_log "
-        "datasets.documents.make_documents datasets.loading.load_dataset",
+        "datasets.documents.make_documents paper.datasets.loading.load_dataset",
     ),
     "bounds": ("Bounds and plots", "bounds plots"),
 }

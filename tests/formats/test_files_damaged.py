@@ -15,8 +15,8 @@ import pyarrow.parquet
 import pyarrow.parquet.encryption as encryption
 import pytest
 
-from ramodo.datasets.archives import zip_member
 from ramodo.formats import FormatError, h5ad_check, read
+from ramodo.paper.datasets.archives import zip_member
 
 LOOPING = Path(__file__).with_name("looping.h5ad.xz")
 

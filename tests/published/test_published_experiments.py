@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
-from ramodo.datasets import data_folder
-from ramodo.experiments.cells import repen
-from ramodo.experiments.measures import Means, auc, load, one_subsample_at_a_time
-from ramodo.experiments.statistics import p_value
+from ramodo.paper.datasets import data_folder
+from ramodo.paper.experiments.cells import repen
+from ramodo.paper.experiments.measures import Means, auc, load, one_subsample_at_a_time
+from ramodo.paper.experiments.statistics import p_value
 
 pytestmark = pytest.mark.skipif(
     data_folder() is None, reason="no folder of prepared sets; name one in the environment variable RAMODO_DATA"
