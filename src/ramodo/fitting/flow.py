@@ -26,7 +26,7 @@ from ..model.references import Fitted, Origin, References
 from ..model.representation import Representation, SparseLayer, initial_limit
 from ..model.terms import Model, Term
 from ..stages.assembling import Stages, copied
-from ..stages.checking import checked_pools, checked_scores, checked_triplets
+from ..stages.checking import checked_scores, checked_triplets, refuse_few_inliers
 from ..stages.protocols import Candidates, Pools
 from ..terminal.progress import Progress
 from .label_direction import known_rows, learn_direction
@@ -290,7 +290,7 @@ def _without(held_out: Integers, rows: Integers) -> Integers:
 
 def _draw(stages: Stages, plan: Plan, pools: Pools, data: TrainingData, seed: np.random.SeedSequence) -> Integers:
     sampler = stages.sampler
-    checked_pools(pools, sampler.n_queries)
+    refuse_few_inliers(pools, sampler.n_queries)
     drawn = sampler.draw(pools, plan.n_epochs, plan.samples_per_epoch, plan.batch_size, np.random.default_rng(seed))
     n_rows = data.rows.n_rows + sum(rows.n_rows for rows in data.extra())
     return checked_triplets(sampler, drawn, (plan.n_epochs, plan.samples_per_epoch, sampler.n_queries + 2), n_rows)

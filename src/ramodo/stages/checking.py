@@ -61,15 +61,14 @@ def checked_triplets(stage: Any, triplets: Any, shape: tuple[int, int, int], n_r
     return np.ascontiguousarray(values, dtype=np.int64)
 
 
-def checked_pools(pools: Pools, n_queries: int) -> Pools:
-    """The pools, if they have enough inliers for the queries and a positive that is not one of them."""
+def refuse_few_inliers(pools: Pools, n_queries: int) -> None:
+    """Raise `OptionError` unless there are inliers for the queries and a positive that is not one of them."""
     if len(pools.inliers) < n_queries + 1:
         raise OptionError(
             f"{len(pools.inliers)} inlier candidates are left, n_queries={n_queries} needs at least {n_queries + 1}: "
             "queries and positive are different inliers. Give more rows that are not labelled outliers, a larger "
             "alpha or fewer queries."
         )
-    return pools
 
 
 def are_finite(values: npt.NDArray[Any]) -> bool:

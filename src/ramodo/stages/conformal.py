@@ -34,7 +34,10 @@ def p_values(scores: Scores, calibration: Scores) -> Scores:
 
 
 def benjamini_hochberg(p: Scores, fdr: float) -> npt.NDArray[np.bool_]:
-    """Which hypotheses the step-up rule rejects at the rate `fdr`."""
+    """Which hypotheses the step-up rule rejects at the rate `fdr`.
+
+    As scipy's `false_discovery_control(p) <= fdr` does, without importing scipy.stats, which takes most of a second.
+    """
     order = np.argsort(p, kind="stable")
     within = np.flatnonzero(p[order] <= fdr * np.arange(1, len(p) + 1) / max(1, len(p)))
     rejected = np.zeros(len(p), dtype=bool)

@@ -7,7 +7,8 @@
 
 A part is only ever continued with bytes of the same version (If-Range); otherwise it begins again. An interrupted
 download leaves the part, and never an incomplete NAME. Nothing that a server says is trusted: neither its lengths nor
-its redirects (connections.py), and no body may be longer than its source allows.
+its redirects (connections.py), and no body may be longer than its source allows. Pooch, which others use for this,
+neither resumes downloads nor limits their length.
 """
 
 from __future__ import annotations
