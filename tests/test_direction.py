@@ -11,7 +11,7 @@ from sklearn.preprocessing import StandardScaler, normalize
 
 from examples import either
 from ramodo import RAMODO, REPEN, TripletSampler, load
-from ramodo.data.opening import open_rows
+from ramodo.data.validation import open_rows
 from ramodo.fitting import flow as fitting
 from ramodo.fitting import label_direction as direction
 from ramodo.fitting import label_regression as regression

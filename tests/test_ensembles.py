@@ -87,7 +87,7 @@ def test_members_are_those_that_their_seeds_give(data, combine):
 
 
 def _opened(X):
-    from ramodo.data.opening import open_rows
+    from ramodo.data.validation import open_rows
 
     return open_rows(X), np.arange(X.shape[0])
 

@@ -10,7 +10,7 @@ import scipy.sparse as sp
 
 from examples import with_outliers
 from ramodo import RAMODO, REPEN, AverageNN, Consensus, KthNN, Layers, Sp, load
-from ramodo.data.opening import open_rows
+from ramodo.data.validation import open_rows
 from ramodo.datasets import make_ultrahigh
 from ramodo.explain.explanation import Explanation, Strongest
 from ramodo.explain.reasons import RowExplanation, Seen

@@ -13,7 +13,7 @@ from ramodo import (
     TripletSampler,
     load,
 )
-from ramodo.data.opening import DataError, open_rows
+from ramodo.data.validation import DataError, open_rows
 from ramodo.fitting import label_direction as direction
 from ramodo.options import OptionError
 from ramodo.stages.scoring import RandomDistance

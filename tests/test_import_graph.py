@@ -9,11 +9,11 @@ import ramodo
 
 ROOT = Path(ramodo.__file__).parent
 
-STAGES = ("scoring", "ensembles", "thresholding", "conformal", "triplets", "layers", "ranking", "adadelta")
+STAGES = ("scoring", "ensembles", "thresholding", "conformal", "triplets", "layers", "ranking_loss", "adadelta")
 
 FLOORS = [
-    ("allowed",),
-    ("allowed", "options", "bounds", "threads", "in_order", "files", "terminal", "web"),
+    ("constraints",),
+    ("options", "bounds", "threads", "thread_map", "files", "terminal", "web"),
     ("kernels",),
     ("data",),
     ("model",),

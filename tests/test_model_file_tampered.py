@@ -22,7 +22,7 @@ NO_STAGES = [
     {"stage": "os.system", "options": {}},
     {"stage": "os.system", "options": {"command": "true"}},
     {"stage": "subprocess.Popen", "options": {"args": ["true"]}},
-    {"stage": "Foreign", "options": {"detector": None}},
+    {"stage": "DetectorAsScorer", "options": {"detector": None}},
     {"stage": "REPEN", "options": {}},
     {"stage": "__class__", "options": {}},
     {"stage": "TopK"},

@@ -42,7 +42,7 @@ from ramodo.model.saved import ModelFileError
 from ramodo.options import OptionError
 from ramodo.stages.adadelta import Adadelta
 from ramodo.stages.layers import UpperLayers
-from ramodo.stages.ranking import BoundHinge
+from ramodo.stages.ranking_loss import BoundHinge
 from reference import Adadelta as PlainAdadelta
 from reference import activate, derivative, initial_weights, rows_gradient, rows_loss
 

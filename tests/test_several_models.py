@@ -8,7 +8,7 @@ import pytest
 import scipy.sparse as sp
 
 from ramodo import RAMODO, REPEN, Cantelli, Layers, load
-from ramodo.data.opening import open_rows
+from ramodo.data.validation import open_rows
 from ramodo.fitting import flow as fitting
 from ramodo.model.combining import Mean
 from ramodo.options import OptionError

@@ -37,7 +37,7 @@ API = {
         "Cut-offs and stages",
         "stages.thresholding.Cantelli stages.thresholding.TopFraction stages.thresholding.TopK "
         "stages.thresholding.GivenSet stages.conformal.Conformal stages.protocols.Cutoff stages.protocols.Candidates "
-        "stages.triplets.TripletSampler stages.layers.Layers stages.ranking.RankingHinge",
+        "stages.triplets.TripletSampler stages.layers.Layers stages.ranking_loss.RankingHinge",
     ),
     "models": (
         "Models and data",

@@ -14,7 +14,7 @@ from .model.terms import Model
 from .repen import cutoff_of
 from .stages.assembling import Stages, assemble
 from .stages.layers import Layers
-from .stages.ranking import RankingHinge
+from .stages.ranking_loss import RankingHinge
 from .stages.thresholding import Cantelli
 from .stages.triplets import TripletSampler
 from .terminal.progress import Progress

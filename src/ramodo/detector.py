@@ -17,8 +17,8 @@ from .data.blocks import Block
 from .data.elsewhere import OfBlock, each, is_elsewhere, mapped_elsewhere, names_elsewhere, rows_elsewhere
 from .data.labels import read_labels
 from .data.one_row import Places
-from .data.opening import DataError, open_rows
 from .data.rows import Rows
+from .data.validation import DataError, open_rows
 from .model.terms import offset_of
 from .options import OptionError, check
 

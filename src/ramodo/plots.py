@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from .data.opening import open_rows
+from .data.validation import open_rows
 from .explain.explanation import Explanation, RowExplanation
 from .insight.figures import curves, flat_map, rows_of_map, score_histogram, truth_of
 from .options import OptionError

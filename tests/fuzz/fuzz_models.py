@@ -30,7 +30,7 @@ from examples import with_outliers  # noqa: E402
 from ramodo import RAMODO, REPEN, Conformal, KthNeighborREPEN, Layers, TopK, load  # noqa: E402
 from ramodo.cli.info import _of_model  # noqa: E402
 from ramodo.cli.reading import source_of  # noqa: E402
-from ramodo.data.opening import DataError, open_block  # noqa: E402
+from ramodo.data.validation import DataError, open_block  # noqa: E402
 from ramodo.formats import FormatError, How, TextOptions, format_named  # noqa: E402
 from ramodo.formats.text import as_table  # noqa: E402
 from ramodo.kernels import Phi  # noqa: E402

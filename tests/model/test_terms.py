@@ -9,7 +9,7 @@ import pytest
 import scipy.sparse as sp
 
 from ramodo import RAMODO, REPEN, AverageNN, Conformal, Consensus, KthNN, Sp
-from ramodo.data.opening import open_block
+from ramodo.data.validation import open_block
 from ramodo.explain.contributions import Explainer
 from ramodo.kernels import Phi
 from ramodo.model.by_fold import ByFold

@@ -24,7 +24,7 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 from ..data.mapped import is_mapped
-from ..data.opening import open_block
+from ..data.validation import open_block
 from .table import FormatError, Table, TableOptions
 from .values import named_values
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from ..cli.console import bar, note
 from ..cli.reading import threads_of
 from .experiments.cells import Limits
-from .experiments.running import Settings, run
+from .experiments.runner import Settings, run
 
 
 def run_experiments(

@@ -16,8 +16,8 @@ import numpy.typing as npt
 from sklearn.base import BaseEstimator
 
 from ..options import OptionError, check
-from .checking import refuse_few_inliers
 from .protocols import Pools
+from .result_checks import refuse_few_inliers
 
 Integers = npt.NDArray[np.int64]
 

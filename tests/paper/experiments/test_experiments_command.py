@@ -13,7 +13,7 @@ import pytest
 
 from ramodo.paper.datasets import LabeledData
 from ramodo.paper.experiments import page, paper, scalability, sets
-from ramodo.paper.experiments.running import EXPERIMENTS
+from ramodo.paper.experiments.runner import EXPERIMENTS
 
 PROGRAM = """
 import signal
@@ -101,7 +101,7 @@ def test_peers_that_cannot_run_are_marked(experiments, monkeypatch, tmp_path):
 def test_all_on_one_page(experiments, tmp_path, monkeypatch):
     """Each experiment is one of the others' tests; here two stand for all."""
     chosen = {name: EXPERIMENTS[name] for name in ("table-auc-runtime", "dimensions")}
-    monkeypatch.setattr("ramodo.paper.experiments.running.EXPERIMENTS", chosen)
+    monkeypatch.setattr("ramodo.paper.experiments.runner.EXPERIMENTS", chosen)
     whole = tmp_path / "docs" / "experiments.md"
     whole.parent.mkdir()
     done = experiments("all", "--runs", 1, "--sets", "LC", "--threads", 1, "--page", whole, output="docs/experiments")

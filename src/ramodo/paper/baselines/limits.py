@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
-from ...allowed import Real
+from ...constraints import Real
 from ...options import Option
 
 DEFAULT_MEMORY = 8e9

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import scipy.sparse as sp
 
-from ...allowed import Integer
+from ...constraints import Integer
 from ...options import OptionError
 from ...terminal.progress import Bar
 from . import webspam

@@ -6,7 +6,7 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
-from ...data.opening import refuse_indices
+from ...data.validation import refuse_indices
 from ...formats import FormatError
 from .downsampling import downsampled
 from .prepared import LabeledData

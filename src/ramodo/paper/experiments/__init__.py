@@ -5,8 +5,8 @@
     cells.py     one measurement: what is measured, on which set, by which method, with which seed
     measures.py  how a cell is computed; peers.py and deepod.py: other libraries' detectors
     store.py     finished cells, in an SQLite file; scheduling.py computes the others, in processes with limits
-    running.py   from the name of an experiment to its files
-    table_*.py, labels.py, dimensions.py, scalability.py, peers_table.py
+    runner.py    from the name of an experiment to its files
+    table_*.py, dimensions.py, scalability.py, peers_table.py
                  an experiment: the cells it needs, and the page that they make
     page.py      Markdown, JSON and a figure; notes/ holds what is said about the differences
 

@@ -33,7 +33,7 @@ _ENOUGH_SECONDS, _TOO_MANY_SECONDS = 1.0, 10.0
 
 
 @dataclass(frozen=True)
-class Means:
+class Resources:
     """The resources that a cell may use."""
 
     n_threads: int
@@ -49,26 +49,26 @@ def load(file: str) -> LabeledData:
 # ---- AUC of Sp on a representation -------------------------------------------------------------------------------
 
 
-def auc(cell: Cell, means: Means) -> Values:
+def auc(cell: Cell, resources: Resources) -> Values:
     """AUC of Sp on the representation of `cell.method`, and for REPEN on the original space too."""
     data = load(cell.dataset)
     if cell.method == "REPEN":
-        return _repen_auc(cell, data, means)
-    method = representation(cell.method, cell.option("n_components", 20), cell.seed, means)
+        return _repen_auc(cell, data, resources)
+    method = representation(cell.method, cell.option("n_components", 20), cell.seed, resources)
     started = time.perf_counter()
     Z = method.fit_transform(data.X)
     seconds = time.perf_counter() - started
     seeds = range(DETECTIONS) if cell.method in SAME_EACH_RUN else [cell.seed]
-    found = [Sp(random_state=seed, n_jobs=means.n_threads).fit(Z).outlier_scores_ for seed in seeds]
+    found = [Sp(random_state=seed, n_jobs=resources.n_threads).fit(Z).outlier_scores_ for seed in seeds]
     return {"auc": [_auc(data, scores) for scores in found], "seconds": seconds}
 
 
-def _repen_auc(cell: Cell, data: LabeledData, means: Means) -> Values:
+def _repen_auc(cell: Cell, data: LabeledData, resources: Resources) -> Values:
     labels = cell.option("labels", 0)
     options: dict[str, Any] = (
         {"labeled_fraction": 0.5, "labels_in_score": False} if cell.option("way") == "paper" else {}
     )
-    detector = REPEN(cell.option("n_components", 20), random_state=cell.seed, n_jobs=means.n_threads, **options)
+    detector = REPEN(cell.option("n_components", 20), random_state=cell.seed, n_jobs=resources.n_threads, **options)
     started = time.perf_counter()
     if labels:
         detector.fit(data.X, labeled_outliers=draw_known(data, labels, cell.seed))
@@ -91,13 +91,13 @@ def draw_known(data: LabeledData, n: int, seed: int) -> sp.csr_array:
 SAME_EACH_RUN = ("HLLE", "CoP")
 
 
-def representation(name: str, n_components: int, seed: int, means: Means) -> Any:
+def representation(name: str, n_components: int, seed: int, resources: Resources) -> Any:
     """A competitor with the settings of section 6.4."""
     if name == "AE":
-        return AE(n_components, memory_limit=means.bytes, random_state=seed)
+        return AE(n_components, memory_limit=resources.bytes, random_state=seed)
     if name == "HLLE":
-        return HLLE(n_components, memory_limit=means.bytes)
-    return SRP(n_components, random_state=seed) if name == "SRP" else CoP(n_components, memory_limit=means.bytes)
+        return HLLE(n_components, memory_limit=resources.bytes)
+    return SRP(n_components, random_state=seed) if name == "SRP" else CoP(n_components, memory_limit=resources.bytes)
 
 
 def _auc(data: LabeledData, scores: npt.NDArray[Any]) -> float:
@@ -107,17 +107,17 @@ def _auc(data: LabeledData, scores: npt.NDArray[Any]) -> float:
 # ---- seconds -----------------------------------------------------------------------------------------------------
 
 
-def detection(cell: Cell, means: Means) -> Values:
+def detection(cell: Cell, resources: Resources) -> Values:
     """Seconds of Sp, the paper's way and ours, on the original space and on REPEN's; the fastest of some repeats.
 
     References are drawn beforehand in both.
     """
     X: Any = load(cell.dataset).X
-    detector = REPEN(random_state=cell.seed, n_jobs=means.n_threads).fit(X)
+    detector = REPEN(random_state=cell.seed, n_jobs=resources.n_threads).fit(X)
     Z = detector.transform(X)
     rng = np.random.default_rng(cell.seed)
     drawn = [rng.choice(X.shape[0], 8, replace=False) for _ in range(50)]
-    original, learned = (Sp(random_state=cell.seed, n_jobs=means.n_threads).fit(rows) for rows in (X, Z))
+    original, learned = (Sp(random_state=cell.seed, n_jobs=resources.n_threads).fit(rows) for rows in (X, Z))
     values: Values = {}
     for name, function in {
         "original, paper's way": lambda: one_subsample_at_a_time(X, drawn),
@@ -144,16 +144,16 @@ def one_subsample_at_a_time(X: Any, drawn: list[npt.NDArray[np.int64]]) -> npt.N
     return scores / len(drawn)
 
 
-def scalability(cell: Cell, means: Means) -> Values:
+def scalability(cell: Cell, resources: Resources) -> Values:
     """Seconds of training and testing on generated data; the median of some repeats."""
     X, _ = make_ultrahigh(cell.option("n_rows"), cell.option("n_features"), random_state=cell.seed)
 
     def run() -> None:
         if cell.method == "REPEN":
-            REPEN(random_state=cell.seed, n_jobs=means.n_threads).fit(X)
+            REPEN(random_state=cell.seed, n_jobs=resources.n_threads).fit(X)
         else:
-            Z = representation(cell.method, 20, cell.seed, means).fit_transform(X)
-            Sp(random_state=cell.seed, n_jobs=means.n_threads).fit(Z)
+            Z = representation(cell.method, 20, cell.seed, resources).fit_transform(X)
+            Sp(random_state=cell.seed, n_jobs=resources.n_threads).fit(Z)
 
     taken = stopwatch(run)
     return {"time": float(np.median(taken)), "repeats": len(taken)}
@@ -174,18 +174,18 @@ def stopwatch(function: Callable[[], Any]) -> list[float]:
 # ---- other libraries ---------------------------------------------------------------------------------------------
 
 
-def peer(cell: Cell, means: Means) -> Values:
+def peer(cell: Cell, resources: Resources) -> Values:
     """AUC and seconds of fit and score of a detector that people use today."""
     from .peers import PEERS
 
     data = load(cell.dataset)
     found = PEERS[cell.method]
-    X = data.X if found.sparse else dense(data.X, means.bytes, np.float32, cell.method)
-    seconds, scores = found.timed(X, cell.seed, means)
+    X = data.X if found.sparse else dense(data.X, resources.bytes, np.float32, cell.method)
+    seconds, scores = found.timed(X, cell.seed, resources)
     return {"auc": _auc(data, scores), "seconds": seconds}
 
 
-MEASURES: dict[str, Callable[[Cell, Means], Values]] = {
+MEASURES: dict[str, Callable[[Cell, Resources], Values]] = {
     "auc": auc,
     "detection": detection,
     "scalability": scalability,

@@ -16,9 +16,9 @@ from ... import REPEN, Sp
 from .deepod import NotInstalledError, deepod_scores
 
 if TYPE_CHECKING:
-    from .measures import Means
+    from .measures import Resources
 
-Scores = Callable[[Any, int, "Means"], Any]
+Scores = Callable[[Any, int, "Resources"], Any]
 
 
 @dataclass(frozen=True)
@@ -29,22 +29,22 @@ class Peer:
     sparse: bool = True
     once: bool = False
 
-    def timed(self, X: Any, seed: int, means: Means) -> tuple[float, Any]:
+    def timed(self, X: Any, seed: int, resources: Resources) -> tuple[float, Any]:
         """Seconds of fit and score, and the scores."""
         started = time.perf_counter()
-        scores = self.scores(X, seed, means)
+        scores = self.scores(X, seed, resources)
         return time.perf_counter() - started, scores
 
 
 class _DeepOD(Peer):
     """Timed in its own process, without the time to start that."""
 
-    def timed(self, X: Any, seed: int, means: Means) -> tuple[float, Any]:
+    def timed(self, X: Any, seed: int, resources: Resources) -> tuple[float, Any]:
         return deepod_scores(X, seed)
 
 
 def _pyod(name: str, **options: Any) -> Scores:
-    def scores(X: Any, seed: int, means: Means) -> Any:
+    def scores(X: Any, seed: int, resources: Resources) -> Any:
         try:
             module = import_module(f"pyod.models.{name.lower()}")
         except ImportError:
@@ -55,27 +55,31 @@ def _pyod(name: str, **options: Any) -> Scores:
     return scores
 
 
-def _forest(X: Any, seed: int, means: Means) -> Any:
-    return -IsolationForest(random_state=seed, n_jobs=means.n_threads).fit(X).score_samples(X)
+def _repen(X: Any, seed: int, resources: Resources) -> Any:
+    return REPEN(random_state=seed, n_jobs=resources.n_threads).fit(X).outlier_scores_
 
 
-def _lof(X: Any, seed: int, means: Means) -> Any:
+def _forest(X: Any, seed: int, resources: Resources) -> Any:
+    return -IsolationForest(random_state=seed, n_jobs=resources.n_threads).fit(X).score_samples(X)
+
+
+def _lof(X: Any, seed: int, resources: Resources) -> Any:
     neighbours = min(20, X.shape[0] - 1)
-    return -LocalOutlierFactor(neighbours, n_jobs=means.n_threads).fit(X).negative_outlier_factor_
+    return -LocalOutlierFactor(neighbours, n_jobs=resources.n_threads).fit(X).negative_outlier_factor_
 
 
-def _svm(X: Any, seed: int, means: Means) -> Any:
+def _svm(X: Any, seed: int, resources: Resources) -> Any:
     return -OneClassSVM().fit(X).decision_function(X)
 
 
 PEERS = {
-    "Sp": Peer(lambda X, seed, means: Sp(random_state=seed, n_jobs=means.n_threads).fit(X).outlier_scores_),
-    "REPEN": Peer(lambda X, seed, means: REPEN(random_state=seed, n_jobs=means.n_threads).fit(X).outlier_scores_),
+    "Sp": Peer(lambda X, seed, resources: Sp(random_state=seed, n_jobs=resources.n_threads).fit(X).outlier_scores_),
+    "REPEN": Peer(_repen),
     "IsolationForest": Peer(_forest),
     "LOF": Peer(_lof, once=True),
     "OneClassSVM": Peer(_svm, once=True),
     "PyOD KNN": Peer(_pyod("KNN"), sparse=False, once=True),
     "PyOD ECOD": Peer(_pyod("ECOD"), sparse=False, once=True),
     "PyOD Sampling": Peer(_pyod("Sampling"), sparse=False),
-    "DeepOD REPEN": _DeepOD(lambda X, seed, means: deepod_scores(X, seed)[1], sparse=False, once=True),
+    "DeepOD REPEN": _DeepOD(lambda X, seed, resources: deepod_scores(X, seed)[1], sparse=False, once=True),
 }

@@ -86,7 +86,7 @@ def _serve(connection: Connection, n_threads: int, limits: Limits) -> None:
         while True:
             try:
                 cell = connection.recv()
-                connection.send(compute(cell, measures.Means(n_threads, limits.bytes), limits))
+                connection.send(compute(cell, measures.Resources(n_threads, limits.bytes), limits))
             except (EOFError, ConnectionError):  # the scheduler is gone
                 return
 
@@ -104,7 +104,7 @@ def _limit_memory(limit: float) -> None:
     resource.setrlimit(resource.RLIMIT_AS, (mapped + int(2 * limit), hard))  # address space, of which not all is used
 
 
-def compute(cell: Cell, means: Any, limits: Limits) -> Outcome:
+def compute(cell: Cell, resources: Any, limits: Limits) -> Outcome:
     """The numbers of a cell, or why it has none."""
     from ..baselines import ConstraintError
     from .deepod import NotInstalledError
@@ -116,7 +116,7 @@ def compute(cell: Cell, means: Any, limits: Limits) -> Outcome:
     try:
         with warnings.catch_warnings(record=True) as said:
             warnings.simplefilter("always")
-            values = MEASURES[cell.measure](cell, means)
+            values = MEASURES[cell.measure](cell, resources)
         if said:
             values["warnings"] = sorted({str(warning.message).splitlines()[0] for warning in said})
     except ConstraintError as error:

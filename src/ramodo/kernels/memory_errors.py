@@ -7,7 +7,7 @@ from types import TracebackType
 _NATIVE = ("std::bad_alloc",)
 
 
-class Room:
+class MemoryErrorAdvice:
     """A context for native code that allocates: the error for exhausted memory says what it was for and what helps.
 
     Arrays that NumPy cannot allocate have their own message, with their size, and keep it.

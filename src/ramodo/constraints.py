@@ -75,7 +75,7 @@ class RandomSource:
 
 
 @dataclass(frozen=True)
-class Having:
+class HasMethod:
     """An object with a method."""
 
     method: str
@@ -88,4 +88,4 @@ class Having:
         return f"an object with a method {self.method} ({self.examples})"
 
 
-Allowed = Integer | Real | Literal | RandomSource | Having
+Constraint = Integer | Real | Literal | RandomSource | HasMethod

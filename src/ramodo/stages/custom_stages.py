@@ -11,8 +11,8 @@ import numpy.typing as npt
 
 from ..data.labels import Labels
 from ..model.representation import Representation, SparseLayer
-from .checking import are_finite, checked_candidates, checked_scores, stage_error
 from .protocols import COUNTED, OF_OTHERS, Candidates, Floats, Guarantee, Integers, Scores
+from .result_checks import are_finite, checked_candidates, checked_scores, stage_error
 
 
 class AdaptedThresholder:

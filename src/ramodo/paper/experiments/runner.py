@@ -16,7 +16,7 @@ import sklearn
 from ... import __version__
 from ...options import OptionError
 from ...terminal.progress import Bar
-from . import dimensions, labels, page, peers_table, scalability, sets, table_auc_runtime, table_competitors
+from . import dimensions, page, peers_table, scalability, sets, table_auc_runtime, table_competitors, table_labels
 from .cells import Limits
 from .page import Experiment, Request
 from .scheduling import Scheduler
@@ -24,7 +24,7 @@ from .store import Store
 
 EXPERIMENTS: dict[str, Experiment] = {
     module.EXPERIMENT.name: module.EXPERIMENT
-    for module in (table_auc_runtime, table_competitors, labels, dimensions, scalability, peers_table)
+    for module in (table_auc_runtime, table_competitors, table_labels, dimensions, scalability, peers_table)
 }
 
 

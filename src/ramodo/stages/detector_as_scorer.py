@@ -19,7 +19,7 @@ Scores = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int64]
 
 
-class Foreign(BaseEstimator):
+class DetectorAsScorer(BaseEstimator):
     """Another library's detector, used as a scorer."""
 
     def __init__(self, detector: Any) -> None:
@@ -30,12 +30,14 @@ class Foreign(BaseEstimator):
         """The object that the user passed in."""
         return self.detector
 
-    def ranking(self, rows: Rows, eligible: Integers, rng: np.random.Generator, n_threads: int) -> FittedForeign:
+    def ranking(
+        self, rows: Rows, eligible: Integers, rng: np.random.Generator, n_threads: int
+    ) -> FittedDetectorAsScorer:
         """The detector, fitted to the eligible rows."""
-        return FittedForeign(self.detector, rows.take(eligible), rng)
+        return FittedDetectorAsScorer(self.detector, rows.take(eligible), rng)
 
 
-class FittedForeign:
+class FittedDetectorAsScorer:
     """Scores of a fitted detector, higher being more outlying."""
 
     def __init__(self, detector: Any, rows: Block, rng: np.random.Generator) -> None:
@@ -60,7 +62,7 @@ def as_scorer(given: Any, name: str) -> Any:
     if is_object and hasattr(given, "ranking"):
         return given
     if is_object and hasattr(given, "fit") and hasattr(given, "score_samples"):
-        return Foreign(given)
+        return DetectorAsScorer(given)
     raise OptionError(
         f"{name}={given!r} was given; allowed: Sp, KthNN, AverageNN, Ensemble, or any object with fit and "
         "score_samples."

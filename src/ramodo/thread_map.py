@@ -11,7 +11,7 @@ Piece = TypeVar("Piece")
 Result = TypeVar("Result")
 
 
-def in_order(
+def thread_map(
     work: Callable[[Piece], Result],
     pieces: Sequence[Piece],
     n_threads: int,
