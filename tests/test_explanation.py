@@ -82,11 +82,11 @@ def test_a_contribution_is_what_the_formula_says(kind):
     """The definition, spelled out for one layer and nearest neighbours."""
     X = kind(with_outliers()[0])
     detector = REPEN(n_components=6, **QUICK).fit(X)
-    member = detector.model_.learned[0]
-    W, Z = weights_of(member.representation.first), detector.transform(X).astype(np.float64)
+    model = detector.model_.learned[0]
+    W, Z = weights_of(model.representation.first), detector.transform(X).astype(np.float64)
     dense = X if isinstance(X, np.ndarray) else X.toarray()
-    subsamples = member.detection.rows.astype(np.float64).reshape(-1, member.detection.size, 6)
-    numbers = member.origin.numbers.reshape(-1, member.detection.size)
+    subsamples = model.detection.rows.astype(np.float64).reshape(-1, model.detection.size, 6)
+    numbers = model.origin.numbers.reshape(-1, model.detection.size)
     expected = np.zeros(dense.shape)
     for i in range(len(dense)):
         for references, rows in zip(subsamples, numbers, strict=True):

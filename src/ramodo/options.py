@@ -231,7 +231,7 @@ OPTIONS: tuple[Option, ...] = (
         None,
         (Literal(None), Real(0, 0.5, above=True)),
         "-",
-        "Share of the rows that only the cut-off sees, in place of two members that each do without half of them.",
+        "Share of the rows that only the cut-off sees, in place of two models that each do without half of them.",
     ),
 )
 

@@ -33,7 +33,7 @@ def test_a_model(run, files):
     assert detector.fingerprint_ in shown
 
 
-def test_a_model_with_labels_a_cut_off_and_several_members(ok, data, tmp_path):
+def test_a_model_with_labels_a_cut_off_and_several_models(ok, data, tmp_path):
     options = {
         "threshold": Conformal(0.2, held_out=0.2),
         "n_estimators": 3,

@@ -392,11 +392,11 @@ def test_weights_of_a_sum_within(models, weights):
 
 
 @either
-def test_a_row_is_scored_and_explained_by_the_member_of_its_fold(models, data, dense):
+def test_a_row_is_scored_and_explained_by_the_model_of_its_fold(models, data, dense):
     (term, _), rows = models[dense]["by fold"].terms, _block(data[0], dense)
     folds = rows.folds(2)
     expected = np.choose(
-        folds, [member.score(rows, 1) / unit for member, unit in zip(term.members, term.units, strict=True)]
+        folds, [model.score(rows, 1) / unit for model, unit in zip(term.models, term.units, strict=True)]
     )
     assert np.array_equal(term.score(rows, 1), expected)
     first, *_, last = term.parts(1.0, None)

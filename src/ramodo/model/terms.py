@@ -151,13 +151,13 @@ class Model:
 
     @property
     def by_fold(self) -> tuple[Model, ...]:
-        """The members, each as a model, where a row is scored by the member of its fold; else none."""
+        """The model of each fold, where a row is scored by that of its fold; else none."""
         is_by_fold = len(self.terms) == 1 and self.terms[0].kind == "by fold"
-        return tuple(Model((member,)) for member in self.terms[0].inner()) if is_by_fold else ()
+        return tuple(Model((model,)) for model in self.terms[0].inner()) if is_by_fold else ()
 
     @property
     def n_calibration(self) -> tuple[int, ...]:
-        """Of each fold, the training rows that are like new rows to its member."""
+        """Of each fold, the training rows that are like new rows to its model."""
         return tuple(self.terms[0].facts()["n_calibration"]) if self.by_fold else ()
 
     def breakdown(self, block: Block, n_threads: int) -> dict[str, Scores]:

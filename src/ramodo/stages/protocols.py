@@ -144,11 +144,11 @@ class Cutoff(ABC, BaseEstimator):
         return self.cutoff(scores)
 
     def n_folds(self) -> int:
-        """Members of a fit, each of which does without one fold of the rows and scores it; 1 is a fit as usual."""
+        """Models of a fit, each of which does without one fold of the rows and scores it; 1 is a fit as usual."""
         return 1
 
     def cutoff_of_folds(self, folds: Sequence[Scores]) -> float:
-        """The threshold for scores by the member that did without the row, fold by fold."""
+        """The threshold for scores by the model that did without the row, fold by fold."""
         return self.cutoff(np.concatenate(folds))
 
     def guarantee(self, is_training: bool, finds_nothing: bool) -> Guarantee:

@@ -14,7 +14,7 @@ from ...formats.opening import damage_refused
 
 
 @contextmanager
-def zip_member(path: Path, name: str, most: int) -> Iterator[IO[bytes]]:
+def file_in_zip(path: Path, name: str, most: int) -> Iterator[IO[bytes]]:
     """The file of that name, in whatever folder it is; refused if it is larger than `most` bytes."""
     with _refused_if_damaged(path), zipfile.ZipFile(path) as archive:
         found = [info for info in archive.infolist() if PurePosixPath(info.filename).name == name]
@@ -25,18 +25,18 @@ def zip_member(path: Path, name: str, most: int) -> Iterator[IO[bytes]]:
             yield stream
 
 
-def tar_members(path: Path, names: Sequence[str], most: int) -> dict[str, bytes]:
+def files_in_tar(path: Path, names: Sequence[str], most: int) -> dict[str, bytes]:
     """The files of these names, in whatever folder they are; refused if one is larger than `most` bytes."""
     found: dict[str, bytes] = {}
     with _refused_if_damaged(path), tarfile.open(path) as archive:
-        for member in archive:
-            name = PurePosixPath(member.name).name
-            if name not in names or not member.isfile():
+        for entry in archive:
+            name = PurePosixPath(entry.name).name
+            if name not in names or not entry.isfile():
                 continue
             if name in found:
                 raise FormatError(f"{path} has several files named {name}; allowed: one.")
-            _refuse_larger(path, name, member.size, most)
-            stream = archive.extractfile(member)
+            _refuse_larger(path, name, entry.size, most)
+            stream = archive.extractfile(entry)
             assert stream is not None  # as it is a file
             found[name] = stream.read()
             if len(found) == len(names):

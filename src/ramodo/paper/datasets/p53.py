@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from ...formats import FormatError
-from .archives import zip_member
+from .archives import file_in_zip
 from .labelled_lines import fill, read_lines, scale
 from .prepared import LabeledData
 
@@ -19,8 +19,8 @@ def convert(files: Sequence[Path], seed: int) -> LabeledData:
     """Active mutants are outliers."""
     (path,) = files
     if path.suffix == ".zip":
-        with zip_member(path, "K8.data", _MOST_BYTES) as member:
-            values, classes = read_lines(str(path), member, _COLUMNS)
+        with file_in_zip(path, "K8.data", _MOST_BYTES) as file:
+            values, classes = read_lines(str(path), file, _COLUMNS)
     else:
         with open(path, "rb") as stream:
             values, classes = read_lines(str(path), stream, _COLUMNS)

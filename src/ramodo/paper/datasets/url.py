@@ -9,7 +9,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from ...formats import svmlight
-from .archives import tar_members
+from .archives import files_in_tar
 from .prepared import LabeledData
 from .sources import SOURCES
 from .two_classes import two_classes
@@ -21,10 +21,10 @@ _MOST_BYTES = 1 << 29
 def convert(files: Sequence[Path], seed: int) -> LabeledData:
     """Malicious URLs of the first week go down to 2 %."""
     (path,) = files
-    members = tar_members(path, _WEEK, _MOST_BYTES)
+    texts = files_in_tar(path, _WEEK, _MOST_BYTES)
     days = []
     for name in _WEEK:
-        text = np.frombuffer(members.pop(name), dtype=np.uint8)
+        text = np.frombuffer(texts.pop(name), dtype=np.uint8)
         days.append(svmlight.parse(f"{path}, {name}", text, 0, zero_based=True))
     width = SOURCES["URL"].n_features
     indices = np.concatenate([day.X.indices for day in days])
