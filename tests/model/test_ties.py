@@ -30,7 +30,8 @@ def with_stored_zeros(X, seed=0):
     marked = np.where((rows == 0) & (np.random.default_rng(seed).random(X.shape) < 0.1), np.nan, rows)
     stored = sp.csr_array(marked)
     stored.data = np.nan_to_num(stored.data)
-    assert stored.nnz > X.nnz and (stored.toarray() == rows).all()
+    assert stored.nnz > X.nnz
+    assert (stored.toarray() == rows).all()
     return stored
 
 
