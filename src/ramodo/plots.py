@@ -60,9 +60,8 @@ def plot_map(detector: Any, X: Any, ax: Any = None) -> Any:
 def plot_reasons(row: RowExplanation | Explanation, ax: Any = None) -> Any:
     """What each feature adds to a row's score, strongest at the top; what it lacks, and all others, as one bar each."""
     row, ax = _single(row), _axes(ax)
-    others = [(row.lacks.in_words(), row.lacks.contribution)] * bool(row.lacks.n) + [("all other features", row.rest)]
-    values = [*[reason.contribution for reason in row.reasons], *[value for _, value in others]]
-    labels = [*[reason.in_words() for reason in row.reasons], *[label for label, _ in others]]
+    values = [*[reason.contribution for reason in row.reasons], *[value for _, value in row.others()]]
+    labels = [*[reason.in_words() for reason in row.reasons], *[label for label, _ in row.others()]]
     places = np.arange(len(values))[::-1]
     ax.barh(places, values, color=[_OUTLIER if value >= 0 else _LOWERS for value in values])
     ax.set_yticks(places, [label.replace("$", r"\$") for label in labels])  # a name is no formula

@@ -20,6 +20,7 @@ from ramodo.model.original import OriginalDistance
 from ramodo.model.references import Origin
 from ramodo.model.saved import ModelFileError
 from ramodo.model.terms import Model
+from ramodo.model.ties import Tied
 
 N_FEATURES = 40
 
@@ -186,7 +187,7 @@ def _models(data, dense):
 
 
 def _evidence(rows, *views):
-    curves = tuple(Curve.of(view.score(rows, 1)) for view in views)
+    curves = tuple(Curve.of(Tied.of(view.score(rows, 1), 1.0)) for view in views)
     return Evidence(("first", "second", "third"), views, curves, (1.0, 0.5, 2.0), (0.0, 0.5, 1.0))
 
 
