@@ -41,7 +41,7 @@ def test_it_listens_where_it_says():
 
 @pytest.mark.parametrize("host", ["127.0.0.1", "localhost"])
 def test_answers_are_sent_at_once(host):
-    """With Nagle's algorithm the second answer on a connection waits for the client's delayed acknowledgement, 40 ms."""
+    """With Nagle's algorithm the second answer on a connection waits 40 ms for the client to acknowledge the first."""
     place, listening = Place.asked(host, 0).opened()
     with listening, socket.create_connection((host, place.port)), listening.accept()[0] as accepted:
         assert accepted.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY)
