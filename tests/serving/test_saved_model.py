@@ -11,7 +11,6 @@ from fitted_models import Fitted, command
 
 from examples import with_outliers
 from ramodo import Consensus
-from ramodo.data.opening import DataError
 from ramodo.datasets import make_access_log
 from ramodo.formats import FormatError, accesslog
 from ramodo.options import OptionError
@@ -284,8 +283,36 @@ def test_bad_values_of_records_are_named(fitted, changed, message):
 
 
 def test_values_too_large_are_refused(fitted):
-    with pytest.raises(DataError, match="row 1"):
-        SavedModel(fitted.mail.model).score_rows([{"1": 1}, {"1": 1e300}])
+    with pytest.raises(FormatError, match=r"the request, row 1, column 2: the value 1e\+300 was found") as refused:
+        SavedModel(fitted.mail.model).score_rows([{"1": 1}, {"2": 1e300}])
+    assert refused.value.row == 1
+
+
+@pytest.mark.parametrize("changed", [{"seconds": None}, {"country": None}, {"seconds": "soon"}, {"seconds": 1e200}])
+def test_the_row_to_blame_is_said_apart(fitted, changed):
+    rows = [*fitted.visits.rows[:2], {**fitted.visits.rows[2], **changed}, fitted.visits.rows[3]]
+    with pytest.raises(FormatError, match="row 2") as refused:
+        SavedModel(fitted.visits.model).score_rows(rows)
+    assert refused.value.row == 2
+
+
+def test_a_column_that_is_absent_is_named_as_the_user_knows_it(fitted):
+    table = in_arrow(fitted, "visits").drop_columns(["country", "day"])
+    said = "lacks 2 of the 4 columns that the model was fitted with, as 'country'; .* It has 'seconds', 'bot'\\."
+    with pytest.raises(FormatError, match=said):
+        SavedModel(fitted.visits.model).score(table)
+
+
+def test_reasons_say_what_there_is_to_say(fitted):
+    row = {**fitted.visits.rows[-1], "seconds": 7.2}
+    (found,) = SavedModel(fitted.visits.model).score_rows([row], reasons=4)
+    reasons = {reason["feature"]: reason for reason in found["reasons"]}
+    assert reasons["seconds"]["value"] == 7.2  # and not 7.199999999999999
+    assert reasons["seconds"].keys() == {"column", "feature", "value", "contribution", "share", "mean"}
+    weekday = next(reason for name, reason in reasons.items() if name.startswith("day, day of the week"))
+    assert weekday.keys() == {*reasons["seconds"], "shown", "usual"}
+    (found,) = SavedModel(fitted.log.model).score_rows(fitted.log.rows[-1:], reasons=1)
+    assert found["reasons"][0].keys() == {*reasons["seconds"], "spans", "rows", "n_rows"}
 
 
 ARROW_REFUSED = [

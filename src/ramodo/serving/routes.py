@@ -88,7 +88,7 @@ async def _answered(scoring: Callable[[], Answer], lane: anyio.CapacityLimiter) 
     try:
         return await anyio.to_thread.run_sync(scoring, limiter=lane)
     except (FormatError, DataError, OptionError) as error:
-        row = getattr(error, "row", None)
+        row = getattr(error, "row", None)  # as a FormatError has it where one row is to blame
         detail = {"message": str(error)} | ({} if row is None else {"row": row})
         raise HTTPException(422, detail) from None  # type: ignore[arg-type]
     except MemoryError:

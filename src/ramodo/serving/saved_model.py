@@ -11,12 +11,13 @@ import numpy.typing as npt
 
 from ..explain.naming import explained
 from ..formats import Table
+from ..formats.values import named_values
 from ..insight.figures import percentiles
 from ..model.file.saving import open_model
 from ..options import TOP, OptionError
 from ..threads import n_threads
 from . import arrow_rows, json_rows
-from .reading import ModelReading
+from .reading import PLACE, ModelReading
 
 Scores = npt.NDArray[np.float64]
 
@@ -107,7 +108,8 @@ class SavedModel:
         return found
 
     def _scores(self, table: Table) -> Scores:
-        return self._detector.outlier_score(table.X)
+        with named_values(PLACE, table):
+            return self._detector.outlier_score(table.X)
 
     def _percentiles(self, scores: Scores) -> Scores:
         return np.round(percentiles(scores, self._known), 3)
