@@ -13,7 +13,7 @@ STAGES = ("scoring", "ensembles", "thresholding", "conformal", "triplets", "laye
 
 FLOORS = [
     ("allowed",),
-    ("allowed", "options", "bounds", "threads", "in_order", "files", "terminal", "web"),
+    ("allowed", "options", "bounds", "threads", "extras", "in_order", "files", "terminal", "web"),
     ("kernels",),
     ("data",),
     ("model",),

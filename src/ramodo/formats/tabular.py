@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from ..extras import pip_install
 from .assembling import assembled, first_of, ids_of, refuse_unknown, special
 from .classes import Classes, classes_of, is_text, shown
 from .dialect import HEAD, Dialect, by_place, dialect_of
@@ -70,7 +71,7 @@ def _load(path: str, suffix: str, options: TableOptions, show: Show | None = Non
         import pyarrow.feather
         import pyarrow.parquet
     except ImportError:
-        raise FormatError(f"{path}: {suffix} files need the package pyarrow: pip install 'ramodo[files]'.") from None
+        raise FormatError(f"{path}: {suffix} files need the package pyarrow: {pip_install('files')}.") from None
     need_threads(path, pyarrow.cpu_count() + pyarrow.io_thread_count())
     try:
         dialect = None
@@ -202,7 +203,7 @@ def _of_stream(name: str, block: bytes, _: int, how: How, suffix: str) -> Table:
 
 
 def _format(name: str, suffixes: tuple[str, ...], meaning: str) -> Format:
-    meaning = f"{meaning}; needs `ramodo[files]`."
+    meaning = f"{meaning}; needs pyarrow."
     reader = partial(_read, suffix=suffixes[0])
     columns = ("id", "label", "text", "ignore", "with")
     streamed = partial(_of_stream, suffix=suffixes[0]) if name in ("csv", "tsv") else None
