@@ -65,6 +65,8 @@ fuzz: $(VENV)/tests $(FUZZER)
 	$(BIN)/python tests/fuzz/fuzz_files.py --count 100000 --seconds 300 --keep build/fuzz/bad
 	$(BIN)/python tests/fuzz/fuzz_svmlight.py --seconds 300
 	$(BIN)/python tests/fuzz/fuzz_models.py --seconds 120
+	$(BIN)/python tests/fuzz/fuzz_requests.py --count 5000
+	$(BIN)/python tests/fuzz/fuzz_requests.py --count 3000 --json
 	mkdir -p build/fuzz/found
 	$(FUZZER) -max_total_time=300 -max_len=4096 -print_final_stats=1 build/fuzz/found tests/fuzz/seeds
 

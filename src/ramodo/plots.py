@@ -9,6 +9,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from .data.validation import open_rows
 from .explain.explanation import Explanation, RowExplanation
+from .extras import pip_install
 from .insight.figures import curves, flat_map, rows_of_map, score_histogram, truth_of
 from .options import OptionError
 
@@ -115,5 +116,5 @@ def _pyplot() -> Any:
     try:
         from matplotlib import pyplot
     except ImportError:
-        raise OptionError("plots need the package matplotlib: pip install 'ramodo[plots]'.") from None
+        raise OptionError(f"plots need the package matplotlib: {pip_install('plots')}.") from None
     return pyplot
