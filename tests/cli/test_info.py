@@ -96,6 +96,12 @@ def test_a_folder_and_standard_input(ok, files, tmp_path):
     assert ok("info", "-", "--format", "svmlight", stdin=files.mail.read_bytes()) == ok("info", files.mail)
 
 
+@pytest.mark.parametrize("shape", [(0, 0), (0, 5), (5, 0)])
+def test_a_matrix_without_values(ok, tmp_path, shape):
+    np.save(tmp_path / "data.npy", np.empty(shape))
+    assert ok("info", tmp_path / "data.npy").split()[:4] == ["rows", str(shape[0]), "features", str(shape[1])]
+
+
 def test_a_format_that_is_asked_for(ok, files, tmp_path):
     (tmp_path / "data").write_bytes(files.mail.read_bytes())
     assert ok("info", tmp_path / "data", "--format", "svmlight") == ok("info", files.mail)

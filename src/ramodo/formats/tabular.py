@@ -18,6 +18,7 @@ from .classes import Classes, classes_of, is_text, shown
 from .dialect import HEAD, Dialect, by_place, dialect_of
 from .format import Format, How
 from .opening import Show, is_plain_file, need_threads, refuse_cut, suffixes_of, whole
+from .recognising import refuse_bomb
 from .table import FormatError, Table, TableOptions
 
 
@@ -83,9 +84,12 @@ def _load(path: str, suffix: str, options: TableOptions, show: Show | None = Non
                 stream.seek(0)
                 table = _parse(stream, dialect, options)
         elif suffix == ".parquet":
+            facts = pyarrow.parquet.read_metadata(path)
+            refuse_bomb(path, os.path.getsize(path), 8 * facts.num_rows * facts.num_columns)
             table = pyarrow.parquet.read_table(path, memory_map=False)
         else:
             table = pyarrow.feather.read_table(path, memory_map=False)  # a mapping that is cut ends the process
+            refuse_bomb(path, os.path.getsize(path), 8 * table.num_rows * table.num_columns)
         table.validate(full=True)  # pyarrow trusts what it reads: what is damaged would lead it beyond its arrays
         return with_all_names(table), dialect  # which decodes the names
     except FormatError:
