@@ -271,15 +271,15 @@ def test_ids_of_digits_are_the_same_in_both_files(ok, run, tmp_path):
     (tmp_path / "known.csv").write_text("id,label\n7,1\n")
     done = run("detect", tmp_path / "data.csv", "--id", "id", "--labels", tmp_path / "known.csv")
     assert done.code == 3
-    assert "the id '7' is not in the data" in done.err
+    assert "no row of the data has the id '7'" in done.err
 
 
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("id,label\n500,1\n", "the id '500' is not in the data"),
-        ("id,label\n5,2\n", "'5' has the label 2; allowed: 1 outlier, -1 inlier, 0 unknown"),
-        ("id,label\n5,x\n6,1\n", "holds 1, x; allowed as labels: numbers"),
+        ("id,label\n500,1\n", "no row of the data has the id '500'"),
+        ("id,label\n5,2\n", "the label of '5' must be 1 (outlier), -1 (inlier) or 0 (unknown), got 2."),
+        ("id,label\n5,x\n6,1\n", "labels must be 1 (outlier), -1 (inlier) or 0 (unknown), got 1, x."),
         ("id,label\n5,1\n5,-1\n", "the id '5' is given twice"),
         ("row,label\n5,1\n", "has no column 'id'"),
         ("id,truth\n5,1\n", "has no column 'label'"),
@@ -431,7 +431,7 @@ def test_an_error_after_a_table_was_read_ends_in_order(start, files, tmp_path):
         process = start("detect", files.log, "--labels", tmp_path / "labels.csv", "-q")
         _, err = process.communicate()
         assert process.returncode == 3, err
-        assert b"has the label 2" in err
+        assert b"got 2" in err
 
 
 def test_rows_of_a_kind_are_one_line_unless_all_are_asked_for(ok, tmp_path):

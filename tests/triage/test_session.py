@@ -171,6 +171,20 @@ def test_exports_are_read_back(session_of, planted, tmp_path):
     assert other.labels()[rows].tolist() == session.labels()[rows].tolist()
 
 
+def test_ids_are_guarded_for_spreadsheets_and_read_back(session_of, planted, tmp_path):
+    ids = [f"=row{i}" for i in range(400)]
+    first = session_of(ids=ids, refit_every=0, who="@ann")
+    first.label(3, 1)
+    for name, write in (("labels", first.export_labels), ("history", first.export_history)):
+        write(tmp_path / f"{name}.csv")
+        assert {"'=row3", "'@ann"} <= set((tmp_path / f"{name}.csv").read_text().replace("\n", ",").split(","))
+    first.export_ranking(tmp_path / "ranking.csv")
+    assert "\n=row" not in (tmp_path / "ranking.csv").read_text()
+    again = session_of(ids=ids, store=str(tmp_path / "other.db"))
+    assert again.import_labels(str(tmp_path / "labels.csv")) == 1
+    assert again.labels()[3] == 1
+
+
 def test_labels_of_unknown_rows_are_refused_whole(session_of, tmp_path):
     path = tmp_path / "labels.csv"
     path.write_text("id,label\n1,1\n99999,1\n")

@@ -2,28 +2,19 @@
 
 from __future__ import annotations
 
-import csv
 from collections.abc import Iterable, Sequence
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from ..files.spreadsheets import csv_lines
 from ..files.whole import write_whole
-from ..formats import FormatError, Table, tabular
+from ..formats import Table
 from .labels import Labels, Opinions
 from .ranker import Ranked
 from .store import Entry
-
-
-def read_labels(path: str) -> list[tuple[str, int]]:
-    """Ids and labels of a table with these columns."""
-    found = []
-    for id, value in tabular.read_pairs(path, "id", "label"):
-        if value not in (-1, 0, 1):
-            raise FormatError(f"{path}: {id!r} has the label {value:g}; allowed: 1 outlier, -1 inlier, 0 unsure.")
-        found.append((id, int(value)))
-    return found
 
 
 def write_labels(path: Path, table: Table, opinions: Opinions) -> None:
@@ -60,9 +51,7 @@ def write_ranking(path: Path, table: Table, ranked: Ranked, labels: Labels) -> N
 def _write(path: Path, header: Sequence[str], lines: Iterable[Sequence[Any]]) -> None:
     def write(temporary: str) -> None:
         with open(temporary, "w", encoding="utf-8", newline="") as file:
-            writer = csv.writer(file, lineterminator="\n")
-            writer.writerow(header)
-            writer.writerows(lines)
+            file.writelines(csv_lines(chain([header], lines)))
 
     write_whole(path, write)
 

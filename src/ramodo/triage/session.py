@@ -9,7 +9,8 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from ..formats import FormatError, Table, TextOptions
+from ..formats import Table, TextOptions
+from ..formats.labels_by_id import read_known_labels
 from ..options import OptionError
 from ..terminal.escaping import escape_controls
 from . import estimates, files
@@ -460,12 +461,9 @@ class TriageSession:
 
     def import_labels(self, path: str, who: str = "import") -> int:
         """Labels from a table with columns id and label (1, -1 or 0); returns how many. All of them, or none."""
-        ids = {self.table.id_of(row): row for row in range(self.n_rows)}
-        said = []
-        for id, label in files.read_labels(path):
-            if id not in ids:
-                raise FormatError(f"{path}: the id {id!r} is not in the data.")
-            said.append(Said(ids[id], label, "import", self._ranked.ranking.stratum(ids[id])))
+        stratum = self._ranked.ranking.stratum
+        known = read_known_labels(path, self.table)
+        said = [Said(row, label, "import", stratum(row)) for row, label in known.items()]
         if said:
             self._store.add(self._checked_name(who), self._ranked.version, said)
             self._sync()
