@@ -192,6 +192,24 @@ def test_the_highest_rows_are_shown_in_order(ok, files, data):
     assert "e-0" not in shown  # what adds next to nothing is no reason
 
 
+def test_flagged_rows_are_told_from_others(ok, files, data):
+    detector = fitted(data[0])
+    scores = np.sort(detector.outlier_scores_)[::-1]
+    n = int((scores >= detector.threshold_).sum()) + 2
+    lines = re.split(r"reasons *\n", ok("detect", files.mail, "--top", n, "--all"))[1].splitlines()
+    assert [line.split()[3] for line in lines] == ["yes"] * (n - 2) + ["no"] * 2
+    facts = json.loads(ok("detect", files.mail, "--top", n, "--json"))
+    assert [row["flagged"] for row in facts["top"]] == [True] * (n - 2) + [False] * 2
+
+
+def test_flags_that_noise_would_give_are_called_that(ok, tmp_path):
+    """Few flags too, unless a number of them was asked for, as in the report."""
+    lines = [f"{a:.4f},{b:.4f},{c:.4f}" for a, b, c in np.random.default_rng(0).random((300, 3))]
+    (tmp_path / "noise.csv").write_text("\n".join(["a,b,c", *lines]) + "\n")
+    assert "rows without any outlier would give about 20" in ok("detect", tmp_path / "noise.csv")
+    assert "without any outlier" not in ok("detect", tmp_path / "noise.csv", "--share", 0.05)
+
+
 def test_scores_on_standard_output_leave_the_summary_to_the_other(run, files):
     done = run("detect", files.mail, "-o", "-")
     assert len(rows_of(done.out)) == 120

@@ -352,6 +352,17 @@ def test_kinds_cover_all_rows_that_are_flagged(report, quick):
     assert "of them are of" in found["headline"]
 
 
+def test_the_headline_speaks_of_others_only_where_there_are_some(report, quick):
+    rng = np.random.default_rng(0)
+    X = (rng.random((600, 60)) < 0.1) * 1.0
+    X[:40, 50:53] += 9
+    all_alike = report(quick(threshold=TopK(40)).fit(X), X)["headline"]
+    assert all_alike == "40 of 600 rows are flagged. All of them are of one kind, high for the same reason."
+    X[40, 3] += 30
+    one_other = report(quick(threshold=TopK(41)).fit(X), X)["headline"]
+    assert one_other.endswith("40 of them are of one kind, high for the same reason; the other is like no other.")
+
+
 def test_many_flags_are_compared_with_those_of_noise(report, quick):
     rng = np.random.default_rng(0)
     X = rng.random((3000, 5))

@@ -61,6 +61,24 @@ def test_rows_of_a_table_are_shown_as_the_file_has_them(tmp_path):
         assert [amount for _, _, amount in seen.bars if abs(amount) < 1e-6] == []
 
 
+@pytest.mark.filterwarnings("ignore::UserWarning")
+def test_times_are_shown_as_times(tmp_path):
+    lines = [f"p{i},2026-03-{1 + i % 28:02d}T{9 + i % 8:02d}:{i % 60:02d}:00,{20 + i % 7}.5" for i in range(80)]
+    lines[5] = "p5,2026-03-04T03:12:00,21.5"
+    (tmp_path / "pay.csv").write_text("id,at,amount\n" + "\n".join(lines) + "\n")
+    table = read(str(tmp_path / "pay.csv"), table=TableOptions(id="id", scale="auto"))
+    detector = Consensus(random_state=0).fit(table.X)
+    detector.feature_names_in_, detector.source_ = list(table.names), None
+    with TriageSession(detector, table, store=str(tmp_path / "labels.db")) as session:
+        seen = session.view(5)
+        reasons = {words: usual for words, usual, _ in seen.bars}
+        assert reasons["at, hour of the day = 03:12"].startswith("usually around 1")
+        values = {value.name: value.text for value in seen.raw.values}
+        assert (values["at, hour of the day"], values["at, day of the week"]) == ("03:12", "Wed")
+        assert not any("sine" in name for name in values)
+        assert seen.raw.n_values == len(values)
+
+
 def test_labels_over_time_are_few_columns_of_one_width():
     days = [f"2026-03-{day:02d}T10:00:30.000+00:00" for day in (2, 2, 5)]
     found = over_time([entry(i, at=at, label=1 if i else -1) for i, at in enumerate(days)])

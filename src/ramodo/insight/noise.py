@@ -7,8 +7,11 @@ from typing import Any
 
 from ..stages.thresholding import Cantelli, TopFraction, TopK
 
-MANY = 100
-"""So many flags are more than most people look at one by one."""
+_MANY = 100
+"""More flags than most people look at one by one."""
+
+_MORE = 2
+"""Flags may all be noise unless they are this many times as many as noise gives."""
 
 
 def flags_of_noise(detector: Any, n_rows: int) -> int | None:
@@ -25,9 +28,11 @@ def flags_of_noise(detector: Any, n_rows: int) -> int | None:
     return round(n_rows * math.exp(-(1 + cutoff._alpha()))) if isinstance(cutoff, Cantelli) else None
 
 
-def number_is_asked_for(detector: Any) -> bool:
-    """Whether the user said how many rows, or which share of them, are to be flagged."""
-    return isinstance(_cutoff(detector), TopK | TopFraction)
+def says_little(detector: Any, n_flagged: int, n_rows: int) -> bool:
+    """Whether flags are too many to look at one by one, or hardly more than noise gives and nobody asked for them."""
+    expected = flags_of_noise(detector, n_rows)
+    few_more = expected is not None and 0 < n_flagged < _MORE * expected
+    return n_flagged >= _MANY or (few_more and not isinstance(_cutoff(detector), TopK | TopFraction))
 
 
 def _cutoff(detector: Any) -> Any:

@@ -11,6 +11,7 @@ import numpy as np
 from ..data.rows import Rows
 from ..explain.reasons import Span
 from ..formats import blending
+from ..formats.circles import circles_of
 from ..terminal.escaping import escape_controls
 from .ranker import Ranked
 
@@ -87,12 +88,14 @@ class _Columns:
         shown = values if units is None else units(columns, values)
         pairs = zip(columns.tolist(), values.tolist(), np.asarray(shown).tolist(), strict=True)
         self._values = {column: both for column, *both in pairs if column >= self.n_tokens}
+        circles = circles_of(self._table.names or (), self._table.dates, self._table.first_named)
+        self._circles = {column: circle for circle in circles for column in circle.columns}
 
     @property
     def n_values(self) -> int:
-        """Columns of the file in which it has a value other than zero."""
+        """Columns of the file in which the row has a value other than zero."""
         there = [column for column, (value, _) in self._values.items() if value != 0]
-        return len(self._categories) + sum(self._category(column) is None for column in there)
+        return len({self._category(column) or self._circles.get(column, column) for column in there})
 
     def has(self, column: int) -> bool:
         """Whether it is not zero."""
@@ -104,10 +107,13 @@ class _Columns:
         return sorted(there, key=lambda column: (-abs(self._values[column][0]), column))
 
     def written(self, column: int) -> tuple[str, str]:
-        """A column as the file has it: name and value; of a category, the value that this row has."""
-        category = self._category(column)
+        """A column as the file has it: name and value; of a category, the value that this row has; times as times."""
+        category, circle = self._category(column), self._circles.get(column)
         if category is not None:
             return category, self._categories.get(category, "—")
+        if circle is not None:
+            sine, cosine = (self._values.get(one, (0.0,))[0] for one in circle.columns)
+            return circle.name, circle.shown(circle.value(sine, cosine)) if sine or cosine else "—"
         _, value = self._values.get(column, (0.0, self._nothing(column)))
         return self._name(column), f"{value:.6g}"
 

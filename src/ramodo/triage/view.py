@@ -69,12 +69,12 @@ class View:
 
     @property
     def bars(self) -> list[tuple[str, str, float]]:
-        """What adds to the score, as bars: name, value and amount; what is too little to see is left out."""
-        found = [(reason.feature, f"{reason.value:.3g}", reason.contribution) for reason in self.explanation.reasons]
+        """Each reason in words, what is usual instead, and what it adds; amounts too small to see are left out."""
+        found = [(one.in_words(), one.typical(), one.contribution) for one in self.explanation.reasons]
         if self.lacked:
             found.append((self.lacked, "", self.explanation.lacks.contribution))
         found.append(("all else", "", self.explanation.rest))
-        return [one for one in found if abs(one[2]) >= _VISIBLE * self.largest]
+        return [bar for bar in found if abs(bar[2]) >= _VISIBLE * self.largest]
 
     def _on_scale(self, score: float) -> float:
         width = self.highest - self.lowest
