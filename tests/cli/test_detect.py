@@ -61,8 +61,8 @@ OPTIONS = {
     "normalize l2": (["--normalize", "l2"], {"normalize": "l2"}),
     "normalize max": (["--normalize", "max"], {"normalize": "max"}),
     "normalize none": (["--normalize", "none"], {}),
-    "share": (["--share", 0.1], {"threshold": 0.1}),
-    "fdr": (["--fdr", 0.2], {"threshold": Conformal(0.2)}),
+    "share": (["--share", 0.1], {"cutoff": 0.1}),
+    "fdr": (["--fdr", 0.2], {"cutoff": Conformal(0.2)}),
     "one thread": (["--threads", 1], {}),
     "three threads": (["--threads", 3], {}),
 }

@@ -44,9 +44,9 @@ def detector_of(fitting: Fitting, is_text: bool, verbose: bool) -> Any:
 
     options = dict(fitting.options)
     if "fdr" in options:
-        if "threshold" in options:
+        if "cutoff" in options:
             raise OptionError("--share and --fdr were given; allowed: one of them.")
-        options["threshold"] = Conformal(options.pop("fdr"))
+        options["cutoff"] = Conformal(options.pop("fdr"))
     options["n_jobs"] = threads_of(options.get("n_jobs"))
     return _BUILD[fitting.method](options, is_text, int(verbose))
 
