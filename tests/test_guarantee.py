@@ -5,7 +5,7 @@ import re
 import pytest
 
 from ramodo import Conformal
-from ramodo.insight.guarantees import guarantee_of
+from ramodo.insight.cutoffs import guarantee_of
 
 NEW_ROWS_ONLY = "holds for new rows only"
 

@@ -20,8 +20,7 @@ from ramodo.explain.naming import explained
 from ramodo.explain.reasons import Lacks, Reason, RowExplanation, Span
 from ramodo.formats import How, TextOptions
 from ramodo.formats.text import as_table
-from ramodo.insight.guarantees import guarantee_of
-from ramodo.insight.noise import flags_of_noise
+from ramodo.insight.cutoffs import flags_of_noise, guarantee_of
 from ramodo.options import OptionError
 from ramodo.report.page import as_json
 from ramodo.report.words import of_kind, percent

@@ -148,7 +148,7 @@ def _summarize(
     every: bool,
     as_json: bool,
 ) -> None:
-    from ..insight.guarantees import guarantee_of  # imports scikit-learn, which reading is not to wait for
+    from ..insight.cutoffs import guarantee_of  # imports scikit-learn, which reading is not to wait for
 
     def explain(rows: list[int]) -> Explanation:
         return explained(detector, table, rows, scores, _REASONS, source.text_options())
@@ -184,7 +184,7 @@ def _as_json(table: Table, row: TopRow, flagged: bool) -> dict[str, Any]:
 
 def _flagged(detector: Any, flagged: int, n_rows: int) -> str:
     """How many, and how many more than rows without any outlier would have, where they are too many to look at."""
-    from ..insight.noise import flags_of_noise, says_little
+    from ..insight.cutoffs import flags_of_noise, says_little
 
     expected = flags_of_noise(detector, n_rows) if says_little(detector, flagged, n_rows) else None
     noise = "" if expected is None else f"; rows without any outlier would give about {expected:,}: start at the top"

@@ -7,10 +7,9 @@ from collections.abc import Callable, Iterable, Sequence
 import numpy as np
 
 from ..explain.explanation import Driver
+from ..insight.cutoffs import flags_of_noise, guarantee_of, says_little
 from ..insight.diagnosis import Diagnosis
 from ..insight.figures import FLAGGED, SAMPLED
-from ..insight.guarantees import guarantee_of
-from ..insight.noise import flags_of_noise, says_little
 from .content import SHOWN, Content
 
 Shorten = Callable[[str], str]
