@@ -103,8 +103,6 @@ def run_headless(
         files.refuse_target(asked.save, None)
     with _session(path, source, fitting, asked, quiet) as session:
         known = {row: label for row, label in read_known_labels(answers, session.table).items() if label}
-        if asked.queue == "variety":
-            session.group()
         progress = bar("labelling", "rows", quiet)
         walked = walk(session, known, queue=asked.queue, most=asked.rows, show=progress.show)
         progress.clear()

@@ -9,12 +9,13 @@ from ramodo.formats import TableOptions, read
 from ramodo.triage import TriageSession
 from ramodo.triage.changes import Weighed, _apart
 from ramodo.triage.estimates import over_time
-from ramodo.triage.labels import Opinions
+from ramodo.triage.opinions import Opinions
 from ramodo.triage.store import Entry
 
 
 def entry(number, *, row=0, label=1, who="ann", at="2026-03-02T10:00:30.000+00:00", batch=None, undoes=None):
-    return Entry(number, at, who, batch or f"b{number}", undoes, row, label, 0, "score", "above")
+    own = {"id": number, "at": at, "who": who, "batch": batch or f"b{number}", "undoes": undoes}
+    return Entry(**own, row=row, label=label, model=0, queue="score", stratum="above")
 
 
 def test_counts_kept_are_those_of_all_entries():
@@ -49,7 +50,7 @@ def test_rows_of_a_table_are_shown_as_the_file_has_them(tmp_path):
     detector = Consensus(random_state=0).fit(table.X)
     detector.feature_names_in_, detector.source_ = list(table.names), None
     with TriageSession(detector, table, store=str(tmp_path / "labels.db")) as session:
-        seen = session.view(5)
+        seen = session.card(5)
         values = {value.name: value for value in seen.raw.values}
         assert (values["amount"].text, values["country"].text, values["express"].text) == ("9000.25", "KP", "1")
         assert values["amount"].unusual
@@ -70,7 +71,7 @@ def test_times_are_shown_as_times(tmp_path):
     detector = Consensus(random_state=0).fit(table.X)
     detector.feature_names_in_, detector.source_ = list(table.names), None
     with TriageSession(detector, table, store=str(tmp_path / "labels.db")) as session:
-        seen = session.view(5)
+        seen = session.card(5)
         reasons = {words: usual for words, usual, _ in seen.bars}
         assert reasons["at, hour of the day = 03:12"].startswith("usually around 1")
         values = {value.name: value.text for value in seen.raw.values}
