@@ -38,6 +38,7 @@ from .model.ties import settled
 from .options import TOP, OptionError, check
 from .stages import conformal
 from .stages.assembling import Stages, assemble
+from .stages.thresholding import cutoff_of
 from .terminal.progress import Progress
 
 _WARM = 10
@@ -210,13 +211,13 @@ class RandomDistanceDetector(ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
     def p_values(self, X: Any) -> npt.NDArray[np.float64]:
         """The share of training rows of its fold that score at least as high, for new rows.
 
-        Needs `threshold=Conformal()`; with a share to hold out, those rows count in place of the fold's.
+        Needs `cutoff=Conformal()`; with a share to hold out, those rows count in place of the fold's.
         """
         check_is_fitted(self, "outlier_scores_")
         if len(self.calibration_scores_) == 0:
             raise OptionError(
                 "p-values need rows that training did without, and this detector was fitted without; fit it with "
-                "threshold=Conformal() (RAMODO: cutoff=Conformal())."
+                "cutoff=Conformal()."
             )
         counts = self.model_.n_calibration
         of_folds = np.split(self.calibration_scores_, np.cumsum(counts)[:-1]) if counts else [self.calibration_scores_]
@@ -361,8 +362,10 @@ class RAMODO(RandomDistanceDetector):
         What is learned.
     loss : `RankingHinge` (default), or a function of rows and triplets
         What training makes small.
-    cutoff : `Cantelli` (default), `TopFraction`, `TopK`, `Conformal`, or an object with `cutoff`
-        The cut-off of `predict`.
+    cutoff : 'cantelli' or float or object, default 'cantelli'
+        Cut-off of `predict`: Cantelli's, the share of training rows to flag, or a custom rule. Allowed:
+        'cantelli' or a number above 0 and at most 0.5 or an object with a method cutoff (TopK, Conformal, ...).
+        In the paper: eq. 2.
     labels_in_score : bool, default True
         Whether labelled outliers also enter the final score, by the direction in which they differ from other
         rows. In the paper they shape training alone: False. Allowed: True or False.
@@ -410,7 +413,7 @@ class RAMODO(RandomDistanceDetector):
         sampler: Any = None,
         representation: Any = None,
         loss: Any = None,
-        cutoff: Any = None,
+        cutoff: Any = "cantelli",
         labels_in_score: bool = True,
         n_epochs: int = 30,
         samples_per_epoch: int | str = "auto",
@@ -448,7 +451,7 @@ class RAMODO(RandomDistanceDetector):
             self.sampler,
             self.representation,
             self.loss,
-            self.cutoff,
+            cutoff_of(self.cutoff),
             self.labels_in_score,
         )
 

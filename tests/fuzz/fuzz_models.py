@@ -68,9 +68,9 @@ def seeds(folder):
     made = [
         named,
         weighing,
-        REPEN(3, n_subsamples=5, threshold=Conformal(held_out=0.2), **quick).fit(X),
-        REPEN(3, n_subsamples=5, threshold=Conformal(), **quick).fit(X, labels=np.where(np.arange(len(y)) % 2, y, 0)),
-        REPEN(3, n_subsamples=5, n_estimators=2, normalize="l2", threshold=TopK(5), **quick).fit(X),
+        REPEN(3, n_subsamples=5, cutoff=Conformal(held_out=0.2), **quick).fit(X),
+        REPEN(3, n_subsamples=5, cutoff=Conformal(), **quick).fit(X, labels=np.where(np.arange(len(y)) % 2, y, 0)),
+        REPEN(3, n_subsamples=5, n_estimators=2, normalize="l2", cutoff=TopK(5), **quick).fit(X),
         REPEN(3, n_subsamples=5, **quick).fit(X, labeled_outliers=X[y == 1]),
         KthNeighborREPEN(2, n_subsamples=5, **quick).fit(X),
         RAMODO(representation=Layers((4, 3), "leaky_relu"), **quick).fit(X),

@@ -182,7 +182,7 @@ def _models(data, dense):
         "evidence": Model((_evidence(rows, one, learned, Normalized(other, "l2")), direction), (1.0, 2.0)),
         "normalised evidence": Model((learned, Normalized(_evidence(rows, one, other, several), "max")), (1.0, 1.0)),
         "by fold": Model((ByFold((Sum((learned, direction), (0.5, 0.0)), one), (2.0, 0.5), (3, 4)), other), (1.0, 0.5)),
-        "evidence by fold": Consensus(6, threshold=Conformal(), normalize="max", random_state=0).fit(X).model_,
+        "evidence by fold": Consensus(6, cutoff=Conformal(), normalize="max", random_state=0).fit(X).model_,
     }
 
 

@@ -200,7 +200,7 @@ TABLES = {
 @pytest.mark.parametrize("name", TABLES)
 def test_a_processor_without_avx2_flags_the_same_rows(tmp_path, name):
     X = TABLES[name](np.random.default_rng(1))
-    fitted = [Detector(threshold=TopK(40), random_state=0).fit(X) for Detector in (Consensus, REPEN)]
+    fitted = [Detector(cutoff=TopK(40), random_state=0).fit(X) for Detector in (Consensus, REPEN)]
     models = [str(detector.save(tmp_path / f"{number}.ramodo")) for number, detector in enumerate(fitted)]
     np.save(tmp_path / "rows.npy", X)
     run(_SCORED, tmp_path / "rows.npy", ",".join(models), tmp_path / "scores.npy", RAMODO_INSTRUCTIONS="baseline")
