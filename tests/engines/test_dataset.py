@@ -13,7 +13,7 @@ from sklearn.datasets import dump_svmlight_file
 
 from examples import with_outliers
 from ramodo import REPEN, Consensus, formats, load, open_dataset
-from ramodo.data.opening import DataError
+from ramodo.data.validation import DataError
 from ramodo.formats import FormatError, Table, TableOptions, TextOptions, folder
 from ramodo.options import OptionError
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from dask.delayed import Delayed, delayed
 
-from ..data.opening import DataError
+from ..data.validation import DataError
 from .dask_rows import DaskRows
 from .dask_runner import is_held
 from .partitions import Form, Partition
