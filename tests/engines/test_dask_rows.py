@@ -242,7 +242,7 @@ def test_sparse_among_dense_is_refused():
 def test_other_collections_are_refused():
     with pytest.raises(DataError, match="Expected 2D array, got 1D array"):
         REPEN().fit(array(np.ones((6, 2)), 2)[0])
-    with pytest.raises(DataError, match="allowed of Dask: an array of two dimensions, a data frame, or a list"):
+    with pytest.raises(DataError, match=r"must be a two-dimensional Dask array.*got a dask\.bag"):
         REPEN().fit(dask.bag.from_sequence([1]))
     with pytest.raises(DataError, match="no partitions"):
         DaskRows([])

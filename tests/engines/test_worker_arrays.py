@@ -73,7 +73,7 @@ def test_a_worker_that_lacks_an_array_is_sent_it(client):
 def test_a_worker_that_lacks_what_is_nowhere_says_so(client, is_changed):
     values = _values(is_changed)
     part, _ = worker_arrays.share(client, PickleBuffer(values))
-    unknown = worker_arrays.Carried(part.name if is_changed else "ramodo-0")
+    unknown = worker_arrays.WorkerArray(part.name if is_changed else "ramodo-0")
     if is_changed:
         part._sent = None
         _eventually(lambda: not any(client.run(_was_sent, part.name).values()))
@@ -97,7 +97,7 @@ def test_what_has_an_array_in_it_goes_with_the_array(client):
     assert len(gone) == 1
     del first
     _eventually(lambda: not any(gone & there for there in _names(client)))
-    for held in (worker_arrays.functions_of(client), *client.run(_opened).values()):
+    for held in (worker_arrays.parcels_of(client), *client.run(_opened).values()):
         assert not any(one.names & gone for one in held.values())
     assert _used_by(client, rows, common, second) == of_second
 
@@ -105,11 +105,11 @@ def test_what_has_an_array_in_it_goes_with_the_array(client):
 def _used_by(client, rows, a, b):
     """The names of the arrays of a function that gives what it should."""
     assert np.allclose(rows.gather(_Sums(a, b)), a.sum() - b.sum())
-    return set(list(worker_arrays.functions_of(client).values())[-1].names)
+    return set(list(worker_arrays.parcels_of(client).values())[-1].names)
 
 
 def _opened():
-    return {content: worker_arrays.Using(one.names, None) for content, one in worker_arrays._OPENED.items()}
+    return {content: worker_arrays.ArrayUser(one.names, None) for content, one in worker_arrays._OPENED.items()}
 
 
 def test_workers_in_this_process_do_not_keep_arrays_alive():

@@ -1,4 +1,4 @@
-"""Whatever Dask collection users pass in, as partitions."""
+"""The partitions of the Dask collections that users pass in."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from .partitions import Form, Partition
 
 
 def rows_of(X: Any, n_features: int = 0, names: Sequence[str] | None = None) -> DaskRows:
-    """X as rows; of what `open_dataset` opened the same ones, so that one look at them is enough."""
+    """X as rows. Rows of `open_dataset` are returned as they are, so that files are not read again."""
     form = Form(n_features, None if names is None else tuple(map(str, names))) if n_features else None
     if not isinstance(X, DaskRows):
         return DaskRows(partitions_of(X), form)
@@ -33,11 +33,11 @@ def partitions_of(X: Any) -> list[Partition]:
     if is_array(X):
         return _of_array(X)
     if is_frame(X):
-        parts = X.to_delayed(optimize_graph=not is_held(X))  # which would forget what they hold, and they then drop it
+        parts = X.to_delayed(optimize_graph=not is_held(X))  # optimizing would release persisted data
         return [Partition(one, f"partition {i} of X") for i, one in enumerate(parts)]
     raise DataError(
-        f"X is a {type(X).__module__}.{type(X).__name__}; allowed of Dask: an array of two dimensions, a data frame, "
-        "or a list of delayed blocks."
+        f"X must be a two-dimensional Dask array, a Dask data frame or a list of delayed blocks, got a "
+        f"{type(X).__module__}.{type(X).__name__}."
     )
 
 
@@ -62,7 +62,7 @@ def _of_array(X: Any) -> list[Partition]:
 
 
 def _as_delayed(one: Any) -> Any:
-    """A delayed block; a future, which is one that is computed already, can be used like it."""
+    """A delayed block, also of a future."""
     return one if isinstance(one, Delayed) else delayed(_same, pure=False)(one)
 
 

@@ -1,7 +1,6 @@
-"""What a model says of a Dask collection, as a collection of the same kind and with the same partitions.
+"""Results of a model for a Dask collection, as a lazy collection of the same kind with the same partitions.
 
-Nothing is computed before it is asked for. The function, with the model in it, is one task that all others share: each
-worker has it once.
+All tasks share one copy of the function, with the model in it, on each worker.
 """
 
 from __future__ import annotations
@@ -27,7 +26,7 @@ from .partitions import Form, Partition, block_of
 def map_partitions(
     X: Any, of_block: OfBlock, like: npt.NDArray[Any], n_features: int, names: Sequence[str] | None
 ) -> Any:
-    """`of_block` of the rows of each partition: values, or rows of them."""
+    """A collection of what `of_block` returns for each partition: a value, or several, for each row."""
     form = Form(n_features, None if names is None else tuple(map(str, names)))
     if isinstance(X, DaskRows):
         form = X.form_for(form)
@@ -41,7 +40,7 @@ def map_partitions(
 
 
 def map_lazy_values(values: Any, function: Callable[[Any], Any]) -> Any:
-    """A function of the values of each partition."""
+    """A collection of what a function returns for the values of each partition."""
     if isinstance(values, list | tuple):
         return [delayed(function, pure=False)(one) for one in values]
     if is_array(values):
@@ -50,7 +49,7 @@ def map_lazy_values(values: Any, function: Callable[[Any], Any]) -> Any:
 
 
 def computed(values: Any) -> npt.NDArray[Any]:
-    """The values of all partitions, here."""
+    """The values of all partitions, as one array in this process."""
     import dask
 
     return np.concatenate(dask.compute(*values)) if isinstance(values, list | tuple) else np.asarray(values)
@@ -62,7 +61,7 @@ def _of_partition(source: Any, place: str, *held: serialization.Parcel) -> npt.N
 
 
 def _as_array(parts: Sequence[Partition], held: Sequence[Any], like: npt.NDArray[Any]) -> Any:
-    """One task for each partition, and nothing besides: tasks cost time even where they do nothing."""
+    """A Dask array with one task for each partition: even tasks that do nothing take time."""
     import dask.array as da
 
     name = f"ramodo-{uuid4().hex}"
@@ -87,7 +86,7 @@ def _of_frame(held: Sequence[Any], part: Partition) -> Delayed:
 
 
 def _indexed(values: npt.NDArray[Any], frame: Any) -> Any:
-    """Values as a series, or as a frame, with the index of the rows that they are of."""
+    """Values as a series, or as a frame, with the index of their rows."""
     import pandas
 
     if values.ndim == 1:
