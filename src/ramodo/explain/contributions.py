@@ -120,8 +120,7 @@ class Explainer:
             strongest.append(self._typical.with_sides(row.strongest()))
             place = (start + i, float(scores[start + i]), float(percentiles[start + i]))
             if start + i >= asked.in_full:
-                lacks = Lacks(row.lacking, row.n_lacking, ())
-                explained.append(RowExplanation(*place, (), place[1] - row.lacking, (), lacks=lacks))
+                explained.append(_in_short(*place, Lacks(row.lacking, row.n_lacking, ())))
             else:
                 nearest = (self._parts[number].nearest(views[number], i) for number in self._compared)
                 seen = _seen({name: float(values[i]) for name, values in added.items()})
@@ -139,7 +138,25 @@ class Explainer:
         chosen = facts.first(facts.enough(rest, asked.top) if asked.enough else asked.top)
         reasons = typical.of_facts(row.has, facts, chosen, name_of, asked.frequencies)
         rest -= sum(reason.contribution for reason in reasons)
-        return RowExplanation(number, score, percentile, reasons, rest, nearest, seen, lacks, len(facts))
+        return RowExplanation(
+            row=number,
+            score=score,
+            percentile=percentile,
+            reasons=reasons,
+            rest=rest,
+            nearest=nearest,
+            views=seen,
+            lacks=lacks,
+            n_reasons=len(facts),
+        )
+
+
+def _in_short(number: int, score: float, percentile: float, lacks: Lacks) -> RowExplanation:
+    """Without reasons."""
+    rest = score - lacks.contribution
+    return RowExplanation(
+        row=number, score=score, percentile=percentile, reasons=(), rest=rest, nearest=(), lacks=lacks
+    )
 
 
 class _Row(NamedTuple):

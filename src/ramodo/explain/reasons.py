@@ -31,7 +31,7 @@ class Span(NamedTuple):
     contribution: float
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Reason:
     """What one feature adds to a row's score, its value there, and what is typical of the reference rows.
 
@@ -142,7 +142,7 @@ class Seen:
 NOTHING_LACKED = Lacks(0.0, 0, ())
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class RowExplanation:
     """A row's score as a sum: what it has, strongest first; `lacks`; and `rest`, all other features together."""
 

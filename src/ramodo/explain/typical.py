@@ -75,10 +75,17 @@ class Typical:
     def reasons(self, row: Strongest, name_of: Callable[[int], str]) -> tuple[Reason, ...]:
         """Contributions as named reasons."""
         shares, means = self._shares(row.columns)
-        values = self._shown(row.columns, row.values)
-        numbers = zip(values.tolist(), row.contributions.tolist(), shares.tolist(), means.tolist(), strict=True)
+        arrays = row.columns, self._shown(row.columns, row.values), row.contributions, shares, means
         return tuple(
-            Reason(column, name_of(column), *of) for column, of in zip(row.columns.tolist(), numbers, strict=True)
+            Reason(
+                column=column,
+                feature=name_of(column),
+                value=value,
+                contribution=contribution,
+                share=share,
+                mean=mean,
+            )
+            for column, value, contribution, share, mean in zip(*(each.tolist() for each in arrays), strict=True)
         )
 
     def usual(self, lacked: Strongest, name_of: Callable[[int], str]) -> tuple[Reason, ...]:
@@ -105,20 +112,21 @@ class Typical:
             return _of_circle(passage, has.columns, has.values, means)
         rarest = int(np.lexsort((-has.contributions[passage.members], shares))[0])
         value = self._shown(columns[[rarest]], has.values[passage.members][[rarest]])
-        counted: tuple[int | None, int] = (None, 0)
+        rows, n_rows = None, 0
         if frequencies is not None:
-            rows = _looked_up(frequencies.columns, frequencies.documents, columns)
-            counted = (int(rows.min()), frequencies.n_documents)
+            rows = int(_looked_up(frequencies.columns, frequencies.documents, columns).min())
+            n_rows = frequencies.n_documents
         return Reason(
-            int(columns[rarest]),
-            passage.name,
-            float(value[0]),
-            passage.contribution,
-            float(shares[rarest]),
-            float(means[rarest]),
-            passage.spans,
-            len(columns),
-            *counted,
+            column=int(columns[rarest]),
+            feature=passage.name,
+            value=float(value[0]),
+            contribution=passage.contribution,
+            share=float(shares[rarest]),
+            mean=float(means[rarest]),
+            spans=passage.spans,
+            merged=len(columns),
+            rows=rows,
+            n_rows=n_rows,
         )
 
     def _shares(self, columns: Integers) -> tuple[Doubles, Doubles]:
@@ -134,12 +142,12 @@ def _of_circle(passage: Passage, columns: Integers, values: Doubles, means: Doub
     value, mean = (circle.value(*pair.tolist()) for pair in (values[passage.members], means))
     usual = f"usually around {circle.shown(mean)}" if np.hypot(*means) >= USUAL else "no time is usual"
     return Reason(
-        int(columns[passage.members[0]]),
-        passage.name,
-        value,
-        passage.contribution,
-        1.0,
-        mean,
+        column=int(columns[passage.members[0]]),
+        feature=passage.name,
+        value=value,
+        contribution=passage.contribution,
+        share=1.0,
+        mean=mean,
         merged=len(passage.members),
         shown=circle.shown(value),
         usual=usual,

@@ -37,6 +37,7 @@ from ..stages.scoring import KthNN, RandomDistance, Sp
 from ..terminal.progress import Progress
 from . import flow
 from .curves import curve_by_law
+from .learn_distance import learn
 from .training_data import TrainingData
 
 STEPS = 20
@@ -140,9 +141,7 @@ def _read(
 ) -> tuple[list[_View], list[flow.LearnedFit]]:
     """All views of one reading of the rows; training starts from those of an earlier fit, where there are some."""
     plan = replace(plan, n_epochs=1 if starts else EPOCHS)
-    fits = flow.learn(
-        stages, plan, ranked.data, ranked.ranking, seeds, starts or (None, None), plan.n_threads, progress
-    )
+    fits = learn(stages, plan, ranked.data, ranked.ranking, seeds, starts or (None, None), plan.n_threads, progress)
     names = ("far in a representation trained briefly", "far in a representation trained longer")
     return ranked.views + [_learned(name, one) for name, one in zip(names, fits, strict=True)], fits
 

@@ -31,7 +31,7 @@ _VARIES = 1e-10
 """A variance below this share of the mean square is rounding: weights are in single precision."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Means:
     """Means over the features that occur, and the rows behind them. `scale` is 1 / unit², up to a common factor."""
 
@@ -63,7 +63,17 @@ class Means:
         if fine is not None:
             others = (1 - share) * others + share * means[2]
         scale = _against_rare(squares[0]) if unit_rows else _variances(blocks[:2], means, squares)
-        return cls(blocks[0], blocks[1], fine, columns, means[0], means[1], others, scale, unit_rows)
+        return cls(
+            background=blocks[0],
+            rows=blocks[1],
+            fine=fine,
+            columns=columns,
+            centre=means[0],
+            outliers=means[1],
+            others=others,
+            scale=scale,
+            unit_rows=unit_rows,
+        )
 
     @property
     def difference(self) -> Doubles:

@@ -23,7 +23,7 @@ FEWEST_ROWS = 3
 """A query, a positive and a negative."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class TrainingData:
     """The rows of X with their labels, and labelled rows outside X."""
 
@@ -89,13 +89,13 @@ def open_training_data(
     refuse_contradictions(rows, labels, outliers, inliers)
     rng = np.random.default_rng(np.random.SeedSequence(seed.entropy, spawn_key=(2**32 - 1,)))
     return TrainingData(
-        rows.normalized(normalize, n_threads),
-        labels,
-        None if outliers is None else outliers.normalized(normalize, n_threads),
-        None if inliers is None else inliers.normalized(normalize, n_threads),
-        facts.n_seen,
-        max(facts.largest, largest_outlier, largest_inlier) if normalize is None else 1.0,
-        stages.cutoff.hold_out(np.flatnonzero(labels == 0), rng),
+        rows=rows.normalized(normalize, n_threads),
+        labels=labels,
+        outliers=None if outliers is None else outliers.normalized(normalize, n_threads),
+        inliers=None if inliers is None else inliers.normalized(normalize, n_threads),
+        n_seen=facts.n_seen,
+        largest=max(facts.largest, largest_outlier, largest_inlier) if normalize is None else 1.0,
+        held_out=stages.cutoff.hold_out(np.flatnonzero(labels == 0), rng),
     )
 
 

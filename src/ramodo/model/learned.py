@@ -82,7 +82,9 @@ class LearnedDistance(Term):
         fine = references.shape[1] == width and len(references) > 0 and len(references) % size == 0
         require(fine, f"references has shape {references.shape}")
         seed, limit = saved.integer("seed", 0, 2**64 - 1), saved.real("limit", 1e-30, 1e30)
-        first = SparseLayer(columns, weights, saved.n_features, seed, limit, slope)
+        first = SparseLayer(
+            columns=columns, weights=weights, n_features=saved.n_features, seed=seed, limit=limit, slope=slope
+        )
         origin = saved.origin(len(references))
         return cls(Representation(first, tuple(upper)), References(references, size, phi), origin)
 
