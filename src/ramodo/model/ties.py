@@ -38,29 +38,25 @@ class Tied:
         places = np.log1p(ordered / size) / ROUNDING  # on this scale the error is 1 everywhere
         starts = np.concatenate([[True], np.diff(places) > 1])
         begins = places[np.maximum.accumulate(np.where(starts, np.arange(len(places)), 0))]
-        steps = np.floor(places - begins)  # of many rows, all may be this close to the next: tied bit by bit
+        steps = np.floor(places - begins)  # where each of many scores is this close to the next, ties end after 1
         starts[1:] |= np.diff(steps) > 0
         return cls(ordered[np.maximum.accumulate(np.where(starts, np.arange(len(places)), 0))], size)
-
-    def error(self, scores: Scores) -> Scores:
-        """How far rounding can move scores."""
-        return ROUNDING * (np.asarray(scores) + self.size)
 
     def knots(self, places: npt.NDArray[np.int64]) -> Scores:
         """The scores at some places, from the lowest, without those too close to the one before."""
         kept: list[float] = []
         for score in self.ordered[places].tolist():
-            if not kept or score - kept[-1] > _APART * self.error(kept[-1]):
+            if not kept or self.differ(score - kept[-1], kept[-1]):
                 kept.append(score)
         return np.array(kept)
 
-    def differ(self, distance: float, at: float) -> bool:
-        """Whether a difference from a score is so large that rounding hardly matters."""
-        return bool(distance > _APART * self.error(at))
+    def differ(self, distance: float, score: float) -> bool:
+        """Whether a distance from a score is so large that rounding hardly matters."""
+        return distance > _APART * ROUNDING * (score + self.size)
 
     def plateaus(self, knots: Scores, values: Scores) -> tuple[Scores, Scores]:
         """A curve through knots that is flat as far as rounding can move a tie: points, two for each knot."""
-        error = self.error(knots)
+        error = ROUNDING * (knots + self.size)
         return np.stack([knots - error, knots + 2 * error], axis=1).ravel(), np.repeat(values, 2)
 
 
