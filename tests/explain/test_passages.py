@@ -99,7 +99,7 @@ def test_runs_of_columns_of_documents_say_which_and_where():
     assert found[0].name.startswith("body: 'WGET+http://198.51.100.9/x")
     (span,) = found[0].spans
     assert table.texts[0][span.begin : span.end] == found[0].text
-    assert columns[found[0].members].min() >= table.widths[0]
+    assert columns[found[0].places].min() >= table.widths[0]
     assert {run.field for run in found[1:]} == {"subject"}
 
 

@@ -67,7 +67,7 @@ class Outcome:
     scores: Scores
     initial: Scores
     calibration: tuple[Scores, ...]
-    """Scores of rows that are like new ones to what scores them, fold by fold."""
+    """Scores of rows that the model scoring them was not trained on, fold by fold."""
 
 
 def extra_scores(data: TrainingData, score: Callable[[Block], Scores]) -> dict[str, Scores]:
@@ -77,7 +77,7 @@ def extra_scores(data: TrainingData, score: Callable[[Block], Scores]) -> dict[s
 
 
 def warn_if_flat(scores: Scores) -> None:
-    """Say so where no row stands out."""
+    """Warn if no row stands out."""
     if np.ptp(scores) <= 1e-12 * abs(scores.max()):
         warnings.warn(
             "All rows have the same initial score: they are equal, or all equally far apart. No row stands out.",
@@ -95,7 +95,7 @@ def with_labels(
     n_threads: int,
     progress: Progress,
 ) -> Outcome:
-    """What labels add to the score of a term."""
+    """The outcome of a fit, with what labels add to the score of a term."""
     model = Model((term,))
     if stages.labels_in_score and data.n_labeled_outliers > 0:
         with progress.stage("labels"):

@@ -22,7 +22,7 @@ Doubles = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int64]
 
 _TABLE = 0.5
-"""Share of values that are not zero above which rows are a table of measurements."""
+"""Rows with more than this share of non-zero values are a table of measurements."""
 
 _FINE = 40
 """Number of known inliers that count as much as all other rows."""
@@ -77,7 +77,7 @@ class Means:
 
     @property
     def difference(self) -> Doubles:
-        """As weights of rows."""
+        """The difference of means, as weights of features."""
         return (self.outliers - self.others) * self.scale
 
     def axes(self, weights: Doubles, n_features: int) -> Axes:
@@ -117,7 +117,7 @@ class Means:
 
 
 def _places(columns: Integers, wanted: Any, n_features: int) -> npt.NDArray[np.int32]:
-    """Where columns are among sorted ones, which have them all: by a table, where that is no larger than the rows."""
+    """The places of columns among sorted ones that include them; by a table if that is no larger than the rows."""
     if n_features > len(wanted):
         return np.searchsorted(columns, wanted).astype(np.int32)
     table = np.empty(n_features, dtype=np.int32)
@@ -126,7 +126,7 @@ def _places(columns: Integers, wanted: Any, n_features: int) -> npt.NDArray[np.i
 
 
 def fine_share(inliers: Block | None) -> float:
-    """How much known inliers count among the others."""
+    """The weight of known inliers among the others."""
     return 0.0 if inliers is None else inliers.n_rows / (inliers.n_rows + _FINE)
 
 

@@ -35,7 +35,7 @@ _SAMPLE = 1000
 """Rows of the representation that are kept for `diagnose`."""
 
 _PAIRS = 1000
-"""Pairs of rows that tell how far apart rows are."""
+"""Pairs of rows that estimate how far apart rows are."""
 
 
 def learn(
@@ -63,7 +63,7 @@ def learn(
     fits = []
     for number, representation in enumerate(learned):
         with progress.stage("scoring", "rows") as bar:
-            # the same references for all
+            # the same seed: all representations have the same references
             term = _detector(stages.scorer, representation, data, seeds[2], n_threads)
             found, n_rows = data.rows.map(_Scored(term, n_threads), bar.show), data.rows.n_rows
             each = [checked_scores("scorer", stages.scorer, block.scores, block.n_rows) for block in found]
@@ -149,7 +149,7 @@ def _train(
     n_threads: int,
     show: Callable[[int, int], None],
 ) -> tuple[list[Representation], npt.NDArray[np.float64]]:
-    """The representation, after the one of short training where there are two starts; and the loss of each epoch."""
+    """The representations, with two starts the briefly trained one first; and the loss of each epoch."""
     stage, (*early, start) = stages.representation, starts
     head = None
     if not (stage.is_native and stages.loss.native):
@@ -186,7 +186,7 @@ def _child(seed: np.random.SeedSequence, number: int) -> np.random.SeedSequence:
 
 
 def _layer(data: TrainingData, stage: Any, start: Start) -> SparseLayer:
-    """A first layer with the weights of a start; none are stored where it has only a seed."""
+    """A first layer with the weights of a start; it stores none if the start has only a seed."""
     columns = np.empty(0, dtype=np.int64) if start.columns is None else start.columns
     weights = np.empty((0, stage.first_width), dtype=np.float32) if start.weights is None else start.weights
     return SparseLayer(
@@ -202,7 +202,7 @@ def _layer(data: TrainingData, stage: Any, start: Start) -> SparseLayer:
 def _typical_distance(
     data: TrainingData, representation: Representation, rng: np.random.Generator, n_threads: int
 ) -> float:
-    """The median squared distance between two rows that differ; 1 where there are none."""
+    """The median squared distance between two rows that differ; 1 if all are equal."""
     pairs = data.eligible[rng.integers(len(data.eligible), size=2 * _PAIRS)]
     mapped = representation.transform(data.rows.take(pairs), n_threads).astype(np.float64)
     squared = ((mapped[:_PAIRS] - mapped[_PAIRS:]) ** 2).sum(axis=1)
@@ -232,7 +232,7 @@ def _detector(
 
 
 def _count_alive(found: list[_Responses], warn: bool, advice: Callable[[], str]) -> int:
-    """The number of live units; may warn if few are left and most rows are at zero, so that scores mean little."""
+    """The number of live units; can warn if few are left and most rows map to zero, so that scores mean little."""
     n_rows = sum(block.n_rows for block in found)
     responds = np.any([block.alive for block in found], axis=0)
     alive, empty = int(responds.sum()), sum(block.n_empty for block in found) / n_rows

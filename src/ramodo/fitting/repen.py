@@ -21,7 +21,7 @@ from .learn_distance import learn
 from .training_data import TrainingData
 
 _FIRST_SEEDS = 4
-"""Ranking, triplets, weights, references."""
+"""Seeds of one model: ranking, triplets, weights, references."""
 
 
 def fit(

@@ -107,11 +107,11 @@ def _open_extra(rows: Rows, names: npt.NDArray[np.object_] | None, name: str, gi
     if names is not None and own is not None and len(names) == len(own) and not np.array_equal(names, own):
         first = int(np.flatnonzero(names != own)[0])
         raise DataError(
-            f"column {first} of {name} is {own[first]!r}; allowed: the columns of X in their order, there "
-            f"{names[first]!r}."
+            f"{name} must have the columns of X in their order: column {first} must be {names[first]!r}, got "
+            f"{own[first]!r}."
         )
     extra = open_rows(given).in_memory() if is_elsewhere(given) else open_block(given, name=name)
     if extra.n_features != rows.n_features:
-        raise DataError(f"{name} has {extra.n_features} features; allowed: the {rows.n_features} of X.")
+        raise DataError(f"{name} must have the {rows.n_features} features of X, got {extra.n_features}.")
     kind = rows.take(np.empty(0, dtype=np.int64))
     return kind.matching(extra), float(extra.largest_values().max())

@@ -33,7 +33,7 @@ class LearnedDistance(Term):
 
     @property
     def _references(self) -> References:
-        """What is written to a file, and explained."""
+        """The references; raises for user-defined scorers and heads, which cannot be saved or explained."""
         if self.detection.references is None or self.representation.head is not None:
             raise OptionError("user-defined scorers and heads cannot be explained: only distances in layers add up.")
         return self.detection.references
@@ -93,7 +93,7 @@ _MOST_LAYERS = 64
 
 
 class LearnedPart(Part):
-    """Linear once it is known which units respond and which references are nearest."""
+    """Linear in the features, given which units respond and which references are nearest."""
 
     def __init__(self, term: LearnedDistance, weight: float, normalize: str | None) -> None:
         detection, representation = term._references, term.representation

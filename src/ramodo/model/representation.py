@@ -38,13 +38,13 @@ class SparseLayer:
     slope: float = 0.0
 
     def __post_init__(self) -> None:
-        """From now on nobody changes what was learned: who was sent a copy may go by it."""
+        """Freeze the arrays: workers cache copies of them."""
         for array in (self.columns, self.weights):
             array.flags.writeable = False
 
     @cached_property
     def projection(self) -> kernels.Projection:
-        """Its kernel, made when first used."""
+        """The kernel, created on first use."""
         return kernels.Projection(self.columns, self.weights, self.n_features, self.seed, self.limit, self.slope)
 
     def __reduce__(self) -> Any:
@@ -95,5 +95,5 @@ class Representation:
 
     @property
     def width(self) -> int:
-        """Columns of the representation, where that is known before it is used."""
+        """Number of columns of the representation, if known before its first use."""
         return int((self.upper[-1] if self.upper else self.first).weights.shape[1])
