@@ -204,7 +204,7 @@ def test_extra_rows_with_other_columns_are_refused(quick, data):
 
 def test_names_of_extra_rows_are_looked_at_before_their_values(quick, data):
     frame = pd.DataFrame(data[0].toarray(), columns=[f"c{i}" for i in range(data[0].shape[1])])
-    with pytest.raises(DataError, match="column 0 of labeled_inliers is"):
+    with pytest.raises(DataError, match="labeled_inliers must have the columns of X"):
         quick().fit(frame, labeled_inliers=frame.iloc[:3, ::-1] * np.nan)
 
 
