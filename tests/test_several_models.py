@@ -9,7 +9,7 @@ import scipy.sparse as sp
 
 from ramodo import RAMODO, REPEN, Cantelli, Layers, load
 from ramodo.data.opening import open_rows
-from ramodo.fitting import flow as fitting
+from ramodo.fitting import repen as fitting
 from ramodo.model.combining import Mean
 from ramodo.options import OptionError
 

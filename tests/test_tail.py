@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from ramodo.fitting.curves import curve_by_law
+from ramodo.model.ties import Tied
 from ramodo.stages.conformal import Conformal
 from ramodo.stages.tail import tails_of
 
@@ -82,7 +83,7 @@ def test_one_threshold_for_two_folds():
 @pytest.mark.parametrize("law", LAWS)
 def test_evidence_is_that_of_the_law(law):
     scores = LAWS[law](np.random.default_rng(0), 2000)
-    curve, (tail,) = curve_by_law(scores), tails_of([scores], errors=0.0)
+    curve, (tail,) = curve_by_law(Tied.of(scores, 1.0)), tails_of([scores], errors=0.0)
     given = np.linspace(scores.min(), scores.max() + np.ptp(scores), 200)
     np.testing.assert_allclose(curve(given), -np.log(tail.p_values(given)), atol=0.06)
     assert (np.diff(curve(given)) >= 0).all()
@@ -90,6 +91,6 @@ def test_evidence_is_that_of_the_law(law):
 
 def test_evidence_of_few_values_is_counted():
     """A rare step is as unlikely as it is rare."""
-    curve = curve_by_law(np.r_[np.zeros(60), np.ones(37), 2.0, 2.0, 2.0])
+    curve = curve_by_law(Tied.of(np.r_[np.zeros(60), np.ones(37), 2.0, 2.0, 2.0], 1.0))
     np.testing.assert_allclose(curve(np.array([0.0, 1.0])), [0.0, -np.log(0.4)])
     assert curve(np.array([2.0]))[0] < 3
