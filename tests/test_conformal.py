@@ -192,21 +192,21 @@ def test_p_values_need_held_out_rows(fitted, data, method):
 
 @pytest.mark.parametrize("fdr", [0.0, -0.1, 1.1, float("nan"), "0.1"])
 def test_a_rate_that_is_no_share_is_refused(conformal, quick, data, fdr):
-    with pytest.raises(OptionError, match=r"fdr=.* was given; allowed: a number above 0 and at most 1"):
+    with pytest.raises(OptionError, match=r"fdr must be .*, got "):
         conformal.discoveries(data[0], fdr)
-    with pytest.raises(OptionError, match=r"fdr=.* was given"):
+    with pytest.raises(OptionError, match=r"fdr must be .*, got "):
         quick(threshold=Conformal(fdr)).fit(data[0])
 
 
 @pytest.mark.parametrize("share", [0.0, 0.6, 1])
 def test_an_unusable_share_to_hold_out_is_refused(quick, data, share):
-    with pytest.raises(OptionError, match=r"held_out=.* was given; allowed: None or a number above 0 and at most 0\.5"):
+    with pytest.raises(OptionError, match=r"held_out must be .*, got "):
         quick(threshold=Conformal(held_out=share)).fit(data[0])
 
 
 @pytest.mark.parametrize("share", [None, 0.2])
 def test_rows_to_hold_out_are_needed(quick, data, share):
-    with pytest.raises(OptionError, match="no row is unlabelled"):
+    with pytest.raises(OptionError, match="needs unlabelled rows"):
         quick(threshold=Conformal(held_out=share)).fit(data[0], labels=2 * data[1] - 1)
 
 

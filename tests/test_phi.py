@@ -213,11 +213,11 @@ def test_training_equals_reference_for_all_kinds_of_rows(kind, phi):
 @pytest.mark.parametrize(
     ("k", "message"),
     [
-        (0, "k=0 was given; allowed: an integer from 1"),
-        (-1, "k=-1 was given"),
-        (2.0, r"k=2\.0 was given"),
-        ("3", "k='3' was given"),
-        (9, "k=9 was given; allowed: 1 to subsample_size=8"),
+        (0, "k must be .*, got 0"),
+        (-1, "k must be .*, got -1"),
+        (2.0, r"k must be .*, got 2\.0"),
+        ("3", "k must be .*, got '3'"),
+        (9, "k must be at most subsample_size=8.*, got 9"),
     ],
 )
 def test_unusable_k_is_refused(make, k, message, data):
@@ -230,9 +230,9 @@ def test_unusable_k_is_refused(make, k, message, data):
 @pytest.mark.parametrize("make", [KthNeighborREPEN, AverageNeighborREPEN])
 def test_unusable_k_is_refused_by_the_detectors_of_neighbours(make, data):
     for options, message in (
-        ({"k": 0}, "k=0 was given"),
-        ({"k": 9}, "k=9 was given; allowed: 1 to subsample_size=8"),
-        ({"k": 4, "n_queries": 3}, "n_queries=3 was given; allowed: at least k=4"),
+        ({"k": 0}, "k must be .*, got 0"),
+        ({"k": 9}, "k must be at most subsample_size=8.*, got 9"),
+        ({"k": 4, "n_queries": 3}, "n_queries must be at least k=4.*, got 3"),
     ):
         with pytest.raises(OptionError, match=message):
             make(**options).fit(data[0])
@@ -240,7 +240,7 @@ def test_unusable_k_is_refused_by_the_detectors_of_neighbours(make, data):
 
 @scorers
 def test_more_neighbours_than_queries_are_refused(make, data):
-    with pytest.raises(OptionError, match="n_queries=3 was given; allowed: at least k=4"):
+    with pytest.raises(OptionError, match=r"n_queries must be at least k=4.*, got 3"):
         RAMODO(scorer=make(4), sampler=TripletSampler(3)).fit(data[0])
 
 

@@ -160,9 +160,9 @@ def test_fit_predict_takes_labels(quick, data, way):
 @pytest.mark.parametrize(
     ("labels", "error", "message"),
     [
-        (np.zeros(119), OptionError, r"labels of shape \(119,\) .* 120 rows"),
-        (np.full(120, 2), OptionError, r"labels\[0\]=.*2.*allowed: 1 \(known outlier\), -1 \(known inlier\) and 0"),
-        (np.array(["spam"] * 120), OptionError, r"labels\[0\]=.*spam.*allowed"),
+        (np.zeros(119), OptionError, r"labels must be .*, got an array of shape \(119,\)"),
+        (np.full(120, 2), OptionError, r"labels\[0\] must be .*, got .*2"),
+        (np.array(["spam"] * 120), OptionError, r"labels\[0\] must be .*, got .*spam"),
         (np.ones(120), OptionError, r"inlier.* left"),
         (np.r_[0, np.ones(119)], OptionError, r"1 inlier candidates are left.* needs at least 2"),
         (-np.ones(120), OptionError, r"no outlier candidates are left.*unlabelled \(0\)"),

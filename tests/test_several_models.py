@@ -190,7 +190,7 @@ def test_a_failing_model_leaves_the_estimator_as_it_was(data, n_jobs, error):
 
 @pytest.mark.parametrize("n", [0, -1, 2.0, "3", True, 1001])
 def test_an_unusable_number_of_models_is_refused(data, n):
-    with pytest.raises(OptionError, match=r"n_estimators=.* was given; allowed: an integer from 1 to 1,000"):
+    with pytest.raises(OptionError, match=r"n_estimators must be .*, got "):
         REPEN(n_estimators=n).fit(data[0])
 
 

@@ -48,11 +48,11 @@ def _last(value):
 bad_scores = pytest.mark.parametrize(
     ("give", "message"),
     [
-        (lambda n: np.zeros(n - 1), r"scores of shape \(119,\) and dtype float64; allowed: 120 numbers"),
+        (lambda n: np.zeros(n - 1), r"scores of shape \(119,\) and dtype float64"),
         (lambda n: np.zeros(n + 1), r"scores of shape \(121,\)"),
         (lambda n: np.zeros((n, 1)), r"scores of shape \(120, 1\)"),
         (lambda n: np.float64(1.0), r"scores of shape \(\)"),
-        (_last(np.nan), r"the score nan for row 119; allowed: finite numbers"),
+        (_last(np.nan), r"the score nan for row 119"),
         (_last(np.inf), r"the score -?inf for row 119"),
     ],
     ids=["short", "long", "2-D", "scalar", "nan", "inf"],
@@ -62,19 +62,19 @@ bad_scores = pytest.mark.parametrize(
 @bad_scores
 @pytest.mark.parametrize("make", [sp.csr_array, lambda X: X.toarray()], ids=["sparse", "dense"])
 def test_unusable_scores_of_the_ranker(data, make, give, message):
-    _refused(make(data[0]), StageError, f"the ranker Scorer gave {message}", ranker=Scorer(give))
+    _refused(make(data[0]), StageError, f"the ranker Scorer must return .*, got {message}", ranker=Scorer(give))
 
 
 @bad_scores
 def test_unusable_scores_of_the_scorer(data, give, message):
-    _refused(data[0], StageError, f"the scorer Scorer gave {message}", scorer=Scorer(give), ranker=Sp())
+    _refused(data[0], StageError, f"the scorer Scorer must return .*, got {message}", scorer=Scorer(give), ranker=Sp())
 
 
 @pytest.mark.parametrize("name", ["labeled_outliers", "labeled_inliers"])
 def test_unusable_scores_of_labelled_rows_beside_x(data, name):
     """The ranker is at a loss for those rows alone."""
     ranker = Scorer(lambda n: np.arange(n) + (np.nan if n == 3 else 0))
-    message = "the ranker Scorer gave the score nan for row 0"
+    message = "the ranker Scorer must return .*, got the score nan for row 0"
     _refused(data[0], StageError, message, ranker=ranker, labeled={name: np.ones((3, 40))})
 
 
@@ -92,7 +92,7 @@ def test_a_scorer_with_a_ranking_of_its_own(data):
 
     detector = RAMODO(ranker=Longest(), n_epochs=2, n_jobs=1, random_state=0).fit(data[0])
     assert np.array_equal(detector.initial_scores_, np.diff(data[0].indptr))
-    _refused(data[0], StageError, "the ranker Nothing gave scores of shape", ranker=Nothing())
+    _refused(data[0], StageError, "the ranker Nothing must return .*, got scores of shape", ranker=Nothing())
 
 
 # ---- candidates ----------------------------------------------------------------------------------------------------
@@ -109,24 +109,24 @@ class Thresholder:
 @pytest.mark.parametrize(
     ("outliers", "inliers", "message"),
     [
-        ([], range(N), "an empty set of candidate outliers; allowed: at least one row of each kind"),
+        ([], range(N), "an empty set of candidate outliers"),
         (range(N), [], "an empty set of candidate inliers"),
-        ([0, 1], range(1, N), "row 1 as outlier and as inlier; allowed: sets without a common row"),
-        ([N], range(N), "outliers beyond the rows of X; allowed: row numbers from 0 to 119"),
+        ([0, 1], range(1, N), "row 1 as outlier and as inlier"),
+        ([N], range(N), "outliers beyond the rows of X"),
         ([0], range(1, N + 1), "inliers beyond the rows of X"),
         ([-1], range(N), "outliers beyond the rows of X"),
-        ([0.0], range(1, N), "outliers of dtype float64; allowed: row numbers"),
+        ([0.0], range(1, N), "outliers of dtype float64"),
         ([True], range(1, N), "outliers of dtype bool"),
         ([[0]], range(1, N), "outliers of dtype int64"),
     ],
 )
 def test_unusable_candidates(data, outliers, inliers, message):
     stage = Thresholder(outliers, inliers)
-    _refused(data[0], StageError, f"the thresholder Thresholder gave {message}", thresholder=stage)
+    _refused(data[0], StageError, f"the thresholder Thresholder must return .*, got {message}", thresholder=stage)
 
 
 def test_labels_do_not_stand_in_for_inlier_candidates(data):
-    message = "the thresholder Thresholder gave an empty set of candidate inliers"
+    message = "the thresholder Thresholder must return .*, got an empty set of candidate inliers"
     _refused(data[0], StageError, message, data[1], thresholder=Thresholder(range(N), []))
 
 
@@ -135,7 +135,7 @@ def test_candidates_of_another_type(data):
         def split(self, scores, labels):
             return scores > 0, scores <= 0
 
-    message = "the thresholder Pair gave a tuple; allowed: ramodo.Candidates"
+    message = "the thresholder Pair must return .*, got a tuple"
     _refused(data[0], StageError, message, thresholder=Pair())
 
 
@@ -165,26 +165,26 @@ class Sampler:
     [
         (
             lambda shape: np.zeros(shape[1:], int),
-            r"triplets of shape \(120, 3\) and dtype int64; allowed: .*\(2, 120, 3\)",
+            r"triplets of shape \(120, 3\) and dtype int64",
         ),
         (lambda shape: np.zeros((2, 119, 3), int), r"triplets of shape \(2, 119, 3\)"),
         (lambda shape: np.zeros((2, 120, 2), int), r"triplets of shape \(2, 120, 2\)"),
         (np.zeros, r"triplets of shape \(2, 120, 3\) and dtype float64"),
-        (lambda shape: np.full(shape, N), "the row number 120; allowed: 0 to 119"),
-        (lambda shape: np.full(shape, -1), "the row number -1; allowed: 0 to 119"),
+        (lambda shape: np.full(shape, N), "the row number 120"),
+        (lambda shape: np.full(shape, -1), "the row number -1"),
         (lambda shape: None, r"triplets of shape \(\)"),
     ],
     ids=["no epochs", "few", "narrow", "floats", "beyond", "negative", "nothing"],
 )
 def test_unusable_triplets(data, give, message):
-    _refused(data[0], StageError, f"the sampler Sampler gave {message}", sampler=Sampler(give))
+    _refused(data[0], StageError, f"the sampler Sampler must return .*, got {message}", sampler=Sampler(give))
 
 
 @pytest.mark.parametrize("n_queries", [0, "1", 1.5])
 def test_an_unusable_number_of_queries(data, n_queries):
     sampler = Sampler(np.zeros)
     sampler.n_queries = n_queries
-    _refused(data[0], OptionError, rf"n_queries={n_queries!r} was given; allowed: an integer from 1", sampler=sampler)
+    _refused(data[0], OptionError, rf"n_queries must be .*, got {n_queries!r}", sampler=sampler)
 
 
 def test_more_queries_than_inliers(data):
@@ -199,18 +199,18 @@ def test_more_queries_than_inliers(data):
 @pytest.mark.parametrize(
     ("give", "message"),
     [
-        (lambda rows: (np.nan, rows), "the loss nan and a gradient of shape .*; allowed: a finite loss and a finite"),
+        (lambda rows: (np.nan, rows), "the loss nan and a gradient of shape .*"),
         (lambda rows: (np.inf, rows), "the loss inf"),
-        (lambda rows: (1.0, rows * np.nan), "a finite gradient"),
-        (lambda rows: (1.0, rows[:-1]), r"a gradient of shape \(\d+, 20\); allowed: .*\(\d+, 20\)"),
+        (lambda rows: (1.0, rows * np.nan), "a gradient of shape"),
+        (lambda rows: (1.0, rows[:-1]), r"a gradient of shape \(\d+, 20\)"),
         (lambda rows: (1.0, rows.sum()), r"a gradient of shape \(\)"),
         (lambda rows: (1.0, None), r"a gradient of shape \(\)"),
-        (lambda rows: (1.0, rows.astype(str)), "a finite gradient"),
+        (lambda rows: (1.0, rows.astype(str)), "a gradient of shape"),
         (lambda rows: (None, rows), "the loss None"),
         (lambda rows: (rows, rows), r"the loss \(\d+, 20\)"),
-        (lambda rows: rows, "a ndarray; allowed: a pair: the mean loss and its gradient"),
-        (lambda rows: (1.0, rows, rows), "a tuple; allowed: a pair"),
-        (lambda rows: 1.0, "a float; allowed: a pair"),
+        (lambda rows: rows, "a ndarray"),
+        (lambda rows: (1.0, rows, rows), "a tuple"),
+        (lambda rows: 1.0, "a float"),
     ],
 )
 def test_unusable_losses(data, give, message):
@@ -221,8 +221,8 @@ def test_unusable_losses(data, give, message):
     def function(rows, triplets):
         return give(rows)
 
-    _refused(data[0], StageError, f"the loss Loss gave .*{message}", loss=Loss())
-    _refused(data[0], StageError, f"the loss function gave .*{message}", loss=function)
+    _refused(data[0], StageError, f"the loss Loss must return .*, got .*{message}", loss=Loss())
+    _refused(data[0], StageError, f"the loss function must return .*, got .*{message}", loss=function)
 
 
 # ---- representations -----------------------------------------------------------------------------------------------
@@ -247,24 +247,26 @@ def test_the_plainest_head_is_a_linear_layer(data):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"forward": lambda hidden: hidden[:-1]}, r"an array of shape \(\d+, 5\), or with NaN .*; allowed: \d+ rows"),
+        ({"forward": lambda hidden: hidden[:-1]}, r"an array of shape \(\d+, 5\), or with NaN .*"),
         ({"forward": lambda hidden: hidden[:, 0]}, r"an array of shape \(\d+,\)"),
         ({"forward": lambda hidden: hidden * np.nan}, "or with NaN or infinity"),
         ({"forward": lambda hidden: hidden / 0}, "or with NaN or infinity"),
         ({"forward": lambda hidden: None}, r"an array of shape \(\)"),
-        ({"forward": lambda hidden: hidden.astype(str)}, "allowed: .* finite numbers"),
+        ({"forward": lambda hidden: hidden.astype(str)}, ""),
         (
             {"backward": lambda gradient: gradient[:-1]},
-            r"a gradient of shape \(\d+, 5\), .*; allowed: finite numbers of",
+            r"a gradient of shape \(\d+, 5\), .*",
         ),
-        ({"backward": lambda gradient: gradient[:, :4]}, r"a gradient of shape \(\d+, 4\), .*; allowed: .*\(\d+, 5\)"),
+        ({"backward": lambda gradient: gradient[:, :4]}, r"a gradient of shape \(\d+, 4\), .*"),
         ({"backward": lambda gradient: gradient * np.inf}, "a gradient of shape"),
         ({"backward": lambda gradient: None}, r"a gradient of shape \(\)"),
     ],
 )
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
 def test_unusable_heads(data, options, message):
-    _refused(data[0], StageError, f"the representation Own gave .*{message}", representation=Own(**options))
+    _refused(
+        data[0], StageError, f"the representation Own must return .*, got .*{message}", representation=Own(**options)
+    )
 
 
 def test_a_head_that_is_none(data):
@@ -274,26 +276,26 @@ def test_a_head_that_is_none(data):
         def head(self, rng):
             return None
 
-    message = "the representation Headless gave the head None; allowed: an object with forward and backward"
+    message = "the representation Headless must return .*, got the head None"
     _refused(data[0], StageError, message, representation=Headless())
 
 
 @pytest.mark.parametrize("width", [0, -1, "5", 2.5, 5000])
 def test_an_unusable_width(data, width):
-    message = rf"first_width={width!r} was given by the representation Own; allowed: an integer from 1 to 4,096"
+    message = rf"first_width of the representation Own must be .*, got {width!r}"
     _refused(data[0], OptionError, message, representation=Own(first_width=width))
 
 
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"widths": ()}, r"widths=\(\) was given; allowed: integers from 1 to 4,096, one for each layer"),
-        ({"widths": (5, 0)}, r"widths=\(5, 0\) was given"),
-        ({"widths": (5, 2.0)}, r"widths=\(5, 2\.0\) was given"),
-        ({"widths": "20"}, "widths='20' was given"),
-        ({"widths": 0}, "widths=0 was given"),
-        ({"widths": None}, "widths=None was given"),
-        ({"activation": "tanh"}, "activation='tanh' was given; allowed: 'relu', 'leaky_relu', 'linear'"),
+        ({"widths": ()}, r"widths must be .*, got \(\)"),
+        ({"widths": (5, 0)}, r"widths must be .*, got \(5, 0\)"),
+        ({"widths": (5, 2.0)}, r"widths must be .*, got \(5, 2\.0\)"),
+        ({"widths": "20"}, "widths must be .*, got '20'"),
+        ({"widths": 0}, "widths must be .*, got 0"),
+        ({"widths": None}, "widths must be .*, got None"),
+        ({"activation": "tanh"}, "activation must be .*, got 'tanh'"),
     ],
 )
 def test_unusable_layers(data, options, message):
@@ -309,9 +311,9 @@ def test_unusable_cutoffs(data, value):
         def cutoff(self, scores):
             return value
 
-    _refused(data[0], StageError, "the cutoff Cutoff gave .*; allowed: ", cutoff=Cutoff())
+    _refused(data[0], StageError, "the cutoff Cutoff must return .*, got .*", cutoff=Cutoff())
     detector = REPEN(threshold=Cutoff(), n_epochs=1)
-    with pytest.raises(StageError, match="the cutoff Cutoff gave"):
+    with pytest.raises(StageError, match="the cutoff Cutoff must return .*, got "):
         detector.fit(data[0])
 
 
@@ -343,7 +345,7 @@ class Fits:
 @pytest.mark.parametrize("given", ["x", 3, Fits(), object], ids=["text", "number", "lacking", "class"])
 @pytest.mark.parametrize("name", NEEDED)
 def test_what_is_no_stage_is_refused_by_name(data, name, given):
-    message = re.escape(f"{name}={given!r} was given; allowed: {NEEDED[name]}")
+    message = rf"{name} must be .*, got {re.escape(repr(given))}"
     _refused(data[0], OptionError, message, **{name: given})
 
 
@@ -360,23 +362,23 @@ def test_what_is_no_stage_is_refused_by_name(data, name, given):
     ],
 )
 def test_a_class_is_no_stage(data, name, kind):
-    _refused(data[0], OptionError, rf"{name}=<class .*{kind.__name__}'> was given", **{name: kind})
+    _refused(data[0], OptionError, rf"{name} must be .*, got <class .*{kind.__name__}'>", **{name: kind})
 
 
 @pytest.mark.parametrize(
     ("stages", "message"),
     [
-        ({"loss": RankingHinge(0)}, "margin=0 was given"),
-        ({"thresholder": Cantelli(-1)}, "alpha=-1 was given"),
-        ({"thresholder": Cantelli(false_positives=0)}, "false_positives=0 was given"),
-        ({"thresholder": TopK(0)}, "count=0 was given"),
-        ({"thresholder": TopFraction(2)}, "fraction=2 was given"),
-        ({"thresholder": GivenSet([N])}, "rows from 120 to 120 were given to GivenSet; allowed: 0 to 119"),
-        ({"thresholder": GivenSet([-1, 3])}, "rows from -1 to 3 were given to GivenSet"),
-        ({"thresholder": GivenSet([0.5])}, r"rows=\[0\.5\] was given to GivenSet; allowed: a list of row numbers"),
-        ({"thresholder": GivenSet(3)}, "rows=3 was given to GivenSet"),
-        ({"cutoff": TopK("ten")}, "count='ten' was given"),
-        ({"scorer": Sp(0)}, "n_subsamples=0 was given"),
+        ({"loss": RankingHinge(0)}, "margin must be .*, got 0"),
+        ({"thresholder": Cantelli(-1)}, "alpha must be .*, got -1"),
+        ({"thresholder": Cantelli(false_positives=0)}, "false_positives must be .*, got 0"),
+        ({"thresholder": TopK(0)}, "count must be .*, got 0"),
+        ({"thresholder": TopFraction(2)}, "fraction must be .*, got 2"),
+        ({"thresholder": GivenSet([N])}, "rows of GivenSet must be .*, got 120 to 120"),
+        ({"thresholder": GivenSet([-1, 3])}, "rows of GivenSet must be .*, got -1 to 3"),
+        ({"thresholder": GivenSet([0.5])}, r"rows of GivenSet must be .*, got \[0\.5\]"),
+        ({"thresholder": GivenSet(3)}, "rows of GivenSet must be .*, got 3"),
+        ({"cutoff": TopK("ten")}, "count must be .*, got 'ten'"),
+        ({"scorer": Sp(0)}, "n_subsamples must be .*, got 0"),
     ],
     ids=str,
 )
@@ -454,11 +456,26 @@ def test_equal_rows_of_x_may_have_different_labels(data):
             {"thresholder": TopK(6)},
             np.r_[np.zeros(114), -np.ones(6)],
             StageError,
-            "TopK gave an empty set of candidate out",
+            "TopK must return .*, got an empty set of candidate out",
         ),
-        ({"thresholder": GivenSet([3])}, np.r_[0, 0, 0, -1, np.zeros(116)], StageError, "GivenSet gave an empty set"),
-        ({"thresholder": GivenSet()}, None, StageError, "GivenSet gave an empty set of candidate outliers"),
-        ({"thresholder": TopFraction(1.0)}, None, StageError, "TopFraction gave an empty set of candidate inliers"),
+        (
+            {"thresholder": GivenSet([3])},
+            np.r_[0, 0, 0, -1, np.zeros(116)],
+            StageError,
+            "GivenSet must return .*, got an empty set",
+        ),
+        (
+            {"thresholder": GivenSet()},
+            None,
+            StageError,
+            "GivenSet must return .*, got an empty set of candidate outliers",
+        ),
+        (
+            {"thresholder": TopFraction(1.0)},
+            None,
+            StageError,
+            "TopFraction must return .*, got an empty set of candidate inliers",
+        ),
     ],
 )
 @pytest.mark.filterwarnings("ignore:subsample_size")

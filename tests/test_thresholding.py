@@ -156,14 +156,14 @@ def test_no_labels_are_unknown_labels():
 @pytest.mark.parametrize(
     ("labels", "message"),
     [
-        ([1, 0], r"labels of shape \(2,\) .* one label for each of the 3 rows"),
-        (1, r"labels of shape \(\)"),
-        ([[1, 0, 0]], r"labels of shape \(1, 3\)"),
-        ([1, 0, 2], r"labels\[2\]=.*2.* was given; allowed: 1 \(known outlier\), -1 \(known inlier\) and 0"),
-        ([0, 0.5, 0], r"labels\[1\]=.*0\.5"),
-        ([0, float("nan"), 0], r"labels\[1\]=.*nan"),
-        (["a", "b", "c"], r"labels\[0\]=.*a"),
-        (np.array([None, 1, 0], dtype=object), r"labels\[0\]=None"),
+        ([1, 0], r"labels must be .*, got an array of shape \(2,\)"),
+        (1, r"labels must be .*, got an array of shape \(\)"),
+        ([[1, 0, 0]], r"labels must be .*, got an array of shape \(1, 3\)"),
+        ([1, 0, 2], r"labels\[2\] must be .*, got .*2.*"),
+        ([0, 0.5, 0], r"labels\[1\] must be .*, got .*0\.5"),
+        ([0, float("nan"), 0], r"labels\[1\] must be .*, got .*nan"),
+        (["a", "b", "c"], r"labels\[0\] must be .*, got .*a"),
+        (np.array([None, 1, 0], dtype=object), r"labels\[0\] must be .*, got None"),
     ],
 )
 def test_other_labels_are_refused(labels, message):

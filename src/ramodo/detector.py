@@ -135,8 +135,8 @@ class RankingDetector(Detector):
         eligible = np.flatnonzero(read_labels(labels, rows.n_rows) != 1)
         if len(eligible) < 2:
             raise OptionError(
-                f"X has n_samples = {rows.n_rows}, of which {len(eligible)} are not known outliers; allowed: at least "
-                "2, to draw references from."
+                "X must have at least 2 rows that are not known outliers, to draw references from, got n_samples = "
+                f"{rows.n_rows} with {len(eligible)} of them."
             )
         score = self.ranking(rows, eligible, np.random.default_rng(seed_of(self.random_state)), self._n_threads())
         scores = rows.gather(score)

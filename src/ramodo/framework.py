@@ -34,7 +34,7 @@ from .fitting.training_data import Given, TrainingData, open_training_data
 from .insight.diagnosis import Diagnosis, compare_normalizations, diagnose
 from .model.file import saving as model_file
 from .model.terms import Model, offset_of
-from .options import TOP, OptionError, check
+from .options import TOP, OptionError, check, option_error
 from .stages import conformal
 from .stages.assembling import Stages, assemble
 from .terminal.progress import Progress
@@ -110,8 +110,8 @@ class RandomDistanceDetector(ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
         )
         if not same:
             raise OptionError(
-                "warm_start=True was given, but X has other features, or the options that shape the representation "
-                "have changed since the last fit; allowed: the same ones. Fit a new detector, or set warm_start=False."
+                "warm_start=True needs the features of the last fit and the same options of the representation, and "
+                "one of them has changed. Fit a new detector, or set warm_start=False."
             )
         return self.model_
 
@@ -168,7 +168,7 @@ class RandomDistanceDetector(ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
         if len(self.calibration_scores_):
             raise OptionError(
                 "this detector was fitted with a false-discovery rate (Conformal, --fdr), which does not hold for rows "
-                "that were labelled; allowed: another cut-off, such as a share."
+                "that were labelled. Use another cut-off, such as a share."
             )
         is_training = rows.fingerprint() == self.fingerprint_ and rows.n_rows == len(self.initial_scores_)
         if is_training and not self.model_.has_labels:
@@ -288,9 +288,7 @@ class RandomDistanceDetector(ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
         if known is None:
             return lambda column: f"feature {column}"
         if len(known) != self.n_features_in_:
-            raise OptionError(
-                f"{len(known)} names were given; allowed: one for each of {self.n_features_in_} features."
-            )
+            raise option_error("names", f"one for each of {self.n_features_in_} features", str(len(known)))
         return lambda column: str(known[column])
 
     @property
@@ -378,22 +376,21 @@ class RAMODO(RandomDistanceDetector):
         Triplets per gradient step. Allowed: an integer from 1 to 100,000,000. In the paper: b, sec. 6.3.
     normalize : None or 'l2' or 'max', default None
         Divide each row by its length, or by its largest absolute value. `diagnose` helps to choose. Allowed:
-        None or 'l2' or 'max'.
+        None, 'l2' or 'max'.
     n_estimators : int, default 1
         Independent representations, whose scores are averaged. Allowed: an integer from 1 to 1,000.
     warm_start : bool, default False
         `fit` again starts from the weights it has and trains a tenth of the epochs: for a few more labels.
         Allowed: False or True.
     random_state : None or int or RandomState or Generator, default None
-        Seed of all random draws; the same seed gives the same bits. Allowed: None or an integer from 0 to
+        Seed of all random draws; the same seed gives the same bits. Allowed: None, an integer from 0 to
         18,446,744,073,709,551,615 or a numpy RandomState or Generator.
     n_jobs : None or int, default None
         Threads. -1 is all cores, -2 all but one; None is 1, unless a `joblib.parallel_config` says otherwise.
-        Results do not depend on it. Allowed: None or an integer from 1 to 4,096 or an integer from -4,096 to
-        -1.
+        Results do not depend on it. Allowed: None, an integer from 1 to 4,096 or an integer from -4,096 to -1.
     verbose : int or bool, default 0
-        1 reports the stages, with progress where there is a terminal. Allowed: an integer from 0 to 10 or True
-        or False.
+        1 reports the stages, with progress where there is a terminal. Allowed: an integer from 0 to 10, True or
+        False.
 
     See Also
     --------

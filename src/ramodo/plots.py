@@ -10,7 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 from .data.validation import open_rows
 from .explain.explanation import Explanation, RowExplanation
 from .insight.figures import curves, flat_map, rows_of_map, score_histogram, truth_of
-from .options import OptionError
+from .options import OptionError, option_error
 
 _USUAL, _OUTLIER, _LOWERS, _INK = "#8fa3b8", "#c2410c", "#2f6fb0", "#1b2430"
 
@@ -100,8 +100,8 @@ def _single(given: Any) -> RowExplanation:
         return given[0]
     if isinstance(given, RowExplanation):
         return given
-    what = f"an explanation of {len(given)} rows" if isinstance(given, Explanation) else f"{type(given).__name__}"
-    raise OptionError(f"{what} was given; allowed: that of one row, such as why[0] of why = detector.explain(X).")
+    what = f"one of {len(given)} rows" if isinstance(given, Explanation) else f"{type(given).__name__}"
+    raise option_error("why", "the explanation of one row, such as detector.explain(X)[0]", what)
 
 
 def _axes(given: Any, detector: Any = None) -> Any:

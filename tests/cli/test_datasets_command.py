@@ -107,7 +107,7 @@ def test_a_ready_made_file_is_said_to_be_one(ok, news, tmp_path, monkeypatch):
         (["urls"], 2, "the set 'urls' was asked for; allowed: AD"),
         (["AD", "-o", "ad.mtx"], 2, "cannot write .mtx; allowed: .npz, .svm, .rows"),
         (["AD", "--source", "nowhere"], 2, "source='nowhere' was given"),
-        (["AD", "--seed", "-1"], 2, "--seed -1 was given"),
+        (["AD", "--seed", "-1"], 2, "--seed must be "),
         (["AD", "--offline"], 3, "ad.data is not there and the network is not asked"),
         (["AD", "--source", "."], 3, "has no file ad.data"),
         (["AD", "--source", "http://127.0.0.1:1"], 3, "ad.data could not be downloaded"),

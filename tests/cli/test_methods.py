@@ -11,7 +11,7 @@ from ramodo.cli.methods import METHODS
 NO_MODEL = "the method sp only ranks the rows at hand; allowed with it: --output"
 
 REFUSED = {
-    "no method": (["--method", "lof"], "--method 'lof' was given; allowed: consensus, repen or sp."),
+    "no method": (["--method", "lof"], "--method must be consensus, repen or sp, got 'lof'."),
     "epochs": (["--epochs", 30], "--epochs 30 was given, which the method consensus does not have; allowed with it: "),
     "models": (["--models", 1], "--models 1 was given, which the method consensus does not have"),
     "share of sp": (

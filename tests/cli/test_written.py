@@ -234,7 +234,7 @@ def test_what_to_write_needs_a_file(run, files, flag):
 
 def test_lines_are_of_standard_output(run, files, tmp_path):
     done = run("score", files.log_model, files.log, "--as", "xml")
-    assert (done.code, "--as 'xml' was given; allowed: csv or jsonl." in done.err) == (2, True)
+    assert (done.code, "--as must be csv or jsonl, got 'xml'." in done.err) == (2, True)
     done = run("score", files.log_model, files.log, "--as", "jsonl", "-o", tmp_path / "s.csv")
     assert done.code == 2
     assert "whose suffix says what it gets" in done.err

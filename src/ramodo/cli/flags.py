@@ -12,9 +12,10 @@ from typing import Annotated, Any, Optional, Self
 
 import typer
 
+from ..constraints import either
 from ..formats import FORMATS
 from ..formats.table import MISSING, SCALES
-from ..options import OPTIONS, Option, OptionError, option_named
+from ..options import OPTIONS, Option, OptionError, option_error, option_named
 from . import methods
 from .groups import Group, flag
 
@@ -137,7 +138,7 @@ class Writing(Group):
     def refuse(self, output: str | None) -> None:
         """Raise where flags have no meaning, or no file to be written to."""
         if self.lines not in LINES:
-            raise OptionError(f"--as {self.lines!r} was given; allowed: {' or '.join(LINES)}.")
+            raise option_error("--as", either(LINES), repr(self.lines))
         if output not in (None, "-") and self.lines != LINES[0]:
             raise OptionError(
                 f"--as {self.lines} was given with --output {output}, whose suffix says what it gets; allowed: --as "

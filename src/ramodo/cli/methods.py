@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from ..constraints import either
 from ..model.file.option_checks import OPTIONS_OF
-from ..options import OPTIONS, OptionError, option_named
+from ..options import OPTIONS, OptionError, option_error, option_named
 
 OF_THRESHOLD = frozenset({"fdr"})
 """Flags that stand for a threshold."""
@@ -24,8 +25,7 @@ DEFAULT = next(iter(METHODS))
 def checked(method: str) -> str:
     """The method; raises where there is none of this name."""
     if method not in METHODS:
-        *most, last = METHODS
-        raise OptionError(f"--method {method!r} was given; allowed: {', '.join(most)} or {last}.")
+        raise option_error("--method", either(METHODS), repr(method))
     return method
 
 

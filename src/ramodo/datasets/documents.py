@@ -39,8 +39,8 @@ def make_documents(n_documents: int = 5_000, n_planted: int = 30, *, random_stat
     """`n_documents` of 30 to 120 words, of which `n_planted` are odd in one of three ways."""
     if not Integer(1).accepts(n_documents) or not Integer(0, n_documents).accepts(n_planted):
         raise OptionError(
-            f"n_documents={n_documents!r} and n_planted={n_planted!r} were given; allowed: an integer of at least 1, "
-            "and one from 0 to n_documents."
+            "n_documents must be an integer of at least 1 and n_planted one from 0 to n_documents, got "
+            f"{n_documents!r} and {n_planted!r}."
         )
     rng = np.random.default_rng(random_state)
     common = _words(_OWN, _N_COMMON, rng)

@@ -67,7 +67,8 @@ class Conformal(Cutoff):
         check(self.get_params(deep=False))
         if len(candidates) == 0:
             raise OptionError(
-                "Conformal was given, but no row is unlabelled (0 in labels); allowed: data with some, to hold out."
+                "Conformal needs unlabelled rows (0 in labels) to hold out, and every row has a label. Leave some "
+                "unlabelled, or use another cut-off."
             )
         if self.held_out is None:
             return super().hold_out(candidates, rng)
