@@ -104,9 +104,9 @@ def test_a_ready_made_file_is_said_to_be_one(ok, news, tmp_path, monkeypatch):
 @pytest.mark.parametrize(
     ("arguments", "code", "message"),
     [
-        (["urls"], 2, "the set 'urls' was asked for; allowed: AD"),
+        (["urls"], 2, "the name of a set must be AD, "),
         (["AD", "-o", "ad.mtx"], 2, "cannot write .mtx; allowed: .npz, .svm, .rows"),
-        (["AD", "--source", "nowhere"], 2, "source='nowhere' was given"),
+        (["AD", "--source", "nowhere"], 2, "source must be a file or folder that exists, got 'nowhere'"),
         (["AD", "--seed", "-1"], 2, "--seed must be "),
         (["AD", "--offline"], 3, "ad.data is not there and the network is not asked"),
         (["AD", "--source", "."], 3, "has no file ad.data"),

@@ -59,7 +59,7 @@ def test_words_stand_for_values_and_what_is_given_wins():
     fitting = flags.Fitting.of(given(normalize="none", threshold=0.1, n_jobs=1))
     detector = detector_of(fitting, is_text=True, verbose=False)
     assert (detector.normalize, detector.threshold, detector.n_jobs) == (None, 0.1, 1)
-    with pytest.raises(OptionError, match=r"^--normalize 'l1' was given; allowed: none, l2 or max\.$"):
+    with pytest.raises(OptionError, match=r"^--normalize must be none, l2 or max, got 'l1'\.$"):
         flags.Fitting.of(given(normalize="l1"))
     with pytest.raises(OptionError, match=r"^--share 0.7 was given; allowed: a number above 0 and at most 0.5\.$"):
         flags.Fitting.of(given(threshold=0.7))
