@@ -13,7 +13,7 @@ STAGES = ("scoring", "ensembles", "thresholding", "conformal", "triplets", "laye
 
 FLOORS = [
     ("constraints",),
-    ("options", "bounds", "threads", "thread_map", "files", "terminal", "web"),
+    ("options", "bounds", "threads", "extras", "thread_map", "files", "terminal", "web"),
     ("kernels",),
     ("data",),
     ("model",),

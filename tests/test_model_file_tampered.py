@@ -83,10 +83,10 @@ def test_an_untouched_rewrite_is_a_model(request, name, data):
 
 def test_a_known_stage_in_the_options_is_a_model(path):
     """Otherwise those that are refused below could be so for being stages."""
-    rewrite(path, options={"threshold": {"stage": "TopFraction", "options": {"fraction": 0.25}}})
-    threshold = load(path).threshold
-    assert type(threshold) is TopFraction
-    assert threshold.fraction == 0.25
+    rewrite(path, options={"cutoff": {"stage": "TopFraction", "options": {"fraction": 0.25}}})
+    cutoff = load(path).cutoff
+    assert type(cutoff) is TopFraction
+    assert cutoff.fraction == 0.25
 
 
 @pytest.mark.parametrize(
@@ -170,9 +170,9 @@ def test_headers(path, header, message):
         {"margin": -1},
         {"margin": HUGE},
         {"alpha": HUGE},
-        {"threshold": HUGE},
-        {"threshold": "TopK"},
-        *({"threshold": stage} for stage in NO_STAGES),
+        {"cutoff": HUGE},
+        {"cutoff": "TopK"},
+        *({"cutoff": stage} for stage in NO_STAGES),
         {"n_components": {"stage": "TopK", "options": {}}},
         {"random_state": {"stage": "Sp", "options": {}}},
         {"normalize": "l1"},
@@ -779,7 +779,7 @@ def test_a_stage_of_one_s_own_is_not_passed_off_as_ramodo_s(tmp_path, data):
         pass
 
     path = tmp_path / "mine"
-    for detector in (REPEN(threshold=TopFraction(), n_epochs=1), RAMODO(Sp2(), n_epochs=1)):
+    for detector in (REPEN(cutoff=TopFraction(), n_epochs=1), RAMODO(Sp2(), n_epochs=1)):
         fitted = detector.fit(data[0])
         with pytest.raises(OptionError, match="only ramodo's stages can be saved"):
             fitted.save(path)

@@ -312,7 +312,7 @@ def test_unusable_cutoffs(data, value):
             return value
 
     _refused(data[0], StageError, "the cutoff Cutoff must return .*, got .*", cutoff=Cutoff())
-    detector = REPEN(threshold=Cutoff(), n_epochs=1)
+    detector = REPEN(cutoff=Cutoff(), n_epochs=1)
     with pytest.raises(StageError, match=r"the cutoff Cutoff must return .*, got "):
         detector.fit(data[0])
 
@@ -326,7 +326,7 @@ NEEDED = {
     "sampler": "an object with n_queries and draw",
     "representation": "an object with first_width and head",
     "loss": "a function of rows and triplets",
-    "cutoff": "an object with cutoff",
+    "cutoff": "'cantelli' or a number above 0 and at most 0.5 or an object with a method cutoff",
 }
 
 

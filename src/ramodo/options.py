@@ -141,11 +141,11 @@ OPTIONS: tuple[Option, ...] = (
         "Standard deviations above the mean at which a score counts as high; at most 1/(1+α²) of scores are.",
     ),
     Option(
-        "threshold",
+        "cutoff",
         "cantelli",
         (Literal("cantelli"), Real(0, 0.5, above=True), HasMethod("cutoff", "TopK, Conformal, ...")),
         "eq. 2",
-        "Cut-off of `predict`: Cantelli's, the share of training rows to flag, or a rule of its own.",
+        "Cut-off of `predict`: Cantelli's, the share of training rows to flag, or a custom rule.",
         Flag("--share", "Flag this share of the rows."),
     ),
     Option(

@@ -20,6 +20,7 @@ from ramodo.model.original import OriginalDistance
 from ramodo.model.references import Origin
 from ramodo.model.saved import ModelFileError
 from ramodo.model.terms import Model
+from ramodo.model.ties import Tied
 
 N_FEATURES = 40
 
@@ -181,12 +182,12 @@ def _models(data, dense):
         "evidence": Model((_evidence(rows, one, learned, Normalized(other, "l2")), direction), (1.0, 2.0)),
         "normalised evidence": Model((learned, Normalized(_evidence(rows, one, other, several), "max")), (1.0, 1.0)),
         "by fold": Model((ByFold((Sum((learned, direction), (0.5, 0.0)), one), (2.0, 0.5), (3, 4)), other), (1.0, 0.5)),
-        "evidence by fold": Consensus(6, threshold=Conformal(), normalize="max", random_state=0).fit(X).model_,
+        "evidence by fold": Consensus(6, cutoff=Conformal(), normalize="max", random_state=0).fit(X).model_,
     }
 
 
 def _evidence(rows, *views):
-    curves = tuple(Curve.of(view.score(rows, 1)) for view in views)
+    curves = tuple(Curve.of(Tied.of(view.score(rows, 1), 1.0)) for view in views)
     return Evidence(("first", "second", "third"), views, curves, (1.0, 0.5, 2.0), (0.0, 0.5, 1.0))
 
 

@@ -7,6 +7,7 @@ from typing import Annotated, Optional
 import typer
 
 from ..options import TOP
+from ..triage.queues import QUEUES, SCORE
 from .flags import (
     MODEL_FILE,
     WRITING,
@@ -408,7 +409,9 @@ def triage(
         Optional[str],  # noqa: UP045
         typer.Option("--headless", help="No page: take answers from this table of id,label, in the queue's order."),
     ] = None,
-    queue: Annotated[str, typer.Option("--queue", help="With --headless: score, variety or cut-off.")] = "score",
+    queue: Annotated[
+        str, typer.Option("--queue", help=f"With --headless: take rows from this queue: {', '.join(QUEUES)}.")
+    ] = SCORE.name,
     rows: Annotated[
         Optional[int],  # noqa: UP045
         typer.Option("--rows", help="With --headless: look at so many rows.", min=1),

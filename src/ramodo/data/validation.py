@@ -239,8 +239,11 @@ def _from_csr(matrix: Any) -> SparseRows:
         indices = indices.astype(np.int64)
     with np.errstate(over="ignore"):
         data = np.ascontiguousarray(matrix.data, dtype=_target(matrix.dtype))
-    kind = MappedRows if is_mapped(indices) or is_mapped(data) else SparseRows
-    return kind(np.ascontiguousarray(matrix.indptr, dtype=np.int64), indices, data, int(matrix.shape[1]))
+    arrays = np.ascontiguousarray(matrix.indptr, dtype=np.int64), indices, data, int(matrix.shape[1])
+    if is_mapped(indices) or is_mapped(data):
+        return MappedRows(*arrays)
+    rows = SparseRows(*arrays)
+    return rows if data.all() else rows.without_zeros()
 
 
 def _scan(rows: SparseRows, name: str, n_threads: int, counted: bool) -> tuple[Facts, bool]:

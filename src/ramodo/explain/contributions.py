@@ -111,7 +111,7 @@ class Explainer:
         return Explanation(explained, most, strongest, name_of, passages, n_features=len(self._typical.columns))
 
     def _of_block(self, rows: Block, start: int, scores: Doubles, percentiles: Doubles, asked: _Asked) -> _Block:
-        given = rows.part(start, min(start + _AT_ONCE, rows.n_rows))
+        given = self._model.as_fitted(rows.part(start, min(start + _AT_ONCE, rows.n_rows)))
         views, block = [part.view(given) for part in self._parts], given.as_sparse()
         found = self._native.explain(block, views, max(asked.top, _STRONGEST))
         added = self._model.breakdown(given, 1) if start < asked.in_full else {}

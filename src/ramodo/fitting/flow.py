@@ -354,7 +354,8 @@ def _typical_distance(
 ) -> float:
     """The median squared distance between two rows that differ; 1 where there are none."""
     pairs = data.eligible[rng.integers(len(data.eligible), size=2 * _PAIRS)]
-    mapped = representation.transform(data.rows.take(pairs), n_threads).astype(np.float64)
+    taken, places = np.unique(pairs, return_inverse=True)  # few rows may be wide
+    mapped = representation.transform(data.rows.take(taken), n_threads).astype(np.float64)[places]
     squared = ((mapped[:_PAIRS] - mapped[_PAIRS:]) ** 2).sum(axis=1)
     return float(np.median(squared[squared > 0])) if squared.any() else 1.0
 

@@ -41,6 +41,10 @@ Floats = npt.NDArray[np.float32]
 Tensors = dict[str, npt.NDArray[Any]]
 
 
+_DENSE_VALUES = 1 << 24
+"""Values that sparse rows are spread out to at a time, for a model of dense rows."""
+
+
 class Term(ABC):
     """One summand of a score."""
 
@@ -111,10 +115,20 @@ class Model:
 
     def score_block(self, block: Block, n_threads: int) -> Scores:
         """The same for rows in memory."""
-        scores = self.total([term.score(block, n_threads) for term in self.terms])
+        spread_out = block.is_sparse and not self.as_fitted(block.part(0, 0)).is_sparse
+        most = max(1, _DENSE_VALUES // block.n_features) if spread_out else block.n_rows
+        if most < block.n_rows:
+            parts = (block.part(i, min(i + most, block.n_rows)) for i in range(0, block.n_rows, most))
+            return np.concatenate([self.score_block(part, n_threads) for part in parts])
+        seen = self.as_fitted(block)
+        scores = self.total([term.score(seen, n_threads) for term in self.terms])
         if not np.isfinite(scores).all():
             raise DataError("scores are not finite: the weights of this model are damaged, or X is beyond its reach.")
         return scores
+
+    def as_fitted(self, block: Block) -> Block:
+        """The rows in the kind, sparse or dense, that was fitted: bits depend on it."""
+        return next((origin.rows.matching(block) for origin in self.origins()), block)
 
     def total(self, scores: list[Scores]) -> Scores:
         """The terms' scores as one."""

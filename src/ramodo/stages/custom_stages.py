@@ -70,6 +70,16 @@ class AdaptedCutoff:
         rule = f"a custom rule, {type(self.adapted).__name__}"
         return Guarantee(rule, COUNTED if is_training else OF_OTHERS)
 
+    @property
+    def sets_number(self) -> bool:
+        """Whether it flags a given number or share of the rows, whatever their scores."""
+        return bool(getattr(self.adapted, "sets_number", False))
+
+    def flags_of_noise(self, n_rows: int) -> int | None:
+        """About how many of `n_rows` rows without any outlier would be flagged; None if that is not known."""
+        found: int | None = getattr(self.adapted, "flags_of_noise", lambda _: None)(n_rows)
+        return found
+
     def _ask(self, method: str, *given: Any) -> Any:
         return getattr(self.adapted, method)(*given) if hasattr(self.adapted, method) else np.empty(0, dtype=np.int64)
 

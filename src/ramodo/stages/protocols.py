@@ -120,6 +120,9 @@ class Guarantee(NamedTuple):
 class Cutoff(ABC, BaseEstimator):
     """A rule that gives a threshold: rows whose score is at or above it are flagged."""
 
+    sets_number = False
+    """Whether it flags a given number or share of the rows, whatever their scores."""
+
     @abstractmethod
     def cutoff(self, scores: Scores) -> float:
         """The threshold for these scores."""
@@ -157,6 +160,10 @@ class Cutoff(ABC, BaseEstimator):
         `finds_nothing`: no training row is flagged.
         """
         return Guarantee(self.meaning(is_training), COUNTED if is_training else OF_OTHERS)
+
+    def flags_of_noise(self, n_rows: int) -> int | None:
+        """About how many of `n_rows` rows without any outlier would be flagged; None if that is not known."""
+        return None
 
     def meaning(self, is_training: bool) -> str:
         """The rule in words."""

@@ -196,7 +196,7 @@ def test_without_matplotlib_nothing_is_begun(experiments, monkeypatch):
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     done = experiments("dimensions")
     assert done.code == 3
-    assert "pip install 'ramodo[paper]'" in done.err
+    assert "pip install typer rich matplotlib" in done.err
     assert not done.folder.exists()
 
 

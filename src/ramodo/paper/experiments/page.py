@@ -9,6 +9,7 @@ from importlib import resources
 from pathlib import Path
 from typing import Any
 
+from ...extras import pip_install
 from ...files.whole import write_whole
 from .cells import MARKS, Results
 from .sets import StandIn
@@ -127,7 +128,7 @@ def refuse_without_figures() -> None:
     try:
         import matplotlib  # noqa: F401
     except ImportError:
-        raise FigureError("Figures need the package matplotlib: pip install 'ramodo[paper]'.") from None
+        raise FigureError(f"Figures need the package matplotlib: {pip_install('paper')}.") from None
 
 
 def _save(page: Page, path: str) -> None:

@@ -13,6 +13,7 @@ from sklearn.neighbors import LocalOutlierFactor
 from sklearn.svm import OneClassSVM
 
 from ... import REPEN, Sp
+from ...extras import pip_install
 from .deepod import NotInstalledError, deepod_scores
 
 if TYPE_CHECKING:
@@ -48,7 +49,7 @@ def _pyod(name: str, **options: Any) -> Scores:
         try:
             module = import_module(f"pyod.models.{name.lower()}")
         except ImportError:
-            raise NotInstalledError(f"PyOD's {name} needs the package pyod: pip install 'ramodo[paper]'.") from None
+            raise NotInstalledError(f"PyOD's {name} needs the package pyod: {pip_install('paper')}.") from None
         chosen = {"random_state": seed} if name == "Sampling" else {}
         return getattr(module, name)(**chosen, **options).fit(X).decision_scores_
 

@@ -1,33 +1,24 @@
-"""Labels, rankings and reports to files and from them; written whole or not at all."""
+"""Labels, rankings and reports as files; each is written whole or not at all."""
 
 from __future__ import annotations
 
-import csv
 from collections.abc import Iterable, Sequence
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from ..files.spreadsheets import csv_lines
 from ..files.whole import write_whole
-from ..formats import FormatError, Table, tabular
-from .labels import Labels, Opinions
-from .ranker import Ranked
+from ..formats import Table
+from .opinions import Labels, Opinions
+from .ranked_rows import RankedRows
 from .store import Entry
 
 
-def read_labels(path: str) -> list[tuple[str, int]]:
-    """Ids and labels of a table with these columns."""
-    found = []
-    for id, value in tabular.read_pairs(path, "id", "label"):
-        if value not in (-1, 0, 1):
-            raise FormatError(f"{path}: {id!r} has the label {value:g}; allowed: 1 outlier, -1 inlier, 0 unsure.")
-        found.append((id, int(value)))
-    return found
-
-
 def write_labels(path: Path, table: Table, opinions: Opinions) -> None:
-    """A line for each row with a label."""
+    """Write a line for each labelled row."""
     lines = []
     for row in opinions.rows():
         held = opinions.of_row(row)
@@ -37,7 +28,7 @@ def write_labels(path: Path, table: Table, opinions: Opinions) -> None:
 
 
 def write_history(path: Path, table: Table, entries: Sequence[Entry]) -> None:
-    """A line for each entry."""
+    """Write a line for each entry."""
     header = ("entry", "at", "who", "id", "label", "model", "queue", "batch", "undoes")
     lines = [
         (e.id, e.at, e.who, table.id_of(e.row), "" if e.undoes else e.label, e.model, e.queue, e.batch, e.undoes or "")
@@ -46,8 +37,8 @@ def write_history(path: Path, table: Table, entries: Sequence[Entry]) -> None:
     _write(path, header, lines)
 
 
-def write_ranking(path: Path, table: Table, ranked: Ranked, labels: Labels) -> None:
-    """A line for each row, highest score first."""
+def write_ranking(path: Path, table: Table, ranked: RankedRows, labels: Labels) -> None:
+    """Write a line for each row, highest score first."""
     scores, order = ranked.scores, ranked.ranking.order
     shares = 100 * np.searchsorted(np.sort(scores), scores[order]) / len(scores)
     lines = (
@@ -60,15 +51,13 @@ def write_ranking(path: Path, table: Table, ranked: Ranked, labels: Labels) -> N
 def _write(path: Path, header: Sequence[str], lines: Iterable[Sequence[Any]]) -> None:
     def write(temporary: str) -> None:
         with open(temporary, "w", encoding="utf-8", newline="") as file:
-            writer = csv.writer(file, lineterminator="\n")
-            writer.writerow(header)
-            writer.writerows(lines)
+            file.writelines(csv_lines(chain([header], lines)))
 
     write_whole(path, write)
 
 
-def write_report_of(path: Path, ranked: Ranked, title: str, opinions: Opinions) -> None:
-    """The report of the rows, with what was labelled."""
+def write_report_of(path: Path, ranked: RankedRows, title: str, opinions: Opinions) -> None:
+    """Write a report on the rows that also lists their labels."""
     from ..report import write_report
     from ..report.labelled import Labelled
 

@@ -9,12 +9,13 @@ from ramodo.formats import TableOptions, read
 from ramodo.triage import TriageSession
 from ramodo.triage.changes import Weighed, _apart
 from ramodo.triage.estimates import over_time
-from ramodo.triage.labels import Opinions
+from ramodo.triage.opinions import Opinions
 from ramodo.triage.store import Entry
 
 
 def entry(number, *, row=0, label=1, who="ann", at="2026-03-02T10:00:30.000+00:00", batch=None, undoes=None):
-    return Entry(number, at, who, batch or f"b{number}", undoes, row, label, 0, "score", "above")
+    own = {"id": number, "at": at, "who": who, "batch": batch or f"b{number}", "undoes": undoes}
+    return Entry(**own, row=row, label=label, model=0, queue="score", stratum="above")
 
 
 def test_counts_kept_are_those_of_all_entries():
@@ -49,7 +50,7 @@ def test_rows_of_a_table_are_shown_as_the_file_has_them(tmp_path):
     detector = Consensus(random_state=0).fit(table.X)
     detector.feature_names_in_, detector.source_ = list(table.names), None
     with TriageSession(detector, table, store=str(tmp_path / "labels.db")) as session:
-        seen = session.view(5)
+        seen = session.card(5)
         values = {value.name: value for value in seen.raw.values}
         assert (values["amount"].text, values["country"].text, values["express"].text) == ("9000.25", "KP", "1")
         assert values["amount"].unusual
@@ -59,6 +60,24 @@ def test_rows_of_a_table_are_shown_as_the_file_has_them(tmp_path):
             assert near["country"].text in ("DE", "FR")
             assert not near["amount"].unusual
         assert [amount for _, _, amount in seen.bars if abs(amount) < 1e-6] == []
+
+
+@pytest.mark.filterwarnings("ignore::UserWarning")
+def test_times_are_shown_as_times(tmp_path):
+    lines = [f"p{i},2026-03-{1 + i % 28:02d}T{9 + i % 8:02d}:{i % 60:02d}:00,{20 + i % 7}.5" for i in range(80)]
+    lines[5] = "p5,2026-03-04T03:12:00,21.5"
+    (tmp_path / "pay.csv").write_text("id,at,amount\n" + "\n".join(lines) + "\n")
+    table = read(str(tmp_path / "pay.csv"), table=TableOptions(id="id", scale="auto"))
+    detector = Consensus(random_state=0).fit(table.X)
+    detector.feature_names_in_, detector.source_ = list(table.names), None
+    with TriageSession(detector, table, store=str(tmp_path / "labels.db")) as session:
+        seen = session.card(5)
+        reasons = {words: usual for words, usual, _ in seen.bars}
+        assert reasons["at, hour of the day = 03:12"].startswith("usually around 1")
+        values = {value.name: value.text for value in seen.raw.values}
+        assert (values["at, hour of the day"], values["at, day of the week"]) == ("03:12", "Wed")
+        assert not any("sine" in name for name in values)
+        assert seen.raw.n_values == len(values)
 
 
 def test_labels_over_time_are_few_columns_of_one_width():

@@ -1,4 +1,4 @@
-"""The detector of a session with the labels of the moment: what ranks, explains and groups the rows."""
+"""A session's detector with the labels known so far: it ranks, explains and groups the rows."""
 
 from __future__ import annotations
 
@@ -15,21 +15,21 @@ from ..explain.explanation import Explanation, Group
 from ..explain.naming import explained, explainer_of, names_of
 from ..explain.reasons import RowExplanation
 from ..formats import Table, TextOptions
-from .queues import Ranking
+from .ranking import Ranking
 
 GROUPED = 200
-"""Most rows that are searched for groups: those above the cut-off and near it; others have no reason in common."""
+"""How many rows, at most, are searched for groups: those above the cut-off and near it."""
 
 _REASONS = 10
 _KEPT = 500
-"""Explanations that are kept."""
+"""How many explanations are kept."""
 
 
-class Ranked:
-    """A detector with labels, the ranking of the rows, and why they stand where they stand."""
+class RankedRows:
+    """A detector with labels, the ranking of the rows, and why they rank as they do."""
 
     def __init__(
-        self, detector: Any, table: Table, texts: TextOptions, version: int, before: Ranked | None = None
+        self, detector: Any, table: Table, texts: TextOptions, version: int, before: RankedRows | None = None
     ) -> None:
         self.detector, self.table, self.texts, self.version = detector, table, texts, version
         self.scores: npt.NDArray[np.float64] = detector.outlier_scores_
@@ -43,11 +43,11 @@ class Ranked:
         self._like = None if before is None else before._prepared
 
     def percentile(self, row: int) -> float:
-        """Share of the rows, in percent, that score lower."""
+        """The share of rows, in percent, that score lower."""
         return 100 * float(np.searchsorted(self._ascending, self.scores[row])) / len(self.scores)
 
     def explanation(self, row: int) -> RowExplanation:
-        """Why a row has its score; kept, since a page asks for it again."""
+        """Why a row has its score; kept, since the page asks again."""
         with self._lock:
             if row in self._known:
                 return self._known[row]
@@ -59,29 +59,29 @@ class Ranked:
         return found
 
     def explain(self, rows: Sequence[int], together: bool = True) -> Explanation:
-        """Why rows have their scores, and what they have in common."""
+        """Why rows have their scores and, with `together`, what they have in common."""
         ready, given = self.prepare(), (self.detector, self.table, rows, self.scores, _REASONS, self.texts)
         return explained(*given, explainer=ready, together=together)
 
     @property
     def is_prepared(self) -> bool:
-        """Whether explanations come at once."""
+        """Whether the slow part of explaining is done."""
         return self._prepared is not None
 
     def prepare(self) -> Explainer:
-        """What explanations take most of their time for; kept, so that a row is shown at once."""
+        """Do the slow part of explaining, once, so that the next row is shown without a wait."""
         with self._lock:
             if self._prepared is None:
                 self._prepared, self._like = explainer_of(self.detector, self.table, self._like), None
             return self._prepared
 
     def names(self, columns: Sequence[int], rows: Sequence[int]) -> dict[int, str]:
-        """Names of columns, looked for in some rows first where they are tokens of text."""
+        """Names of columns; those that are tokens of text are searched for in `rows` first."""
         name_of = names_of(self.detector, self.table, columns, self.texts, rows)
         return {column: name_of(column) or f"feature {column}" for column in columns}
 
     def group(self, labelled: set[int]) -> None:
-        """Look for rows at the top that are outliers for the same reason; takes a moment."""
+        """Find rows at the top that are outliers for the same reason; takes a moment."""
         highest = self.ranking.order[: self.ranking.n_above + self.ranking.n_near].tolist()
         rows = [row for row in highest if row not in labelled][:GROUPED]
         found = self.explain(rows)
@@ -92,5 +92,5 @@ class Ranked:
 
     @property
     def groups(self) -> tuple[Group, ...]:
-        """Of rows that are outliers for the same reason; none until they were looked for."""
+        """Groups of rows that are outliers for the same reason; none before `group` was called."""
         return self._groups or ()
