@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 from distributed import LocalCluster
 
-from examples import with_outliers
-from made_files import write_svmlight, write_visits
+from support.examples import with_outliers
+from support.made_files import write_svmlight, write_visits
 
 REPEN = ("--method", "repen", "--epochs", "2")
 

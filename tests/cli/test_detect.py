@@ -10,12 +10,12 @@ import numpy as np
 import pyarrow.parquet
 import pytest
 
-from made_files import AS_REPEN
 from ramodo import REPEN, Consensus, load
 from ramodo.cli import detect, main
 from ramodo.formats import TableOptions, read
 from ramodo.model.file import saving as model_file
 from ramodo.stages.conformal import Conformal
+from support.made_files import AS_REPEN
 
 
 def fitted(X, y=None, **options):

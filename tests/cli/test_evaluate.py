@@ -8,9 +8,9 @@ import pandas as pd
 import pytest
 from sklearn.metrics import average_precision_score, roc_auc_score
 
-from made_files import AS_REPEN
 from ramodo import load
 from ramodo.insight import agreement
+from support.made_files import AS_REPEN
 
 MEASURES = ("AUC-ROC", "average precision", "precision at n")
 

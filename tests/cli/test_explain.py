@@ -4,8 +4,8 @@ import json
 
 import pytest
 
-from made_files import AS_REPEN
 from ramodo import load
+from support.made_files import AS_REPEN
 
 
 def explained(ok, *arguments):

@@ -4,9 +4,9 @@ import json
 
 import pytest
 
-from made_files import AS_REPEN
 from ramodo import Consensus, Sp, load
 from ramodo.cli.methods import METHODS
+from support.made_files import AS_REPEN
 
 NO_MODEL = "the method sp only ranks the rows at hand; allowed with it: --output"
 

@@ -6,9 +6,9 @@ import shlex
 
 import pytest
 
-from made_files import AS_REPEN
 from ramodo import load
 from ramodo.cli import reading
+from support.made_files import AS_REPEN
 
 
 def content_of(path):

@@ -8,8 +8,8 @@ import pyarrow.parquet
 import pytest
 from safetensors.numpy import save_file
 
-from made_files import AS_REPEN
 from ramodo import REPEN, load
+from support.made_files import AS_REPEN
 
 READ = {"mail": AS_REPEN, "visits": [*AS_REPEN, "--id", "visit", "--label", "truth", "--normalize", "max"], "log": []}
 

@@ -8,8 +8,8 @@ import pyarrow as pa
 import pyarrow.parquet
 import pytest
 
-from made_files import AS_REPEN
 from ramodo import load
+from support.made_files import AS_REPEN
 
 
 def records(text):

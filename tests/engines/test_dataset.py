@@ -11,11 +11,11 @@ import zstandard
 from pieces import QUICK, parts
 from sklearn.datasets import dump_svmlight_file
 
-from examples import with_outliers
 from ramodo import REPEN, Consensus, formats, load, open_dataset
 from ramodo.data.validation import DataError
 from ramodo.formats import FormatError, Table, TableOptions, TextOptions, folder
 from ramodo.options import OptionError
+from support.examples import with_outliers
 
 
 @pytest.fixture(scope="module")

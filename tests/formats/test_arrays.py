@@ -11,8 +11,8 @@ import pytest
 import scipy.io
 import scipy.sparse as sp
 
-from examples import PLAIN, scattered
 from ramodo.formats import FormatError, TableOptions, read
+from support.examples import PLAIN, scattered
 
 
 @pytest.fixture

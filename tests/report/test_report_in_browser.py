@@ -3,7 +3,8 @@
 import re
 
 import pytest
-from report_pages import EVIL, hover, payload_of, report_of_lacks, sort_by
+
+from support.report_pages import EVIL, hover, payload_of, report_of_lacks, sort_by
 
 pytest.importorskip("selenium", reason="the package selenium is not installed: no test of reports in a browser")
 from selenium.webdriver.common.keys import Keys

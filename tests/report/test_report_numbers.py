@@ -10,7 +10,6 @@ import pandas
 import polars
 import pytest
 import sklearn
-from report_pages import payload_of, report_of_lacks
 from sklearn.ensemble import IsolationForest
 from sklearn.metrics import average_precision_score, roc_auc_score, roc_curve
 
@@ -24,6 +23,7 @@ from ramodo.insight.cutoffs import flags_of_noise, guarantee_of
 from ramodo.options import OptionError
 from ramodo.report.page import as_json
 from ramodo.report.words import of_kind, percent
+from support.report_pages import payload_of, report_of_lacks
 
 
 @pytest.fixture

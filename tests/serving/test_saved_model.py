@@ -8,14 +8,14 @@ import pyarrow as pa
 import pyarrow.csv
 import pytest
 import scipy.sparse as sp
-from fitted_models import Fitted, command
 
-from examples import with_outliers
 from ramodo import Consensus
 from ramodo.datasets import make_access_log
 from ramodo.formats import FormatError, accesslog
 from ramodo.options import OptionError
 from ramodo.serving import SavedModel
+from support.examples import with_outliers
+from support.fitted_models import Fitted, command
 
 
 def scores_of(answers):

@@ -7,7 +7,7 @@ from sklearn.base import clone
 
 from ramodo.options import OptionError
 from ramodo.paper.baselines import AE, HLLE, SRP, ConstraintError, CoP, MemoryLimitError
-from sklearn_checks import with_checks_of
+from support.sklearn_checks import with_checks_of
 
 # scikit-learn's checks project two features to more.
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.DataDimensionalityWarning")
