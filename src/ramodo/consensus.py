@@ -1,4 +1,4 @@
-"""Consensus, the detector for those who want no other: several views of a row, added up as evidence."""
+"""Consensus, the default detector: several views of a row, added up as evidence."""
 
 from __future__ import annotations
 
@@ -106,7 +106,7 @@ class Consensus(RandomDistanceDetector):
         )
 
     def _n_learned(self, data: TrainingData) -> int:
-        return len(self.model_.learned)  # a reading of rows that the last fit did without is trained anew
+        return len(self.model_.learned)  # a reading that the last fit did not have is trained from scratch
 
     def _learn(
         self,

@@ -44,7 +44,7 @@ class Detector(ABC, OutlierMixin, BaseEstimator):
     def score_one(self, x: Mapping[Any, float]) -> float:
         """`outlier_score` of one row of a stream, the same bits: a dict of features and values, all others being zero.
 
-        Features have the names that the training data had, or the numbers of their columns, from 0 on, where it had
+        Features have the names that the training data had, or the numbers of their columns, from 0, where it had
         none. Names that it did not have are left out; a row of nothing else is refused.
         """
         check_is_fitted(self, "outlier_scores_")
@@ -164,7 +164,7 @@ def _flags(decisions: Scores) -> npt.NDArray[np.int64]:
 
 
 def seed_of(random_state: Any) -> int | None:
-    """One seed, drawn from a generator where one was given."""
+    """The seed, drawn from `random_state` if that is a generator."""
     if isinstance(random_state, np.random.RandomState):
         return int(random_state.randint(2**31))
     if isinstance(random_state, np.random.Generator):

@@ -71,7 +71,7 @@ class Option:
 
     @property
     def flag_default(self) -> object:
-        """What the command assumes; None where the option's own default is no value that a flag can have."""
+        """What the command assumes; None where a flag cannot have the option's own default."""
         if self.flag is not None and self.flag.default is not ...:
             return self.flag.default
         return self.default if isinstance(self.default, self.flag_type) else None

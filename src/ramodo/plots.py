@@ -65,7 +65,7 @@ def plot_reasons(row: RowExplanation | Explanation, ax: Any = None) -> Any:
     labels = [*[reason.in_words() for reason in row.reasons], *[label for label, _ in row.others()]]
     places = np.arange(len(values))[::-1]
     ax.barh(places, values, color=[_OUTLIER if value >= 0 else _LOWERS for value in values])
-    ax.set_yticks(places, [label.replace("$", r"\$") for label in labels])  # a name is no formula
+    ax.set_yticks(places, [label.replace("$", r"\$") for label in labels])  # names are not formulas
     ax.axvline(0, color=_INK, linewidth=0.8)
     ax.set(xlabel="adds to the score", title=f"row {row.row}: score {row.score:.4g}")
     return ax

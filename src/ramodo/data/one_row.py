@@ -13,7 +13,7 @@ from .validation import DataError
 
 
 class Places:
-    """The columns of features, by name where those of the training data have names, else by number from 0 on."""
+    """The columns of features, by name where those of the training data have names, else by number, from 0."""
 
     def __init__(self, n_features: int, names: Sequence[str] | None) -> None:
         self.names, self._n_features = names, n_features

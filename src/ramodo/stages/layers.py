@@ -37,7 +37,7 @@ class Layers(BaseEstimator):
 
     @property
     def slope(self) -> float:
-        """Of the activation, below zero."""
+        """The slope of the activation below zero."""
         if self.activation not in SLOPES:
             raise option_error("activation", either(map(repr, SLOPES)), repr(self.activation))
         return SLOPES[self.activation]

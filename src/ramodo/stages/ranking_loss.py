@@ -56,7 +56,7 @@ class BoundHinge:
         self.margin, self.phi, self.is_relative = margin, phi, is_relative
 
     def in_unit(self, unit: float) -> BoundHinge:
-        """The loss on squared distances of which `unit` is a typical one."""
+        """The loss where `unit` is a typical squared distance."""
         return BoundHinge(self.margin * unit, self.phi)
 
     @property

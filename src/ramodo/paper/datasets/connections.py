@@ -23,7 +23,7 @@ class RefusedError(Exception):
 
 
 def open_address(address: str, begin: int, version: str, *, is_known: bool) -> Any:
-    """The answer to a request for the bytes from `begin` on, of the same version.
+    """The answer to a request for the bytes from `begin` to the end, of the same version.
 
     `is_known` says whether there is a checksum to compare the answer with.
     """

@@ -15,7 +15,7 @@ from ..datasets import LabeledData, data_folder, load_dataset, load_prepared
 
 @dataclass(frozen=True)
 class StandIn:
-    """A file of the folder of prepared sets, and how near it is to the paper's."""
+    """A file in the folder of prepared sets, and how close it is to the paper's set."""
 
     paper: str
     file: str
