@@ -52,7 +52,14 @@ def test_reasons_are_bars_that_sum_to_the_score(fitted, data, ax):
 
 
 def test_what_a_row_lacks_is_said(data, ax):
-    why = RowExplanation(0, 2.0, 50.0, (Reason(3, "the", 0.0, 1.5, 0.9, 2.0),), 0.5, ())
+    why = RowExplanation(
+        row=0,
+        score=2.0,
+        percentile=50.0,
+        reasons=(Reason(column=3, feature="the", value=0.0, contribution=1.5, share=0.9, mean=2.0),),
+        rest=0.5,
+        nearest=(),
+    )
     plot_reasons(why, ax)
     assert [label.get_text() for label in ax.get_yticklabels()] == ["lacks the", "all other features"]
 

@@ -27,7 +27,7 @@ from .data.rows import Rows
 from .detector import Detector, seed_of
 from .explain.contributions import Explainer
 from .explain.explanation import Explanation
-from .fitting import flow as fitting
+from .fitting import flow, repen
 from .fitting.folds import fit_by_fold
 from .fitting.relabeling import Unlabeled
 from .fitting.training_data import Given, TrainingData, open_training_data
@@ -128,10 +128,10 @@ class RandomDistanceDetector(ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
         seed: np.random.SeedSequence,
         previous: Model | None,
         progress: Progress,
-    ) -> fitting.Outcome:
+    ) -> flow.Outcome:
         """One model, or one for each fold where the cut-off asks for it, all from the same seed."""
 
-        def learn(data: TrainingData, previous: Model | None) -> fitting.Outcome:
+        def learn(data: TrainingData, previous: Model | None) -> flow.Outcome:
             return self._learn(stages, data, np.random.SeedSequence(seed.entropy), previous, progress)
 
         n_folds = stages.cutoff.n_folds()
@@ -144,17 +144,17 @@ class RandomDistanceDetector(ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
         seed: np.random.SeedSequence,
         previous: Model | None,
         progress: Progress,
-    ) -> fitting.Outcome:
+    ) -> flow.Outcome:
         """Everything from rows to scores."""
         n_rows = data.rows.n_rows
-        plan = fitting.Plan(
+        plan = flow.Plan(
             n_epochs=self.n_epochs if previous is None else max(1, self.n_epochs // _WARM),
             samples_per_epoch=min(n_rows, 5000) if self.samples_per_epoch == "auto" else int(self.samples_per_epoch),
             batch_size=self.batch_size,
             n_estimators=self.n_estimators,
             n_threads=self._n_threads(),
         )
-        return fitting.fit(stages, plan, data, self.normalize, seed, previous, progress)
+        return repen.fit(stages, plan, data, self.normalize, seed, previous, progress)
 
     def with_labels(self, X: Any, labels: Any) -> Self:
         """This detector with other labels of the rows of `X`, as a new one: in seconds, for a loop of labels.
@@ -466,7 +466,7 @@ class _PValues:
         return each[0] if len(each) == 1 else np.choose(block.folds(len(each)), each)
 
 
-def _attributes(outcome: fitting.Outcome, stages: Stages, data: TrainingData) -> dict[str, Any]:
+def _attributes(outcome: flow.Outcome, stages: Stages, data: TrainingData) -> dict[str, Any]:
     """What a fit leaves on the estimator."""
     fits, folds = outcome.fits, outcome.calibration
     calibration, cutoff = np.concatenate(folds), stages.cutoff

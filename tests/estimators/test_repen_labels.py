@@ -180,7 +180,7 @@ def test_unusable_labels_are_refused(quick, data, make, labels, error, message):
 @pytest.mark.parametrize(
     ("extra", "message"),
     [
-        (np.ones((2, 39)), "has 39 features; allowed: the 40 of X"),
+        (np.ones((2, 39)), "must have the 40 features of X, got 39"),
         (np.full((2, 40), np.nan), "contains NaN, first at row 0, column 0"),
         (np.ones(40), "Expected 2D array, got 1D"),
         (np.array([["a"] * 40]), "dtype <U1; allowed"),
@@ -196,7 +196,7 @@ def test_unusable_extra_rows_are_refused_by_name(quick, data, name, extra, messa
 def test_extra_rows_with_other_columns_are_refused(quick, data):
     frame = pd.DataFrame(data[0].toarray(), columns=[f"c{i}" for i in range(data[0].shape[1])])
     with pytest.raises(
-        DataError, match=r"column 0 of labeled_outliers is 'c.*; allowed: the columns of X in their order"
+        DataError, match=r"labeled_outliers must have the columns of X in their order: column 0 must be .*, got .c"
     ):
         quick().fit(frame, labeled_outliers=frame.iloc[:3, ::-1])
     assert quick().fit(frame, labeled_outliers=frame.iloc[:3]).n_features_in_ == frame.shape[1]
@@ -204,7 +204,7 @@ def test_extra_rows_with_other_columns_are_refused(quick, data):
 
 def test_names_of_extra_rows_are_looked_at_before_their_values(quick, data):
     frame = pd.DataFrame(data[0].toarray(), columns=[f"c{i}" for i in range(data[0].shape[1])])
-    with pytest.raises(DataError, match="column 0 of labeled_inliers is"):
+    with pytest.raises(DataError, match="labeled_inliers must have the columns of X"):
         quick().fit(frame, labeled_inliers=frame.iloc[:3, ::-1] * np.nan)
 
 

@@ -9,7 +9,7 @@ import time
 import numpy as np
 import pytest
 
-from ramodo.fitting.flow import _count_alive, _Responses
+from ramodo.fitting.learn_distance import _count_alive, _Responses
 
 _A_TRILLION = """
 import resource
@@ -74,7 +74,7 @@ def test_ctrl_c_stops_training_and_leaves_the_estimator_unfitted():
     assert "training" not in complaints
 
 
-@pytest.mark.parametrize("last", ["ramodo.fitting.flow._count_alive", "ramodo.framework._attributes"])
+@pytest.mark.parametrize("last", ["ramodo.fitting.learn_distance._count_alive", "ramodo.framework._attributes"])
 def test_an_interruption_at_the_very_end_leaves_an_older_fit_whole(quick, data, monkeypatch, last):
     X = data[0]
     detector = quick().fit(X)

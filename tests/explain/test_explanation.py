@@ -73,7 +73,14 @@ def test_all_contributions_sum_to_the_score(detector, kind, labels):
 
 def weights_of(layer):
     """A row for each feature, those that follow from the seed too: what a linear layer makes of unit vectors."""
-    linear = SparseLayer(layer.columns, layer.weights, layer.n_features, layer.seed, layer.limit, slope=1.0)
+    linear = SparseLayer(
+        columns=layer.columns,
+        weights=layer.weights,
+        n_features=layer.n_features,
+        seed=layer.seed,
+        limit=layer.limit,
+        slope=1.0,
+    )
     return linear.transform(open_rows(sp.eye_array(layer.n_features, format="csr")), 1).astype(np.float64)
 
 
@@ -197,7 +204,10 @@ def test_what_one_row_has_is_not_what_the_others_lack():
     """However many they are: what counts is where the contribution comes from."""
 
     def lacking(*entries):
-        rows = [RowExplanation(i, 1.0, 50.0, (), 1.0, ()) for i in range(len(entries))]
+        rows = [
+            RowExplanation(row=i, score=1.0, percentile=50.0, reasons=(), rest=1.0, nearest=())
+            for i in range(len(entries))
+        ]
         strongest = [Strongest(np.array([3]), np.array([c]), np.array([v])) for v, c in entries]
         return Explanation(rows, [(3, sum(c for _, c in entries))], strongest, str).drivers[0].lacking
 
@@ -373,7 +383,15 @@ def test_labels_are_named_beside_the_distance():
 
 
 def seen_by(n):
-    return RowExplanation(0, 9.0, 99.0, (), 9.0, (), tuple(Seen(f"view <{i}>", 6.25 - i) for i in range(n)))
+    return RowExplanation(
+        row=0,
+        score=9.0,
+        percentile=99.0,
+        reasons=(),
+        rest=9.0,
+        nearest=(),
+        views=tuple(Seen(f"view <{i}>", 6.25 - i) for i in range(n)),
+    )
 
 
 def test_a_line_names_the_strongest_views():

@@ -11,9 +11,9 @@ from sklearn.preprocessing import StandardScaler, normalize
 
 from ramodo import RAMODO, REPEN, TripletSampler, load
 from ramodo.data.validation import open_rows
-from ramodo.fitting import flow as fitting
 from ramodo.fitting import label_direction as direction
 from ramodo.fitting import label_regression as regression
+from ramodo.fitting import repen
 from ramodo.model.saved import ModelFileError
 from ramodo.options import OptionError
 from support.examples import either
@@ -190,7 +190,7 @@ def test_scores_equal_the_formula(make, table, case, record):
     if case in ("beside", "both"):
         news = _with_faint_outliers(seed=2)[0].toarray() * (3 if table else 1) + (7.0 if table else 0.0)
         outliers, inliers = news[390:], news[:5]
-    ranked, folds = record(fitting, "_rank"), record(regression, "_folds")
+    ranked, folds = record(repen, "_rank"), record(regression, "_folds")
     found = REPEN(**OPTIONS).fit(make(X), labels=y, labeled_outliers=outliers, labeled_inliers=inliers)
     detector = found.model_.learned[0].score(open_rows(make(X)), 1)
     initial, extra = ranked[0].initial, ranked[0].extra

@@ -27,7 +27,7 @@ def _weights(columns, stored, width):
 def _check(rows, dense, columns, n_features, stored, width, n_threads=1):
     columns = np.asarray(columns, dtype=np.int64)
     weights, trained = _weights(columns, stored, width)
-    layer = SparseLayer(columns[stored], trained, n_features, SEED, LIMIT)
+    layer = SparseLayer(columns=columns[stored], weights=trained, n_features=n_features, seed=SEED, limit=LIMIT)
     found = layer.transform(rows, n_threads)
     assert found.dtype == np.float32
     expected = forward(dense, weights)
@@ -71,7 +71,7 @@ def test_rows_longer_than_a_stretch_of_translation(n_stored):
 def test_a_row_alone_has_the_bits_it_has_among_others(index, n_stored, width):
     dense = scattered(6, (800, 40), density=0.5)
     _, trained = _weights(range(40), np.arange(n_stored), width)
-    layer = SparseLayer(np.arange(n_stored), trained, 40, SEED, LIMIT)
+    layer = SparseLayer(columns=np.arange(n_stored), weights=trained, n_features=40, seed=SEED, limit=LIMIT)
     sparse = Kind(np.float64, index, PLAIN.container).rows
     for make in (sparse, DenseRows):
         together = layer.transform(make(dense), 1)
@@ -83,7 +83,9 @@ def test_a_row_alone_has_the_bits_it_has_among_others(index, n_stored, width):
 def test_blocks_that_start_in_the_middle_of_the_arrays():
     """A block of sparse rows shares the arrays of all rows; its indptr does not start at zero."""
     rows = PLAIN.rows(scattered(7, (30, 20)))
-    layer = SparseLayer(np.arange(0), np.empty((0, 4), dtype=np.float32), 20, SEED, LIMIT)
+    layer = SparseLayer(
+        columns=np.arange(0), weights=np.empty((0, 4), dtype=np.float32), n_features=20, seed=SEED, limit=LIMIT
+    )
     middle = type(rows)(rows.indptr[10:21], rows.indices, rows.data, 20)
     assert np.array_equal(layer.transform(middle, 1), layer.transform(rows, 1)[10:20])
 

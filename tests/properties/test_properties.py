@@ -51,7 +51,10 @@ def test_sp_does_not_depend_on_the_order_of_columns(rows, X, order):
 def test_the_representation_does_not_depend_on_the_order_of_columns(rows, X, order, seed):
     """Weights are permuted with the columns."""
     weights = np.random.default_rng(seed).normal(size=(N_FEATURES, 5)).astype(np.float32)
-    plain, permuted = (SparseLayer(np.arange(N_FEATURES), w, N_FEATURES, 0, 0.1) for w in (weights, weights[order]))
+    plain, permuted = (
+        SparseLayer(columns=np.arange(N_FEATURES), weights=w, n_features=N_FEATURES, seed=0, limit=0.1)
+        for w in (weights, weights[order])
+    )
     found = permuted.transform(rows(np.ascontiguousarray(X[:, order])), 1)
     np.testing.assert_allclose(found, plain.transform(rows(X), 1), atol=1e-4)
 

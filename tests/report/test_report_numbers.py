@@ -389,8 +389,20 @@ def test_what_to_look_at_first_is_flagged(report, quick):
 
 def test_what_a_row_has_is_said_before_what_it_lacks():
     def said(contribution):
-        reasons = (Reason(3, "'CASINO'", 1.0, contribution, 0.0, 0.0, (Span(0, 6, contribution),)),)
-        why = RowExplanation(0, 20.0, 99.0, reasons, 2.0, (), lacks=Lacks(15.0, 900, ()))
+        reasons = (
+            Reason(
+                column=3,
+                feature="'CASINO'",
+                value=1.0,
+                contribution=contribution,
+                share=0.0,
+                mean=0.0,
+                spans=(Span(0, 6, contribution),),
+            ),
+        )
+        why = RowExplanation(
+            row=0, score=20.0, percentile=99.0, reasons=reasons, rest=2.0, nearest=(), lacks=Lacks(15.0, 900, ())
+        )
         return of_kind(SimpleNamespace(reasons_of=lambda _: why, table=[0]), 0, 3, str)
 
     assert said(3.0) == " and 2 rows like it: 'CASINO'"

@@ -23,8 +23,14 @@ def report_of_lacks(detector, X, path):
     beyond = Strongest(np.array([3, 4, 5]), np.array([1.5, 1.0, 0.1]), np.array([0.0, 2.0, 0.0]))
 
     def explain(rows):
-        reasons = (Reason(3, names[3], 0.0, 1.5, 0.9, 2.0), Reason(4, names[4], 2.0, 1.0, 0.0, 0.0))
-        made = [RowExplanation(i, 3.0, 99.0, reasons, 0.5, ()) for i in range(len(rows))]
+        reasons = (
+            Reason(column=3, feature=names[3], value=0.0, contribution=1.5, share=0.9, mean=2.0),
+            Reason(column=4, feature=names[4], value=2.0, contribution=1.0, share=0.0, mean=0.0),
+        )
+        made = [
+            RowExplanation(row=i, score=3.0, percentile=99.0, reasons=reasons, rest=0.5, nearest=())
+            for i in range(len(rows))
+        ]
         totals = [(3, 1.5 * len(made)), (4, 1.0 * len(made)), (5, 0.1 * len(made))]
         return Explanation(made, totals, [beyond] * len(made), names.__getitem__)
 
