@@ -14,7 +14,7 @@ from ramodo.data import mapped
 from ramodo.datasets import SOURCES
 from ramodo.datasets.downsampling import downsampled
 from ramodo.formats import FormatError, svmlight
-from ramodo.formats.opening import line_blocks
+from ramodo.formats.byte_streams import line_blocks
 
 
 def files(name, content):

@@ -5,7 +5,7 @@ import random
 import pytest
 
 from ramodo import Consensus
-from ramodo.formats import TableOptions, read
+from ramodo.formats import Schema, read
 from ramodo.triage import TriageSession
 from ramodo.triage.changes import Weighed, _apart
 from ramodo.triage.estimates import over_time
@@ -45,9 +45,9 @@ def test_rows_of_a_table_are_shown_as_the_file_has_them(tmp_path):
     lines = [f"p{i},{20 + i % 7}.5,{'DE' if i % 3 else 'FR'},{i % 2}" for i in range(80)]
     lines[5] = "p5,9000.25,KP,1"
     (tmp_path / "pay.csv").write_text("id,amount,country,express\n" + "\n".join(lines) + "\n")
-    table = read(str(tmp_path / "pay.csv"), table=TableOptions(id="id", scale="auto"))
+    table = read(str(tmp_path / "pay.csv"), schema=Schema(id="id", scale="auto"))
     detector = Consensus(random_state=0).fit(table.X)
-    detector.feature_names_in_, detector.source_ = list(table.names), None
+    detector.feature_names_in_ = list(table.names)
     with TriageSession(detector, table, store=str(tmp_path / "labels.db")) as session:
         seen = session.view(5)
         values = {value.name: value for value in seen.raw.values}

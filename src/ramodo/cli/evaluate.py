@@ -16,7 +16,7 @@ from ..model.file.saving import open_model
 from ..options import option_named
 from .console import note, print_facts
 from .output import unguarded
-from .reading import read_for, source_of, threads_of
+from .reading import Source, threads_of
 from .streaming import scores_of
 
 
@@ -45,11 +45,11 @@ def run_evaluate(
     option_named("random_state").of_flag(seed)
     detector = open_model(model)
     detector.n_jobs = threads_of(threads)
-    source = source_of(detector, format, id, None if truth.table else truth.label)
-    table = read_for(detector, path, source, detector.n_jobs)
+    source = Source.of_model(detector, format, id, None if truth.table else truth.label)
+    table = source.read(path, detector.n_jobs)
     found = Matched(table)
     if truth.table is not None:
-        found = labelled(path, table, truth.table, truth.label, source.id)
+        found = labelled(path, table, truth.table, truth.label, source.schema.id)
     for text in found.notes:
         note(f"note: {text}", quiet)
     are_outliers = outliers_named(truth.table or path, found.table, truth.outlier)
@@ -103,5 +103,7 @@ def _by_id(path: str, table: Table, labels: str, ids: list[str], classes: Classe
         notes.append(f"{unknown:,} of the {len(ids):,} labels in {labels} are of no row of {path}, as that of {odd!r}")
     if without:
         notes.append(f"{without:,} of the {n:,} rows of {path} have no label in {labels}, and are left out")
-    found = Table(table.X[taken], [table.id_of(row) for row in taken.tolist()], table.names, of_taken)
+    found = Table(
+        table.X[taken], ids=[table.id_of(row) for row in taken.tolist()], classes=of_taken, schema=table.schema
+    )
     return Matched(found, tuple(notes), {"labels of no row": unknown, "rows without a label": without})

@@ -13,7 +13,8 @@ from typing import Annotated, Any, Optional, Self
 import typer
 
 from ..formats import FORMATS
-from ..formats.table import MISSING, SCALES
+from ..formats.scales import SCALES
+from ..formats.schema import MISSING
 from ..options import OPTIONS, Option, OptionError, option_named
 from . import methods
 from .groups import Group, flag

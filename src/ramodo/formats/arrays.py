@@ -13,6 +13,7 @@ from ..data.opening import refuse_indices, refuse_structure
 from ..files.full_disk import is_the_systems
 from .classes import Classes, is_text
 from .format import Format
+from .schema import Schema
 from .table import FormatError, Table
 
 
@@ -54,7 +55,7 @@ def _from_archive(path: str, arrays: dict[str, Any]) -> Table:
     _refuse_length(path, "y", classes, X.shape[0])
     _refuse_length(path, "ids", ids, X.shape[0])
     _refuse_length(path, "names", names, X.shape[1])
-    return Table(X, ids, names, classes)
+    return Table(X, ids=ids, classes=classes, schema=Schema(plain=None if names is None else tuple(names)))
 
 
 def _classes(y: Any) -> Classes:

@@ -12,8 +12,8 @@ import numpy as np
 import scipy.io
 import scipy.sparse as sp
 
+from .byte_streams import whole
 from .format import Format
-from .opening import whole
 from .table import FormatError, Table
 
 

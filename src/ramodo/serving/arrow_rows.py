@@ -7,10 +7,11 @@ from typing import Any
 import numpy as np
 
 from ..formats import FormatError, Table
-from ..formats.assembling import flat
+from ..formats.assembling import first_of, flat
+from ..formats.table import RowError
 from ..formats.text import as_table
 from .json_rows import sparse_table
-from .reading import PLACE, ModelReading, RowError
+from .model_rows import PLACE, ModelReading
 
 INDICES, VALUES, FEATURES = "indices", "values", "features"
 """Columns of lists: numbers and values of the features that a row has, or the values of all."""
@@ -23,7 +24,9 @@ def table_of(batch: Any, reading: ModelReading) -> Table:
         raise FormatError(f"{PLACE} has no rows.")
     if reading.kind == "text":
         if reading.text not in names:
-            raise FormatError(f"{PLACE} has no column {reading.text!r}, which holds the text; it has {_some(names)}.")
+            raise FormatError(
+                f"{PLACE} has no column {reading.text!r}, which holds the text; it has {first_of(names)}."
+            )
         texts = ["" if text is None else str(text) for text in batch.column(reading.text).to_pylist()]
         return as_table(texts, reading.how())
     if reading.kind == "features" and INDICES in names and VALUES in names:
@@ -35,9 +38,9 @@ def table_of(batch: Any, reading: ModelReading) -> Table:
 
 def ids_of(batch: Any, reading: ModelReading) -> list[str | None]:
     """The id of each row that has one."""
-    if reading.id is None or reading.id not in batch.schema.names:
+    if reading.learned.id is None or reading.learned.id not in batch.schema.names:
         return [None] * batch.num_rows
-    return [None if value is None else str(value) for value in batch.column(reading.id).to_pylist()]
+    return [None if value is None else str(value) for value in batch.column(reading.learned.id).to_pylist()]
 
 
 def _columns(batch: Any, reading: ModelReading) -> Any:
@@ -45,28 +48,14 @@ def _columns(batch: Any, reading: ModelReading) -> Any:
 
     batch = flat(pyarrow.Table.from_batches([batch]) if isinstance(batch, pyarrow.RecordBatch) else batch)
     names = batch.schema.names
-    known = reading.names is not None or reading.documents
-    wanted = [name for name in reading.columns if name in names] if known else names
+    there = set(names)
+    wanted = [name for name in reading.columns if name in there] if reading.columns else names
     twice = next((name for name in wanted if names.count(name) > 1), None)
     if twice is not None:
         raise FormatError(f"{PLACE} has several columns named {twice!r}; allowed: one of each name.")
     if not wanted:
-        raise FormatError(f"{PLACE} has none of the model's columns, which are {_some(reading.columns)}.")
-    return pyarrow.table({name: _as_fitted(name, batch.column(name), reading) for name in wanted})
-
-
-def _as_fitted(name: str, column: Any, reading: ModelReading) -> Any:
-    """A column with a type that files may have: text for categories, even where they are numbers."""
-    import pyarrow
-    import pyarrow.types as t
-
-    if hasattr(t, "is_string_view") and t.is_string_view(column.type):
-        return column.cast(pyarrow.large_string())
-    if name in reading.table_options.categories and (t.is_integer(column.type) or t.is_boolean(column.type)):
-        return column.cast(pyarrow.string())
-    if name in reading.table_options.categories and t.is_floating(column.type):
-        raise FormatError(f"{PLACE}, column {name!r} holds {column.type}; allowed: text, as the model was fitted to.")
-    return column
+        raise FormatError(f"{PLACE} has none of the model's columns, which are {first_of(reading.columns)}.")
+    return batch.select(wanted)
 
 
 def _of_sparse(batch: Any, reading: ModelReading) -> Table:
@@ -74,7 +63,9 @@ def _of_sparse(batch: Any, reading: ModelReading) -> Table:
     values, others = _lists(batch, VALUES)
     if not np.array_equal(lengths, others):
         row = int(np.argmax(lengths != others))
-        raise RowError(row, f"{lengths[row]} indices and {others[row]} values were given; allowed: as many of each.")
+        raise RowError(
+            PLACE, row, f"{lengths[row]} indices and {others[row]} values were given; allowed: as many of each."
+        )
     indptr = np.concatenate([[0], np.cumsum(lengths)])
     places = indices.astype(np.int64) - reading.first
     wrong = (places < 0) | (places >= reading.detector.n_features_in_)
@@ -82,6 +73,7 @@ def _of_sparse(batch: Any, reading: ModelReading) -> Table:
         at = int(np.argmax(wrong))
         row, last = int(np.searchsorted(indptr, at, side="right")) - 1, reading.detector.n_features_in_ - 1
         raise RowError(
+            PLACE,
             row,
             f"the feature {places[at] + reading.first} was given; allowed: numbers from {reading.first} to "
             f"{last + reading.first}.",
@@ -94,8 +86,10 @@ def _of_dense(batch: Any, reading: ModelReading) -> Table:
     width = reading.detector.n_features_in_
     if (lengths != width).any():
         row = int(np.argmax(lengths != width))
-        raise RowError(row, f"{lengths[row]} values were given; allowed: the {width:,} that the model was fitted to.")
-    return Table(values.astype(np.float64).reshape(-1, width), names=reading.names)
+        raise RowError(
+            PLACE, row, f"{lengths[row]} values were given; allowed: the {width:,} that the model was fitted to."
+        )
+    return reading.of_matrix(values.astype(np.float64).reshape(-1, width))
 
 
 def _lists(batch: Any, name: str) -> tuple[Any, Any]:
@@ -110,7 +104,7 @@ def _lists(batch: Any, name: str) -> tuple[Any, Any]:
     if not is_list or not (t.is_integer(kind.value_type) or t.is_floating(kind.value_type)):
         raise FormatError(f"{PLACE}, column {name!r} holds {kind}; allowed: lists of numbers.")
     if column.null_count:
-        raise RowError(pc.index(pc.is_null(column), True).as_py(), f"column {name!r} is null; allowed: a list.")
+        raise RowError(PLACE, pc.index(pc.is_null(column), True).as_py(), f"column {name!r} is null; allowed: a list.")
     flat, lengths = pc.list_flatten(column), pc.list_value_length(column)
     if isinstance(flat, pyarrow.ChunkedArray):
         flat, lengths = flat.combine_chunks(), lengths.combine_chunks()
@@ -118,9 +112,5 @@ def _lists(batch: Any, name: str) -> tuple[Any, Any]:
     if flat.null_count:
         at = pc.index(pc.is_null(flat), True).as_py()
         row = int(np.searchsorted(np.cumsum(counts), at, side="right"))
-        raise RowError(row, f"column {name!r} has a null in its list; allowed: numbers.")
+        raise RowError(PLACE, row, f"column {name!r} has a null in its list; allowed: numbers.")
     return flat.to_numpy(zero_copy_only=False), counts
-
-
-def _some(names: Any) -> str:
-    return ", ".join(list(names)[:10]) + (", ..." if len(names) > 10 else "")

@@ -10,7 +10,7 @@ import numpy as np
 
 from ..data.rows import Rows
 from ..explain.reasons import Span
-from ..formats import blending
+from ..formats import text_and_columns
 from ..terminal.escaping import escape_controls
 from .ranker import Ranked
 
@@ -80,10 +80,10 @@ class _Columns:
 
     def __init__(self, ranked: Ranked, rows: Rows, row: int) -> None:
         self._ranked, self._table, self._row = ranked, ranked.table, row
-        self.n_tokens = sum(self._table.widths)
+        self.n_tokens = self._table.schema.n_tokens
         columns, values = rows.take(np.array([row])).row(0)
         columns = np.arange(len(values)) if columns is None else columns
-        units = blending.units_of(self._table)
+        units = text_and_columns.units_of(self._table)
         shown = values if units is None else units(columns, values)
         pairs = zip(columns.tolist(), values.tolist(), np.asarray(shown).tolist(), strict=True)
         self._values = {column: both for column, *both in pairs if column >= self.n_tokens}
@@ -113,7 +113,7 @@ class _Columns:
 
     def _nothing(self, column: int) -> float:
         """What zero is in the file's units."""
-        units = blending.units_of(self._table)
+        units = text_and_columns.units_of(self._table)
         return 0.0 if units is None else float(units(np.array([column]), np.zeros(1))[0])
 
     def _name(self, column: int) -> str:
@@ -121,10 +121,10 @@ class _Columns:
 
     def _category(self, column: int) -> str | None:
         """The column of the file that a column of zeros and ones was made of."""
-        if not self._table.categories:
+        if not self._table.schema.columns:
             return None
-        name = self._name(column)
-        return next((one for one in self._table.categories if name.startswith(f"{one}=")), None)
+        feature = self._table.schema.feature(column)
+        return feature.column.name if feature.part == "value" else None
 
     @cached_property
     def _categories(self) -> dict[str, str]:
@@ -133,7 +133,7 @@ class _Columns:
         for column, (value, _) in self._values.items():
             category = self._category(column) if value != 0 else None
             if category is not None:
-                found[category] = self._name(column)[len(category) + 1 :]
+                found[category] = str(self._table.schema.feature(column).value)
         return found
 
 

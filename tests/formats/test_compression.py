@@ -13,7 +13,7 @@ import pytest
 import zstandard
 
 from ramodo.formats import FormatError, read
-from ramodo.formats.recognising import as_text
+from ramodo.formats.compression import as_text
 
 TEXTS = {
     "svmlight": "1 3:1 9:2\n0 4:1\n0 2:7\n",
