@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ramodo import formats
-from ramodo.formats import FormatError, Schema, tabular
+from ramodo.formats import FormatError, Schema
 from ramodo.formats.schema import Column
 
 
@@ -349,8 +349,17 @@ def test_text_that_a_model_knows_as_text_is_not_told(csv):
 def test_text_where_a_model_has_numbers_is_refused(csv, arrow):
     with pytest.raises(FormatError, match=r"data.csv, column 'x' holds text, as 'n.d.' in row 1; allowed: numbers"):
         csv("x,y\n1,1\nn.d.,2\n", columns=(Column(name="x"), Column(name="y")))
-    with pytest.raises(FormatError, match=r"column 'x' holds text; allowed: numbers"):
-        arrow(Schema(columns=(Column(name="x"),)), x=pa.array(["1", "2"]))
+    with pytest.raises(FormatError, match=r"column 'x' holds list<.*>; allowed: numbers"):
+        arrow(Schema(columns=(Column(name="x"),)), x=pa.array([["1"], ["2"]]))
+
+
+def test_numbers_and_dates_of_a_model_may_be_written_as_text(arrow):
+    columns = (Column(name="x"), Column(name="day", kind="date"))
+    texts = {"x": ["1", "NA", " 2.5"], "day": ["1970-01-02", "1970-01-01T01:00+02:00", ""]}
+    table = arrow(Schema(columns=columns, missing="zero"), **texts)
+    assert table.X.tolist() == [[1, 86400], [0, 3600], [2.5, 0]]
+    again = arrow(Schema(columns=columns, missing="zero"), x=pa.array(texts["x"]).dictionary_encode(), day=texts["day"])
+    assert again.X.tolist() == table.X.tolist()
 
 
 # ---- missing values --------------------------------------------------------------------------------------------------
@@ -468,21 +477,3 @@ def test_truncated_files(tmp_path, suffix, part):
 def test_a_table_with_nothing_but_ids(csv):
     with pytest.raises(FormatError, match=r"data.csv has no columns besides a, b\."):
         csv("a,b\n1,2\n", id="a", label="b")
-
-
-# ---- pairs of id and label -------------------------------------------------------------------------------------------
-
-
-def test_pairs(tmp_path):
-    path = tmp_path / "known.csv"
-    path.write_text("note,id,label\nx,007,1\ny,7,-1\nz,8,\n")
-    assert tabular.read_pairs(str(path), "id", "label") == [("007", 1), ("7", -1), ("8", 0)]
-    path.write_text("id,label\na,1\na,0\n")
-    with pytest.raises(FormatError, match="the id 'a' is given twice"):
-        tabular.read_pairs(str(path), "id", "label")
-    path.write_text("id,label\na,good\nb,0\n")
-    with pytest.raises(FormatError, match=r"known.csv, column 'label' holds 0, good; allowed as labels: numbers, 1"):
-        tabular.read_pairs(str(path), "id", "label")
-    path.write_text("id,other\na,1\n")
-    with pytest.raises(FormatError, match="has no column 'label'; it has id, other"):
-        tabular.read_pairs(str(path), "id", "label")

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ..data.opening import open_block
+from ..data.validation import open_block
 from ..formats import Table, text_and_columns
 from ..threads import n_threads
 from .contributions import Explainer

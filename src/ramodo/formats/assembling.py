@@ -5,6 +5,7 @@ What has columns within it becomes these, `user.country`. Columns of documents b
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Any
@@ -71,7 +72,7 @@ def _lacking(path: str, own: Sequence[str], names: Sequence[str], absent: Sequen
     """That columns of the model are absent."""
     return (
         f"{path} lacks {len(absent):,} of the {len(names):,} columns that the model was fitted with, as "
-        f"{absent[0]!r}; allowed: all of them, by their names. It has {first_of(own)}."
+        f"{absent[0]!r}; allowed: all of them, by their names. It has {first_of([repr(name) for name in own])}."
     )
 
 
@@ -89,7 +90,7 @@ def refuse_unknown(path: str, table: Any, asked: Iterable[str | None], optional:
     names = table.column_names
     there = set(names)
     if len(there) < len(names):
-        twice = min(name for name in there if names.count(name) > 1)
+        twice = min(name for name, n in Counter(names).items() if n > 1)
         raise FormatError(f"{path} has several columns named {twice!r}; allowed: one of each name.")
     for name in filter(None, asked):
         if name not in there and name not in optional:

@@ -12,15 +12,17 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from datetime import datetime
+from shlex import quote
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
-from ..data.opening import LARGEST, ValueRefusedError
+from ..data.validation import LARGEST, ValueRefusedError
 from .cyclic_dates import on_circles
 from .format import How
+from .json_values import array_of
 from .scales import Scale, Scales, of_block
 from .schema import Column
 from .table import FormatError, MissingValueError
@@ -68,9 +70,9 @@ class ColumnReader:
         import pyarrow as pa
         import pyarrow.types as t
 
-        if hasattr(t, "is_string_view") and t.is_string_view(self._values.type):
-            self._values = self._values.cast(pa.large_string())
-        type, kind = self._values.type, _kind_of(self._values.type)
+        if self._known is not None and self._known.kind not in ("category", "text"):
+            self._values = self._converted(self._known.kind)
+        type, kind = self._values.type, kind_of(self._values.type)
         if self._known is None:
             if kind is not None:
                 return kind
@@ -87,14 +89,24 @@ class ColumnReader:
             return wanted
         if are_numbers and kind == "date" and self._scale == "none":  # which are seconds
             return wanted
+        found, row = f"{type}", None
+        if kind == "category":
+            values = self._values.to_pylist()
+            row = _first_text(values)
+            found = "text" if row is None else f"text, as {values[row]!r} in {self._row(row)}"
         allowed = f"allowed: {_ALLOWED[wanted]}, as the model was fitted with."
-        found = self._first_text() if kind == "category" and wanted != "category" else f"holds {type}"
-        raise FormatError(f"{self._path}, column {self.name!r} {found}; {allowed}")
+        raise FormatError(f"{self._path}, column {self.name!r} holds {found}; {allowed}", row)
 
-    def _first_text(self) -> str:
-        values = self._values.to_pylist()
-        row = _first_text(values)
-        return "holds text" if row is None else f"holds text, as {values[row]!r} in {self._row(row)}"
+    def _converted(self, kind: str) -> Any:
+        """Values of a number or date that are written as text, and numbers of a dictionary."""
+        import pyarrow.types as t
+
+        type = self._values.type
+        if t.is_dictionary(type) and not _is_text(type.value_type):
+            return self._values.cast(type.value_type)
+        if kind in ("number", "boolean", "date") and kind_of(type) == "category":
+            return array_of(self._path, self.name, self._values.to_pylist(), kind)
+        return self._values
 
     # ---- numbers and dates -------------------------------------------------------------------------------------------
 
@@ -104,7 +116,7 @@ class ColumnReader:
 
         if pa.types.is_null(self._values.type):
             return np.full(len(self._values), np.nan)
-        if _kind_of(self._values.type) == "date":
+        if kind_of(self._values.type) == "date":
             return seconds_of(self._values)
         numbers = pc.cast(self._values, pa.float64(), safe=False)
         return np.asarray(numbers.to_numpy(zero_copy_only=False).astype(np.float64))
@@ -171,7 +183,8 @@ class ColumnReader:
             row = int(np.argmax(lengths != width))
             raise FormatError(
                 f"{self._path}, column {self.name!r} holds lists of {width:.0f} values, and of {lengths[row]:.0f} in "
-                f"{self._row(row)}; allowed: as many in each row. Leave it out with --ignore."
+                f"{self._row(row)}; allowed: as many in each row. Leave it out with --ignore.",
+                row,
             )
         flat = pc.cast(pc.list_flatten(values), pa.float64(), safe=False)
         matrix = flat.to_numpy(zero_copy_only=False).astype(np.float64).reshape(len(lengths), int(width))
@@ -216,7 +229,7 @@ class ColumnReader:
 
     def _gap(self, row: int) -> MissingValueError:
         is_learned = self._known is not None and not self._grows
-        return MissingValueError(f"{self._path}, {self._row(row)}, column {self.name!r}", is_learned)
+        return MissingValueError(f"{self._path}, {self._row(row)}, column {self.name!r}", row, is_learned)
 
     def _refuse_beyond(self, values: Doubles, names: Sequence[str]) -> None:
         """Raise at a value that no detector takes, where a scale would hide it, or be made of it."""
@@ -224,7 +237,7 @@ class ColumnReader:
         if self._scale != "none" and beyond.any():
             row, place = divmod(int(np.argmax(beyond)), values.shape[1])
             said = ValueRefusedError(self._path, float(values[row, place]), row, place).said
-            raise FormatError(f"{self._path}, {self._row(row)}, column {names[place]!r}: {said}")
+            raise FormatError(f"{self._path}, {self._row(row)}, column {names[place]!r}: {said}", row)
 
     def _row(self, number: int) -> str:
         """A row as the user knows it: its id, or its number, counted from 0 as in the scores."""
@@ -237,30 +250,37 @@ class ColumnReader:
         if row is not None and 2 * sum(map(_is_number, kinds)) > len(kinds):
             self.notes.append(
                 f"column {self.name!r} is read as text, for {values[row]!r} in {self._row(row)} is no number: {became} "
-                f"Leave it out with --ignore {self.name}; or leave the value empty in the file, and say with --missing "
-                "what becomes of it."
+                f"Leave it out with --ignore {quote(self.name)}; or leave the value empty in the file, and say with "
+                "--missing what becomes of it."
             )
         elif n >= _MANY and len(kinds) >= _NEARLY_ALL * n:
             self.notes.append(
                 f"column {self.name!r} is text with {len(kinds):,} values in {n:,} rows: {became} If it names the rows "
-                f"give --id {self.name}, else leave it out with --ignore {self.name}."
+                f"give --id {quote(self.name)}, else leave it out with --ignore {quote(self.name)}."
             )
 
 
-def _kind_of(type: Any) -> str | None:
+def kind_of(type: Any) -> str | None:
     """The kind of a column of this type of pyarrow's; None for types that cannot be used."""
     import pyarrow.types as t
 
     if t.is_timestamp(type) or t.is_date(type):
         return "date"
-    if t.is_dictionary(type) or t.is_string(type) or t.is_large_string(type):
+    if t.is_dictionary(type) or _is_text(type):
         return "category"
     if t.is_list(type) or t.is_large_list(type) or t.is_fixed_size_list(type):
         inner = type.value_type
-        return "set" if t.is_null(inner) or t.is_string(inner) or t.is_large_string(inner) else "list"
+        return "set" if t.is_null(inner) or _is_text(inner) else "list"
     if t.is_boolean(type):
         return "boolean"
     return "number" if t.is_null(type) or t.is_integer(type) or t.is_floating(type) or t.is_decimal(type) else None
+
+
+def _is_text(type: Any) -> bool:
+    import pyarrow.types as t
+
+    is_view = hasattr(t, "is_string_view") and t.is_string_view(type)
+    return bool(t.is_string(type) or t.is_large_string(type) or is_view)
 
 
 def _first_text(values: Iterable[Any]) -> int | None:

@@ -10,7 +10,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from ..data.mapped import is_mapped
-from ..data.opening import open_block
+from ..data.validation import open_block
 from .assembling import first_of
 from .format import How
 from .scales import of_matrix
@@ -64,7 +64,7 @@ def _refuse_absent(path: str, schema: Schema, own: Sequence[str], known: Sequenc
         )
 
 
-def placed(X: Any, columns: Sequence[int], places: Sequence[int], width: int) -> Any:
+def placed(X: Any, columns: Any, places: Any, width: int) -> Any:
     """These columns of a matrix, each in its place among `width`, of which all others are zero."""
     if not sp.issparse(X):
         taken = X[:, columns]

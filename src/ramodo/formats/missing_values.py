@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from ..data.opening import LARGEST
+from ..data.validation import LARGEST
 from .schema import Column, Schema
 from .table import FormatError, MissingValueError
 
@@ -28,7 +28,7 @@ def filled(path: str, X: Any, cells: Sequence[str], genes: Sequence[str], schema
     if gaps.any() and schema.missing == "error":
         at = int(np.argmax(gaps))
         is_learned = schema.n_features is not None
-        raise MissingValueError(_place(path, cells[rows[at]], genes[columns[at]]), is_learned)
+        raise MissingValueError(_place(path, cells[rows[at]], genes[columns[at]]), int(rows[at]), is_learned)
     is_marked = schema.missing == "indicator" and bool(gaps.any())
     if schema.missing != "mean" and not is_marked:
         found = replace(schema, plain=tuple(genes), columns=())

@@ -14,28 +14,34 @@ if TYPE_CHECKING:
 
 
 class FormatError(ValueError):
-    """A file that cannot be read; the message names it, with line and column if there are any."""
+    """A file that cannot be read; the message names it, with line and column if there are any.
+
+    row : the number of the row to blame, from 0, where one is
+    """
+
+    def __init__(self, message: str, row: int | None = None) -> None:
+        super().__init__(message)
+        self.row = row
 
 
 class MissingValueError(FormatError):
-    """A value of a table is missing, and no option says what to do about it; `place` is where."""
+    """A value of a table is missing, and no option says what to do about it; `is_learned` if a model was fitted so."""
 
-    def __init__(self, place: str, is_learned: bool = False) -> None:
+    def __init__(self, place: str, row: int, is_learned: bool = False) -> None:
         ways = "--missing zero, mean or indicator"
         advice = (
             f"and the model was fitted with --missing error; fill it in, or fit again with {ways}."
             if is_learned
             else f"say what to do with {ways}."
         )
-        super().__init__(f"{place}: the value is missing{',' if is_learned else ';'} {advice}")
+        super().__init__(f"{place}: the value is missing{',' if is_learned else ';'} {advice}", row)
 
 
 class RowError(FormatError):
     """A row that cannot be read, and its number."""
 
     def __init__(self, place: str, row: int, problem: str) -> None:
-        super().__init__(f"{place}, row {row}: {problem}")
-        self.row = row
+        super().__init__(f"{place}, row {row}: {problem}", row)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -12,27 +12,15 @@ from typing import Any
 
 import numpy as np
 
-from .assembling import assembled, ids_of, refuse_unknown
+from ..extras import pip_install
+from .assembling import assembled, first_of, ids_of, refuse_unknown
 from .byte_streams import Show, is_plain_file, need_threads, refuse_cut, suffixes_of, whole
-from .classes import Classes, classes_of, is_text, shown
-from .dialect import HEAD, Dialect, delimiter_named, dialect_of
+from .classes import Classes, classes_of
+from .compression import refuse_bomb
+from .dialect import HEAD, Dialect, by_place, delimiter_named, dialect_of
 from .format import Format, How
 from .schema import Schema
 from .table import FormatError, Table
-
-
-def read_pairs(path: str, id: str, label: str) -> list[tuple[str, float]]:
-    """Two columns of a table: ids, each once, and numbers."""
-    table, _ = _load(path, (suffixes_of(path) or [".csv"])[-1], How(schema=Schema(id=id)))
-    refuse_unknown(path, table, (id, label))
-    labels = classes_of(table.column(label).to_pylist())
-    if is_text(labels):
-        found = ", ".join(map(shown, np.unique(labels)[:10]))
-        raise FormatError(
-            f"{path}, column {label!r} holds {found}; allowed as labels: numbers, 1 for a known outlier, -1 for a "
-            "known inlier, 0 for unknown."
-        )
-    return list(zip(ids_of(path, id, table), labels.tolist(), strict=True))
 
 
 def read_labels(path: str, ids: Sequence[str], label: str | None) -> tuple[list[str] | None, Classes]:
@@ -62,7 +50,7 @@ def _load(path: str, suffix: str, how: How) -> tuple[Any, Dialect | None]:
         import pyarrow.feather
         import pyarrow.parquet
     except ImportError:
-        raise FormatError(f"{path}: {suffix} files need the package pyarrow: pip install 'ramodo[files]'.") from None
+        raise FormatError(f"{path}: {suffix} files need the package pyarrow: {pip_install('files')}.") from None
     need_threads(path, pyarrow.cpu_count() + pyarrow.io_thread_count())
     try:
         dialect = None
@@ -71,12 +59,14 @@ def _load(path: str, suffix: str, how: How) -> tuple[Any, Dialect | None]:
                 dialect = _dialect(bytes(stream.read(HEAD)), suffix, how.schema)
                 table = _parse(stream, dialect, how)
         elif suffix == ".parquet":
+            facts = pyarrow.parquet.read_metadata(path)
+            refuse_bomb(path, os.path.getsize(path), 8 * facts.num_rows * facts.num_columns)
             table = pyarrow.parquet.read_table(path, memory_map=False)
         else:
             table = pyarrow.feather.read_table(path, memory_map=False)  # a mapping that is cut ends the process
+            refuse_bomb(path, os.path.getsize(path), 8 * table.num_rows * table.num_columns)
         table.validate(full=True)  # pyarrow trusts what it reads: what is damaged would lead it beyond its arrays
-        assert table.column_names is not None  # which are decoded here
-        return table, dialect
+        return with_all_names(table), dialect  # which decodes the names
     except FormatError:
         raise
     except (pyarrow.ArrowException, UnicodeDecodeError, OSError) as error:
@@ -96,6 +86,12 @@ def _load(path: str, suffix: str, how: How) -> tuple[Any, Dialect | None]:
         raise FormatError(f"{of} is not a {suffix[1:]} file{_what_to_do(reason)}: {reason}{other}.") from None
 
 
+def with_all_names(table: Any) -> Any:
+    """Columns without a name are named by their place, so that options can name them."""
+    names = [name or by_place(place) for place, name in enumerate(table.schema.names)]
+    return table if names == table.schema.names else table.rename_columns(names)
+
+
 _RAGGED = re.compile(r"Expected (\d+) columns, got (\d+): (.*)")
 
 
@@ -111,6 +107,7 @@ def _parse(stream: Any, dialect: Dialect, how: How) -> Any:
     shown_only = set(schema.ignore).intersection(how.beside)  # which is text: 007 stays 007
     learned = (column.name for column in schema.columns if column.kind in ("category", "text"))
     texts = {name for name in (schema.id, *schema.text, *shown_only, *learned) if name is not None}
+    texts = {"" if name in dialect.unnamed else name for name in texts}
     table = _converted(stream, dialect, texts)
     zoned = [each.name for each in table.schema if pyarrow.types.is_timestamp(each.type) and each.type.tz is not None]
     if zoned and len(set(table.column_names)) == len(table.column_names):
@@ -181,12 +178,21 @@ def _read(path: str, how: How, suffix: str) -> Table:
     if dialect is None:
         return found
     found = replace(found, schema=replace(found.schema, header=dialect.names is None))
-    if not dialect.noticed:
+    schema = how.schema
+    special = {schema.id, schema.label, *schema.text, *schema.ignore}
+    unnamed = [name for name in dialect.unnamed if name not in special]
+    if dialect.noticed:
+        note = (
+            f"{path} begins with numbers and not with names, so its first line is read as values and its columns are "
+            "named column 1, column 2, ...; if it holds names give --header, else --no-header says the same."
+        )
+    elif unnamed:
+        note = (
+            f"{first_of(unnamed)} {'has' if len(unnamed) == 1 else 'have'} no name: give the place instead, as in "
+            f"--id {unnamed[0]!r} or --ignore {unnamed[0]!r}."
+        )
+    else:
         return found
-    note = (
-        f"{path} begins with numbers and not with names, so its first line is read as values and its columns are named "
-        "column 1, column 2, ...; if it holds names give --header, else --no-header says the same."
-    )
     return replace(found, notes=[note, *found.notes])
 
 
@@ -197,7 +203,7 @@ def _of_stream(name: str, block: bytes, _: int, how: How, suffix: str) -> Table:
     schema = replace(how.schema, header=how.schema.header is not False)
     dialect = _dialect(block[:HEAD], suffix, schema)
     try:
-        table = _parse(pyarrow.BufferReader(block), dialect, how)
+        table = with_all_names(_parse(pyarrow.BufferReader(block), dialect, how))
     except (pyarrow.ArrowException, UnicodeDecodeError) as error:
         reason = str(error).removeprefix("CSV parse error: ").splitlines()[0].rstrip(".")
         raise FormatError(f"{name}, {reason}.") from None
@@ -212,7 +218,7 @@ def _of_stream(name: str, block: bytes, _: int, how: How, suffix: str) -> Table:
 
 
 def _format(name: str, suffixes: tuple[str, ...], meaning: str) -> Format:
-    meaning = f"{meaning}; needs `ramodo[files]`."
+    meaning = f"{meaning}; needs pyarrow."
     reader = partial(_read, suffix=suffixes[0])
     columns = ("id", "label", "text", "ignore", "with")
     streamed = partial(_of_stream, suffix=suffixes[0]) if name in ("csv", "tsv") else None

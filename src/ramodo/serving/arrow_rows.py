@@ -8,13 +8,36 @@ import numpy as np
 
 from ..formats import FormatError, Table
 from ..formats.assembling import first_of, flat
+from ..formats.columns import kind_of
 from ..formats.table import RowError
+from ..formats.tabular import with_all_names
 from ..formats.text import as_table
-from .json_rows import sparse_table
+from . import json_rows
 from .model_rows import PLACE, ModelReading
 
 INDICES, VALUES, FEATURES = "indices", "values", "features"
 """Columns of lists: numbers and values of the features that a row has, or the values of all."""
+
+
+def opened(given: Any) -> Any:
+    """Rows of any library that speaks Arrow as a table of pyarrow."""
+    import pyarrow
+
+    try:
+        if isinstance(given, pyarrow.RecordBatch):
+            given = pyarrow.Table.from_batches([given])
+        elif type(given).__module__.partition(".")[0] == "pandas":
+            given = pyarrow.Table.from_pandas(given, preserve_index=False)
+        elif hasattr(given, "__arrow_c_stream__"):
+            given = pyarrow.table(given)
+    except pyarrow.ArrowException as error:
+        raise FormatError(f"{PLACE} cannot be read as Arrow: {_reason(error)}.") from None
+    if not isinstance(given, pyarrow.Table):
+        raise FormatError(
+            f"score takes a table of pyarrow, pandas, polars, DuckDB or another library that speaks Arrow, got "
+            f"{type(given).__name__}. For lists of dicts, strings or values use score_rows."
+        )
+    return with_all_names(given)
 
 
 def table_of(batch: Any, reading: ModelReading) -> Table:
@@ -27,35 +50,74 @@ def table_of(batch: Any, reading: ModelReading) -> Table:
             raise FormatError(
                 f"{PLACE} has no column {reading.text!r}, which holds the text; it has {first_of(names)}."
             )
-        texts = ["" if text is None else str(text) for text in batch.column(reading.text).to_pylist()]
-        return as_table(texts, reading.how())
+        return as_table(_texts(batch, reading.text), reading.how())
     if reading.kind == "features" and INDICES in names and VALUES in names:
         return _of_sparse(batch, reading)
     if reading.kind == "features" and FEATURES in names:
         return _of_dense(batch, reading)
+    if reading.kind == "features" and reading.schema.names is None:
+        if names and all(map(str.isdigit, names)):
+            return _of_numbered(batch, reading)
+        if len(names) != reading.detector.n_features_in_:
+            raise FormatError(
+                f"{PLACE} must have lists in the columns 'indices' and 'values', or in 'features', or columns named "
+                f"by the numbers of features, got {first_of(names) or 'no columns'}."
+            )
     return reading.of_table(_columns(batch, reading))
 
 
-def ids_of(batch: Any, reading: ModelReading) -> list[str | None]:
-    """The id of each row that has one."""
-    if reading.learned.id is None or reading.learned.id not in batch.schema.names:
-        return [None] * batch.num_rows
-    return [None if value is None else str(value) for value in batch.column(reading.learned.id).to_pylist()]
+def column_of(batch: Any, name: str) -> Any:
+    """The only column of this name."""
+    if batch.schema.names.count(name) > 1:
+        raise FormatError(f"{PLACE} has several columns named {name!r}; allowed: one of each name.")
+    return batch.column(name)
 
 
 def _columns(batch: Any, reading: ModelReading) -> Any:
     import pyarrow
 
-    batch = flat(pyarrow.Table.from_batches([batch]) if isinstance(batch, pyarrow.RecordBatch) else batch)
-    names = batch.schema.names
-    there = set(names)
-    wanted = [name for name in reading.columns if name in there] if reading.columns else names
-    twice = next((name for name in wanted if names.count(name) > 1), None)
-    if twice is not None:
-        raise FormatError(f"{PLACE} has several columns named {twice!r}; allowed: one of each name.")
+    batch = flat(batch)
+    there = set(batch.schema.names)
+    wanted = [name for name in reading.columns if name in there] if reading.columns else batch.schema.names
     if not wanted:
         raise FormatError(f"{PLACE} has none of the model's columns, which are {first_of(reading.columns)}.")
-    return batch.select(wanted)
+    return pyarrow.table({name: column_of(batch, name) for name in wanted})
+
+
+def _texts(batch: Any, name: str) -> list[str]:
+    """Documents: text, or integers and booleans as they are written."""
+    import pyarrow
+    import pyarrow.types as t
+
+    column = column_of(batch, name)
+    try:
+        plain = column.cast(pyarrow.string()) if t.is_integer(column.type) or t.is_boolean(column.type) else column
+        if not (t.is_null(plain.type) or kind_of(plain.type) == "category"):
+            raise FormatError(
+                f"{PLACE}, column {name!r} holds {plain.type}; allowed: text, as the model was fitted to."
+            )
+        return ["" if text is None else str(text) for text in plain.to_pylist()]
+    except (pyarrow.ArrowException, UnicodeDecodeError) as error:
+        raise FormatError(f"{PLACE}, column {name!r}: {_reason(error)}.") from None
+
+
+def _of_numbered(batch: Any, reading: ModelReading) -> Table:
+    """Columns named by the numbers of features, all of them or some: a row lacks those that are null."""
+    import pyarrow.types as t
+
+    if len(batch.schema.names) == reading.detector.n_features_in_:
+        by_number = sorted(batch.schema.names, key=int)
+        if by_number == [str(place + reading.first) for place in range(len(by_number))]:
+            return reading.of_table(_columns(batch.select(by_number), reading))
+    rows: list[dict[str, float]] = [{} for _ in range(batch.num_rows)]
+    for name in batch.schema.names:
+        column = column_of(batch, name)
+        if not (t.is_integer(column.type) or t.is_floating(column.type) or t.is_null(column.type)):
+            raise FormatError(f"{PLACE}, column {name!r} holds {column.type}; allowed: numbers.")
+        for row, value in zip(rows, column.to_pylist(), strict=True):
+            if value is not None:
+                row[name] = value
+    return json_rows.table_of(rows, reading)
 
 
 def _of_sparse(batch: Any, reading: ModelReading) -> Table:
@@ -78,7 +140,7 @@ def _of_sparse(batch: Any, reading: ModelReading) -> Table:
             f"the feature {places[at] + reading.first} was given; allowed: numbers from {reading.first} to "
             f"{last + reading.first}.",
         )
-    return sparse_table(indptr, places, values, reading)
+    return json_rows.sparse_table(indptr, places, values, reading)
 
 
 def _of_dense(batch: Any, reading: ModelReading) -> Table:
@@ -98,7 +160,7 @@ def _lists(batch: Any, name: str) -> tuple[Any, Any]:
     import pyarrow.compute as pc
     import pyarrow.types as t
 
-    column = batch.column(name)
+    column = column_of(batch, name)
     kind = column.type
     is_list = t.is_list(kind) or t.is_large_list(kind) or t.is_fixed_size_list(kind)
     if not is_list or not (t.is_integer(kind.value_type) or t.is_floating(kind.value_type)):
@@ -114,3 +176,7 @@ def _lists(batch: Any, name: str) -> tuple[Any, Any]:
         row = int(np.searchsorted(np.cumsum(counts), at, side="right"))
         raise RowError(PLACE, row, f"column {name!r} has a null in its list; allowed: numbers.")
     return flat.to_numpy(zero_copy_only=False), counts
+
+
+def _reason(error: Exception) -> str:
+    return (str(error) or type(error).__name__).splitlines()[0].rstrip(".")

@@ -13,6 +13,7 @@ import scipy.sparse as sp
 
 from ..formats import FormatError, Table, records
 from ..formats.assembling import first_of
+from ..formats.json_values import brief
 from ..formats.table import RowError
 from ..formats.text import as_table
 from .model_rows import PLACE, ModelReading
@@ -33,7 +34,7 @@ def table_of(rows: Sequence[Row], reading: ModelReading) -> Table:
     if isinstance(first, Mapping):
         return _of_sparse(rows, reading)
     if isinstance(first, str) or not isinstance(first, Sequence):
-        raise RowError(PLACE, 0, f"{shown(first)} was given; allowed: {{feature: value}}, or a list of all values.")
+        raise RowError(PLACE, 0, f"{brief(first)} was given; allowed: {{feature: value}}, or a list of all values.")
     return _of_dense(rows, reading)
 
 
@@ -41,12 +42,6 @@ def ids_of(rows: Sequence[Row], reading: ModelReading) -> list[str | None]:
     """The id of each row that has one."""
     name = reading.learned.id
     return [_id(row.get(name)) if isinstance(row, Mapping) and name is not None else None for row in rows]
-
-
-def shown(value: Any) -> str:
-    """A value for a message, not too long."""
-    text = repr(value)
-    return text if len(text) <= 60 else f"{text[:57]}..."
 
 
 def _id(value: Any) -> str | None:
@@ -58,7 +53,7 @@ def _text(number: int, row: Row, reading: ModelReading) -> str:
     if isinstance(given, str):
         return given
     raise RowError(
-        PLACE, number, f"{shown(row)} was given; allowed: a string, or an object with a string under {reading.text!r}."
+        PLACE, number, f"{brief(row)} was given; allowed: a string, or an object with a string under {reading.text!r}."
     )
 
 
@@ -66,8 +61,8 @@ def _of_records(rows: Sequence[Row], reading: ModelReading) -> Table:
     found = []
     for number, row in enumerate(rows):
         if not isinstance(row, Mapping):
-            raise RowError(PLACE, number, f"{shown(row)} was given; allowed: an object of columns and values.")
-        found.append(records.dotted(row))
+            raise RowError(PLACE, number, f"{brief(row)} was given; allowed: an object of columns and values.")
+        found.append(records.dotted(row, f"{PLACE}, row {number}"))
     if not any(name in row for row in found for name in reading.columns):
         raise FormatError(f"{PLACE} has none of the model's columns, which are {first_of(reading.columns)}.")
     # A column that no row has is one whose values are missing, as it is beside a row that has it.
@@ -85,7 +80,7 @@ def _number(row: int, name: str, value: float) -> float:
     except OverflowError:
         number = math.inf
     if not math.isfinite(number):
-        raise RowError(PLACE, row, f"column {name!r} has {shown(value)}; allowed: finite numbers.")
+        raise RowError(PLACE, row, f"column {name!r} has {brief(value)}; allowed: finite numbers.")
     return number
 
 
@@ -114,7 +109,7 @@ def _refuse_strangers(rows: Sequence[Row], indptr: npt.NDArray[np.int64], readin
             raise RowError(
                 PLACE,
                 number,
-                f"none of its features is known to the model, as {shown(next(iter(rows[number])))}; allowed: names of "
+                f"none of its features is known to the model, as {brief(next(iter(rows[number])))}; allowed: names of "
                 f"the model's features, such as {first_of((reading.schema.names or [])[:3])}.",
             )
 
@@ -145,7 +140,7 @@ def _refuse(rows: Sequence[Row], reading: ModelReading) -> NoReturn:
     """Say what is wrong with the first row of features that is."""
     for number, row in enumerate(rows):
         if not isinstance(row, Mapping):
-            raise RowError(PLACE, number, f"{shown(row)} was given; allowed: {{feature: value}}, as in the first row.")
+            raise RowError(PLACE, number, f"{brief(row)} was given; allowed: {{feature: value}}, as in the first row.")
         for name, value in row.items():
             if reading.places is None:
                 _refuse_unknown(number, name, reading)
@@ -170,13 +165,13 @@ def _refuse_unknown(row: int, name: str, reading: ModelReading) -> None:
     last = reading.first + reading.detector.n_features_in_ - 1
     if not (name.isascii() and name.isdigit() and len(name) < 19 and reading.first <= int(name) <= last):
         raise RowError(
-            PLACE, row, f"the feature {shown(name)} was given; allowed: numbers from {reading.first} to {last}."
+            PLACE, row, f"the feature {brief(name)} was given; allowed: numbers from {reading.first} to {last}."
         )
 
 
 def _feature(row: int, name: str, value: Any) -> float:
     if isinstance(value, bool) or not isinstance(value, int | float):
-        raise RowError(PLACE, row, f"the feature {shown(name)} has {shown(value)}; allowed: a number.")
+        raise RowError(PLACE, row, f"the feature {brief(name)} has {brief(value)}; allowed: a number.")
     return _number(row, name, value)
 
 
@@ -185,7 +180,7 @@ def _of_dense(rows: Sequence[Row], reading: ModelReading) -> Table:
     matrix = np.empty((len(rows), width))
     for number, row in enumerate(rows):
         if isinstance(row, str | Mapping) or not isinstance(row, Sequence) or len(row) != width:
-            given = f"{len(row)} values were" if isinstance(row, list) else f"{shown(row)} was"
+            given = f"{len(row)} values were" if isinstance(row, list) else f"{brief(row)} was"
             raise RowError(
                 PLACE, number, f"{given} given; allowed: a list of {width:,} values, as the model was fitted to."
             )
