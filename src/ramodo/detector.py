@@ -14,7 +14,7 @@ from sklearn.utils.validation import _check_feature_names, _check_n_features, _g
 
 from . import bounds, threads
 from .data.blocks import Block
-from .data.elsewhere import OfBlock, each, is_elsewhere, mapped_elsewhere, names_elsewhere, rows_elsewhere
+from .data.elsewhere import OfBlock, each, is_elsewhere, learned_elsewhere, mapped_elsewhere, rows_elsewhere
 from .data.labels import read_labels
 from .data.one_row import Places
 from .data.rows import Rows
@@ -78,7 +78,7 @@ class Detector(ABC, OutlierMixin, BaseEstimator):
         check_is_fitted(self, "outlier_scores_")
         check({"n_jobs": self.n_jobs})
         if is_elsewhere(X):
-            return rows_elsewhere(X, self.n_features_in_, getattr(self, "feature_names_in_", None))
+            return rows_elsewhere(X, self)
         _check_feature_names(self, X, reset=False)  # first: the values of other columns do not matter
         rows = open_rows(X, n_threads=self._n_threads())
         if rows.n_features != self.n_features_in_:
@@ -99,7 +99,7 @@ class Detector(ABC, OutlierMixin, BaseEstimator):
         check_is_fitted(self, "outlier_scores_")
         check({"n_jobs": self.n_jobs})
         like = np.empty(0) if n_columns is None else np.empty((0, n_columns), dtype=np.float32)
-        return mapped_elsewhere(X, of_block, like, self.n_features_in_, getattr(self, "feature_names_in_", None))
+        return mapped_elsewhere(X, of_block, like, self)
 
     def _n_threads(self) -> int:
         return threads.n_threads(self.n_jobs)
@@ -128,7 +128,6 @@ class RankingDetector(Detector):
         self.check_stage()
         names = None if is_elsewhere(X) else _get_feature_names(X)
         rows = open_rows(X, n_threads=self._n_threads())
-        names = names_elsewhere(rows) if is_elsewhere(X) else names
         eligible = np.flatnonzero(read_labels(labels, rows.n_rows) != 1)
         if len(eligible) < 2:
             raise OptionError(
@@ -144,6 +143,8 @@ class RankingDetector(Detector):
             "threshold_": threshold,
             "offset_": offset_of(threshold),
             "_score": score,
+            "schema_": None,
+            **(learned_elsewhere(rows) if is_elsewhere(X) else {}),
         }
         if names is not None:
             fitted["feature_names_in_"] = names

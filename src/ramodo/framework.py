@@ -21,7 +21,7 @@ from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import _get_feature_names, check_is_fitted
 
 from .data.blocks import Block
-from .data.elsewhere import OfBlock, here, is_elsewhere, names_elsewhere
+from .data.elsewhere import OfBlock, here, is_elsewhere, learned_elsewhere
 from .data.labels import Labels, read_labels, read_numbers
 from .data.rows import Rows
 from .detector import Detector, seed_of
@@ -33,6 +33,7 @@ from .fitting.relabeling import Unlabeled
 from .fitting.training_data import Given, TrainingData, open_training_data
 from .insight.diagnosis import Diagnosis, compare_normalizations, diagnose
 from .model.file import saving as model_file
+from .model.provenance import Provenance
 from .model.terms import Model, offset_of
 from .model.ties import settled
 from .options import TOP, OptionError, check, option_error
@@ -82,8 +83,6 @@ class RandomDistanceDetector(ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
         with progress.stage("check"):
             given = Given(X, labels, labeled_outliers, labeled_inliers)
             data = open_training_data(given, stages, self.normalize, seed, self._n_threads())
-            if names is None and is_elsewhere(X):
-                names = names_elsewhere(data.rows)
             facts: dict[str, Any] = {
                 "row_lengths_": data.rows.lengths(),
                 "row_norms_": np.sqrt(data.rows.squared_norms(self._n_threads())),
@@ -92,6 +91,7 @@ class RandomDistanceDetector(ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
         outcome = self._learn_by_fold(stages, data, seed, previous, progress)
         facts["fingerprint_"] = data.rows.fingerprint()
         fitted = {**facts, **_attributes(outcome, stages, data), "stage_seconds_": progress.seconds}
+        fitted |= learned_elsewhere(data.rows) if is_elsewhere(X) else {}
         progress.say("moved", data.rows.traffic())
         if names is not None:
             fitted["feature_names_in_"] = names
@@ -489,7 +489,8 @@ def _attributes(outcome: flow.Outcome, stages: Stages, data: TrainingData) -> di
         "offset_": offset_of(threshold),
         "false_positive_bound_": stages.cutoff.bound(),
         "options_": stages.shape(),
-        "source_": None,
+        "schema_": None,
+        "provenance_": Provenance(),
         "document_frequencies_": None,
     }
 

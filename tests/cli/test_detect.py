@@ -12,7 +12,7 @@ import pytest
 
 from ramodo import REPEN, Consensus, load
 from ramodo.cli import detect, main
-from ramodo.formats import TableOptions, read
+from ramodo.formats import Schema, read
 from ramodo.model.file import saving as model_file
 from ramodo.stages.conformal import Conformal
 from support.made_files import AS_REPEN
@@ -277,7 +277,7 @@ def test_known_labels_go_by_the_ids_of_the_data(ok, tmp_path, files):
     found = scores_in(ok("detect", files.visits, "-o", "-", *read_as, "--labels", tmp_path / "known.parquet"))
     y = np.zeros(90, dtype=int)
     y[[87, 89]] = 1
-    X = read(str(files.visits), table=TableOptions(id="visit", label="truth", scale="auto")).X
+    X = read(str(files.visits), schema=Schema(id="visit", label="truth", scale="auto")).X
     assert found == fitted(X, y, normalize="max").outlier_scores_.tolist()
 
 

@@ -17,9 +17,10 @@ import ramodo
 from ramodo import RAMODO, REPEN, Conformal, Consensus, TopK, load
 from ramodo.explain.naming import explained
 from ramodo.explain.reasons import Lacks, Reason, RowExplanation, Span
-from ramodo.formats import How, TextOptions
+from ramodo.formats import How, Schema
 from ramodo.formats.text import as_table
 from ramodo.insight.cutoffs import flags_of_noise, guarantee_of
+from ramodo.model.provenance import Provenance
 from ramodo.options import OptionError
 from ramodo.report.page import as_json
 from ramodo.report.words import of_kind, percent
@@ -266,12 +267,12 @@ def test_half_a_character_is_no_obstacle(report, fitted, data):
 def test_texts_cannot_turn_themselves_around(report, fitted, data, tmp_path):
     turned = "invoice \u202egnp.exe \x1b[31m\u2066"
     given = {"ids": [turned] * 120, "texts": [turned] * 120, "names": [turned] * 40, "title": turned}
-    fitted.source_ = {"command": turned, "format": turned}
+    fitted.provenance_, fitted.schema_ = Provenance(command=turned), Schema(id=turned)
     found = report(fitted, data[0], **given)
     assert not re.search("[\u202a-\u202e\u2066-\u2069\x1b]", (tmp_path / "report.html").read_text(encoding="utf-8"))
     row, shown = found["table"]["rows"][0], r"invoice \u202egnp.exe \x1b[31m\u2066"
     assert row["id"] == row["text"] == found["title"] == found["names"][0] == found["map"]["ids"][0] == shown
-    assert found["reproduction"]["command"] == dict(found["reproduction"]["data"])["format of the file"] == shown
+    assert found["reproduction"]["command"] == dict(found["reproduction"]["data"])["column of ids"] == shown
     assert shown in " ".join(found["summary"])
 
 
@@ -415,9 +416,7 @@ def test_rows_far_down_are_of_kinds_without_reasons(quick):
     table = as_table(texts, How())
     detector = quick().fit(table.X)
     rows = np.argsort(-detector.outlier_scores_, kind="stable").tolist()
-    full, some = (
-        explained(detector, table, rows, detector.outlier_scores_, 3, TextOptions(), in_full=n) for n in (None, 2)
-    )
+    full, some = (explained(detector, table, rows, detector.outlier_scores_, 3, in_full=n) for n in (None, 2))
     assert some[1].reasons == full[1].reasons != ()
     assert some[2].reasons == ()
     assert some[2].lacks.contribution + some[2].rest == pytest.approx(some[2].score)

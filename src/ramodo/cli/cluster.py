@@ -11,6 +11,7 @@ from typing import Any
 
 from ..extras import pip_install
 from ..formats import FormatError, Table, format_of
+from ..formats.byte_streams import suffix_of
 from ..options import OptionError
 from .console import bar, note
 from .flags import Writing
@@ -127,31 +128,15 @@ def read_on_cluster(path: str, source: Source, quiet: bool, detector: Any = None
     if path == "-":
         raise OptionError("standard input cannot be read by workers; allowed with --cluster: files, or a glob of them.")
     files = found_files(path, {})
-    source.refuse_columns(files[0])
+    source.refuse_flags(files[0])
     kind = source.format_at(files[0])
-    how = source.how(kind, 1)
-    if detector is not None and kind.takes_width:
-        how = replace(how, n_features=detector.n_features_in_)
-    rows = rows_of_files(files, source.format, how, {})
+    rows = rows_of_files(files, source.format, source.how(kind, 1), {})
     if detector is not None:
-        rows = rows_of(rows, detector.n_features_in_, getattr(detector, "feature_names_in_", None))
+        rows = rows_of(rows, detector)
     progress = bar("reading", "files", quiet)
     rows.look_at_all(progress.show)
     progress.clear()
-    if source.id is not None and rows.ids is not None and len(set(rows.ids)) < len(rows.ids):
-        raise FormatError(f"{path}: an id of the column {source.id!r} is given twice; allowed: each id once.")
-    learned = rows.how or how
-    return Table(
-        rows,
-        rows.ids,
-        rows.names,
-        rows.classes,
-        categories=rows.categories,
-        means=learned.table.means,
-        zero_based=rows.zero_based,
-        frequencies=learned.frequencies,
-        scales=learned.table.scales or {},
-        dates=learned.table.dates or {},
-        given=rows.given,
-        header=rows.header,
-    )
+    if source.schema.id is not None and rows.ids is not None and len(set(rows.ids)) < len(rows.ids):
+        raise FormatError(f"{path}: an id of the column {source.schema.id!r} is given twice; allowed: each id once.")
+    schema = replace(rows.schema, format=kind.name, suffix=suffix_of(files[0]))
+    return Table(rows, ids=rows.ids, classes=rows.classes, schema=schema, frequencies=rows.frequencies)

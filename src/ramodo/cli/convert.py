@@ -26,7 +26,7 @@ def run_convert(path: str, source: Source, output: str, *, threads: int | None, 
     """Read and write; svmlight goes to a folder block by block."""
     suffix = files.refuse_target(output, TARGETS)
     n_threads = threads_of(threads)
-    source.refuse_columns(path)
+    source.refuse_flags(path)
     kind = source.format_at(path)
     if suffix == ".rows" and kind.pieces is not None:
         progress = bar("converting", "MB", quiet)

@@ -49,7 +49,7 @@ class Targets:
         """Raise, before any work is done, where one of them cannot be written."""
         refuse_files(method, self.model, self.report)
         self.writing.refuse(self.output)
-        self.keeping.refuse(self.model, source.vocabulary)
+        self.keeping.refuse(self.model, source.schema.tokens.vocabulary)
         if self.output is not None and self.output != "-":
             files.refuse_target(self.output, files.SCORES)
         if self.model is not None:
@@ -113,20 +113,20 @@ def _detect(
     is_text = table.is_text or (on_cluster and source.format_at(path).has_documents)
     with named_values(path, table):
         detector, warned = fit(fitting, table, is_text, not quiet and sys.stderr.isatty())
-    detector.source_ = told(path, source, table, detector, targets.keeping)
+    detector.schema_, detector.provenance_ = table.schema, told(table, detector, targets.keeping)
     detector.stage_seconds_ = {"read": reading, **detector.stage_seconds_}
     if targets.output is not None:
-        records = Recorder(detector, source, targets.writing).of_file(path, table, detector.outlier_scores_)
+        records = Recorder(detector, targets.writing).of_file(path, table, detector.outlier_scores_)
         files.write_records(targets.output, records, targets.writing.lines)
     if targets.model is not None:
         save(targets.model, detector, targets.keeping)
     if targets.report is not None:
-        write(targets.report, detector, path, table, source, detector.outlier_scores_, outliers_in(path, table))
+        write(targets.report, detector, path, table, detector.outlier_scores_, outliers_in(path, table))
     for text in warned:
         note(f"warning: {text}", quiet)
     if quiet and not as_json:
         return
-    _summarize(path, source, table, detector, targets.named(), top, every, as_json)
+    _summarize(path, table, detector, targets.named(), top, every, as_json)
 
 
 def _refuse_few(path: str, table: Table) -> None:
@@ -140,7 +140,6 @@ def _refuse_few(path: str, table: Table) -> None:
 
 def _summarize(
     path: str,
-    source: Source,
     table: Table,
     detector: Any,
     written: dict[str, str],
@@ -151,7 +150,7 @@ def _summarize(
     from ..insight.cutoffs import guarantee_of  # imports scikit-learn, which reading is not to wait for
 
     def explain(rows: list[int]) -> Explanation:
-        return explained(detector, table, rows, scores, _REASONS, source.text_options())
+        return explained(detector, table, rows, scores, _REASONS)
 
     scores, to_error = detector.outlier_scores_, written.get("scores") == "-"
     flagged = int((scores >= detector.threshold_).sum())

@@ -16,7 +16,7 @@ from ..model.file.saving import open_model
 from ..options import TOP
 from ..terminal.escaping import escape_controls
 from .console import out
-from .reading import read_for, source_of, threads_of
+from .reading import Source, threads_of
 
 
 def run_explain(
@@ -34,14 +34,12 @@ def run_explain(
     TOP.of_flag(top)
     detector = open_model(model)
     detector.n_jobs = threads_of(threads)
-    source = source_of(detector, format, id)
-    table = read_for(detector, path, source, detector.n_jobs)
+    table = Source.of_model(detector, format, id).read(path, detector.n_jobs)
     with named_values(path, table):
         scores = detector.outlier_score(table.X)
     chosen = [_number(path, table, name) for name in rows] or np.argsort(-scores, kind="stable")[:3].tolist()
-    found = explained(detector, table, chosen, scores, top, source.text_options())
-    known = (detector.source_ or {}).get("reference_ids") or {}
-    nearest = [[known.get(str(number), str(number)) for number in row.nearest] for row in found]
+    found = explained(detector, table, chosen, scores, top)
+    nearest = [list(map(detector.provenance_.id_of, row.nearest)) for row in found]
     if as_json:
         lines = found.to_dict()
         for line, number, ids in zip(lines, chosen, nearest, strict=True):

@@ -14,7 +14,8 @@ import typer
 
 from ..constraints import either
 from ..formats import FORMATS
-from ..formats.table import MISSING, SCALES
+from ..formats.scales import SCALES
+from ..formats.schema import MISSING
 from ..options import OPTIONS, Option, OptionError, option_error, option_named
 from . import methods
 from .groups import Group, flag

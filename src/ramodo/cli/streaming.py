@@ -10,9 +10,8 @@ from typing import Any
 import numpy as np
 
 from ..data.validation import DataError
-from ..formats import Format, FormatError, How, Table
-from ..formats.aligning import aligned
-from ..formats.opening import LONGEST_LINE, damage_refused, open_binary
+from ..formats import Format, FormatError, How, Table, read_lines
+from ..formats.byte_streams import LONGEST_LINE, damage_refused, open_binary
 from . import output as files
 from .console import note
 from .records import Recorder
@@ -43,7 +42,7 @@ class Stream:
         self._detector, self._kind, self._how, self._strict, self._quiet = detector, kind, how, strict, quiet
         self._recorder, self._written_as = recorder, lines
         self._rows = self._lines = self._skipped = 0
-        self._names: bytes | None = None if kind.has_names and how.table.header is not False else b""
+        self._names: bytes | None = None if kind.has_names and how.schema.header is not False else b""
 
     def run(self) -> None:
         """Write scores; raises `FormatError` at the end if rows were skipped, or at once where that is asked for."""
@@ -105,13 +104,8 @@ class Stream:
                 note(f"{said} Skipped.", self._quiet)
 
     def _scored(self, block: bytes, line: int) -> tuple[Table, Any]:
-        assert self._kind.of_stream is not None
-        table = self._kind.of_stream(_NAME, (self._names or b"") + block, line, self._how)
-        if table.X.shape[0] == 0:
-            return table, np.empty(0)
-        if self._kind.is_table:
-            table = aligned(_NAME, self._kind.name, table, self._detector)
-        return table, scores_of(self._detector, table.X)
+        table = read_lines(self._kind, _NAME, (self._names or b"") + block, line, self._how)
+        return table, scores_of(self._detector, table.X) if table.X.shape[0] else np.empty(0)
 
     def _write(self, table: Table, scores: Any) -> None:
         if len(scores) == 0:

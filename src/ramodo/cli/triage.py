@@ -17,12 +17,13 @@ from ..explain.naming import reference_tokens
 from ..extras import pip_install
 from ..formats import FormatError, Table
 from ..formats.labels_by_id import read_known_labels
+from ..model.provenance import Provenance
 from ..options import OptionError
 from . import output as files
 from .console import bar, err, note, print_facts
 from .flags import Fitting
 from .methods import refuse_options
-from .reading import Source, read_for, source_of, threads_of
+from .reading import Source, threads_of
 from .training import fit
 
 if TYPE_CHECKING:
@@ -127,14 +128,13 @@ def _session(path: str, source: Source, fitting: Fitting, asked: Asked, quiet: b
 
     if path == "-" and asked.store is None:
         raise OptionError("DATA - was given without --store; allowed with standard input: --store FILE.")
-    detector, table, source = _fitted(path, source, fitting, asked.model, quiet)
+    detector, table = _fitted(path, source, fitting, asked.model, quiet)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # of column names, which were compared when the file was read
         session = TriageSession(
             detector,
             table,
             store=asked.store or f"{path.rstrip('/')}.triage",
-            text_options=source.text_options(),
             refit_every=asked.every,
             who=asked.who or _login(),
             title=Path(path).name if path != "-" else "standard input",
@@ -146,7 +146,7 @@ def _session(path: str, source: Source, fitting: Fitting, asked: Asked, quiet: b
         yield session
 
 
-def _fitted(path: str, source: Source, fitting: Fitting, model: str | None, quiet: bool) -> tuple[Any, Table, Source]:
+def _fitted(path: str, source: Source, fitting: Fitting, model: str | None, quiet: bool) -> tuple[Any, Table]:
     if fitting.method == "sp":
         raise OptionError("--method sp was given, which learns from no labels; allowed: consensus or repen.")
     if model is not None:
@@ -156,17 +156,15 @@ def _fitted(path: str, source: Source, fitting: Fitting, model: str | None, quie
             raise OptionError(f"--model {model} and --labels were given; allowed: --import for labels of a session.")
         detector = load(model)
         detector.n_jobs = threads_of(fitting.options.get("n_jobs"))
-        source = source_of(detector, source.format, source.id)
-        return detector, read_for(detector, path, source, detector.n_jobs), source
+        source = Source.of_model(detector, source.format, source.schema.id)
+        return detector, source.read(path, detector.n_jobs)
     refuse_options(fitting.method, fitting.options)
     table = source.read(path, threads_of(fitting.options.get("n_jobs")), quiet)
     detector, warned = fit(fitting, table, table.is_text, not quiet and sys.stderr.isatty())
-    detector.source_ = source.remembered(path, table) | {
-        "tokens": reference_tokens(detector, table, source.text_options())
-    }
+    detector.schema_, detector.provenance_ = table.schema, Provenance(tokens=reference_tokens(detector, table))
     for text in warned:
         note(f"warning: {text}", quiet)
-    return detector, table, source
+    return detector, table
 
 
 def _group_in_background(session: TriageSession) -> None:

@@ -5,7 +5,7 @@ What uses Dask is imported only where something of Dask was given.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -28,31 +28,33 @@ def is_elsewhere(X: Any) -> bool:
     return home.partition(".")[0] in _HOMES or home.startswith("ramodo.engines.")
 
 
-def rows_elsewhere(X: Any, n_features: int = 0, names: Sequence[str] | None = None) -> Rows:
-    """The same as rows, which a model with so many features, or these names of them, may expect."""
+def rows_elsewhere(X: Any, model: Any = None) -> Rows:
+    """The same as rows, with the columns of a fitted detector, if there is one."""
     from ..engines.opening import rows_of
 
-    return rows_of(X, n_features, names)
+    return rows_of(X, model)
 
 
-def names_elsewhere(rows: Rows) -> npt.NDArray[np.object_] | None:
-    """The names of the columns of rows elsewhere, where they have some."""
+def learned_elsewhere(rows: Rows) -> dict[str, Any]:
+    """What a detector keeps of how rows elsewhere were read, as its attributes."""
     while hasattr(rows, "rows"):  # that are normalised
         rows = rows.rows
-    names = getattr(rows, "names", None)
-    return None if names is None else np.array(names, dtype=object)
+    schema = getattr(rows, "schema", None)
+    if schema is None or schema.n_features is None:
+        return {}
+    found = {"schema_": schema, "document_frequencies_": getattr(rows, "frequencies", None)}
+    names = schema.names if schema.first_named == 0 else None
+    return found if names is None else found | {"feature_names_in_": np.array(names, dtype=object)}
 
 
-def mapped_elsewhere(
-    X: Any, of_block: OfBlock, like: npt.NDArray[Any], n_features: int, names: Sequence[str] | None
-) -> Any:
+def mapped_elsewhere(X: Any, of_block: OfBlock, like: npt.NDArray[Any], model: Any) -> Any:
     """A collection as X is one, with the same partitions: what a function gives for the rows of each.
 
     `like` is what it gives for no rows.
     """
     from ..engines.lazy import mapped
 
-    return mapped(X, of_block, like, n_features, names)
+    return mapped(X, of_block, like, model)
 
 
 def each(function: Callable[[Any], Any], values: Any) -> Any:

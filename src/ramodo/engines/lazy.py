@@ -24,9 +24,9 @@ from .partitions import Form, Partition, block_of
 from .running import current_runner
 
 
-def mapped(X: Any, of_block: OfBlock, like: npt.NDArray[Any], n_features: int, names: Sequence[str] | None) -> Any:
-    """`of_block` of the rows of each partition: values, or rows of them."""
-    form = Form(n_features, None if names is None else tuple(map(str, names)))
+def mapped(X: Any, of_block: OfBlock, like: npt.NDArray[Any], model: Any) -> Any:
+    """`of_block` of the rows of each partition, which have the columns of a model: values, or rows of them."""
+    form = Form.of_model(model)
     if isinstance(X, DaskRows):
         form = X.form_for(form)
     held, _ = current_runner().hold((of_block, form), is_lazy=True)

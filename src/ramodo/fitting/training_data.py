@@ -10,7 +10,7 @@ import numpy.typing as npt
 from sklearn.utils.validation import _get_feature_names
 
 from ..data.blocks import Block
-from ..data.elsewhere import is_elsewhere, names_elsewhere
+from ..data.elsewhere import is_elsewhere, learned_elsewhere
 from ..data.labels import Labels, read_labels, refuse_contradictions, warn_of_predictions
 from ..data.rows import Rows
 from ..data.validation import DataError, open_block, open_rows, open_with_facts
@@ -75,7 +75,8 @@ def open_training_data(
 ) -> TrainingData:
     """Check everything, and keep rows out of training where the cut-off asks for it."""
     rows, facts = open_with_facts(given.X, n_threads=n_threads)
-    names = names_elsewhere(rows) if is_elsewhere(given.X) else _get_feature_names(given.X)
+    elsewhere = learned_elsewhere(rows).get("feature_names_in_")
+    names = elsewhere if is_elsewhere(given.X) else _get_feature_names(given.X)
     if rows.n_rows < FEWEST_ROWS:
         raise DataError(
             f"X has n_samples = {rows.n_rows}; at least {FEWEST_ROWS} are needed: a query, a positive and a negative."

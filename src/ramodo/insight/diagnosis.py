@@ -221,11 +221,11 @@ def _of_columns(detector: Any) -> list[Finding]:
 
 def _name(detector: Any) -> Callable[[int], str]:
     """Names of columns, as far as the model knows them."""
-    known = getattr(detector, "feature_names_in_", None)
-    source = getattr(detector, "source_", None) or {}
-    first = 0 if known is not None else detector.n_features_in_ - len(source.get("columns", ()))
-    names = source.get("columns", ()) if known is None else known
-    return lambda column: repr(str(names[column - first])) if column >= first else f"feature {column}"
+    names, schema = getattr(detector, "feature_names_in_", None), getattr(detector, "schema_", None)
+    if names is None and schema is not None:
+        names = schema.names
+    first = detector.n_features_in_ - (0 if names is None else len(names))
+    return lambda column: f"feature {column}" if names is None or column < first else repr(str(names[column - first]))
 
 
 def _of_points(detector: Any, scores: Scores) -> list[Finding]:

@@ -87,7 +87,7 @@ class Content:
     def nearest_to(self, row: RowExplanation) -> list[str]:
         """Training rows to compare an explained row with, itself not among them."""
         if not self.is_training:
-            known = (self.detector.source_ or {}).get("reference_ids") or {}
+            known = self.detector.provenance_.reference_ids
             return [known.get(str(number), f"training row {number}") for number in row.nearest]
         return [self.id_of(number) for number in row.nearest if number != self.explained[row.row]]
 

@@ -12,6 +12,7 @@ import scipy
 import sklearn
 
 from .. import __version__
+from ..formats.schema import Schema
 
 _COLUMNS = {
     "format": "format of the file",
@@ -55,11 +56,10 @@ def reproduction(detector: Any, print_of_rows: str, is_training: bool) -> Reprod
     data = {"fingerprint of the training data": detector.fingerprint_ or "not kept by this model file"}
     if not is_training:
         data["fingerprint of these data"] = print_of_rows
-    source = detector.source_ or {}
-    data |= _reading(source, detector.document_frequencies_ is not None)
+    data |= {} if detector.schema_ is None else _reading(detector.schema_)
     return Reproduction(
         f"{type(detector).__name__}({given}).fit(X)",
-        str(source.get("command", "")),
+        detector.provenance_.command,
         {name: repr(value) for name, value in options.items()},
         changed,
         {
@@ -77,25 +77,26 @@ def reproduction(detector: Any, print_of_rows: str, is_training: bool) -> Reprod
     )
 
 
-def _reading(source: dict[str, Any], weighs_tokens: bool) -> dict[str, str]:
+def _reading(schema: Schema) -> dict[str, str]:
     """How a file was read, where that differs from the defaults."""
-    read = {text: source.get(name) for name, text in _COLUMNS.items()}
-    read["missing values"] = _MISSING.get(source.get("missing", ""))
-    if source.get("zero_based") is not None:
-        read["first feature"] = "number 0" if source["zero_based"] else "number 1"
-    if "words" in source:
-        read["runs of words, from-to"] = source["words"]
-        read["runs of characters, from-to"] = source.get("characters")
+    read: dict[str, Any] = {text: getattr(schema, name) for name, text in _COLUMNS.items()}
+    read["missing values"] = _MISSING.get(schema.missing)
+    if schema.zero_based is not None:
+        read["first feature"] = "number 0" if schema.zero_based else "number 1"
+    if schema.texts:
+        tokens = schema.tokens
+        read["runs of words, from-to"] = "-".join(map(str, tokens.words))
+        read["runs of characters, from-to"] = "-".join(map(str, tokens.characters))
         read["features of documents"] = (
-            "each has a column" if source.get("vocabulary") else f"hashed to 2^{source.get('bits')} columns"
+            "each has a column" if tokens.vocabulary else f"hashed to 2^{tokens.bits} columns"
         )
         read["values of features"] = (
-            "1 + ln of the count, times the inverse document frequency" if weighs_tokens else "counts"
+            "1 + ln of the count, times the inverse document frequency" if tokens.idf else "counts"
         )
     return {
-        text: ", ".join(map(str, value)) if isinstance(value, list) else str(value)
+        text: ", ".join(value) if isinstance(value, list | tuple) else str(value)
         for text, value in read.items()
-        if value not in (None, [])
+        if value not in (None, [], ())
     }
 
 

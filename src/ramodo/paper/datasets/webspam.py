@@ -16,7 +16,7 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 from ...formats import FormatError, folder, svmlight
-from ...formats.opening import Show
+from ...formats.byte_streams import Show
 from ...threads import n_cores
 from .downsampling import downsampled
 from .prepared import LabeledData

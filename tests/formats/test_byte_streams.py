@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 import zstandard
 
-from ramodo.formats import FormatError, opening, read
+from ramodo.formats import FormatError, byte_streams, read
 
 PACK = {
     ".gz": gzip.compress,
@@ -103,7 +103,7 @@ def test_a_compressed_file_larger_than_all_buffers(file, packing):
     text = b"".join(b"0 1:%d\n" % number for number in rng.integers(0, 2**52, 60_000))
     packed = PACK[packing](text)
     assert len(packed) > 5 << 16
-    assert np.array_equal(opening.whole(file(f"data.svm{packing}", packed)), np.frombuffer(text, dtype=np.uint8))
+    assert np.array_equal(byte_streams.whole(file(f"data.svm{packing}", packed)), np.frombuffer(text, dtype=np.uint8))
 
 
 def test_an_upper_case_suffix(file, packing):
@@ -138,18 +138,18 @@ def test_a_named_pipe(file, tmp_path, kind):
 @pytest.mark.parametrize("text", [SVM[:200], SVM[:199], b"\n\na\n", b"a", b"", b"\n", b"long " * 30 + b"\nshort\n"])
 @pytest.mark.parametrize("size", [1, 2, 5, 50, 1000])
 def test_blocks_end_with_lines_and_leave_nothing_out(file, text, size):
-    blocks = [block.tobytes() for block in opening.line_blocks(file("data.txt", text), size)]
+    blocks = [block.tobytes() for block in byte_streams.line_blocks(file("data.txt", text), size)]
     assert b"".join(blocks) == text
     assert all(block.endswith(b"\n") for block in blocks[:-1])
     assert all(blocks)
 
 
 def test_a_line_without_end_is_refused(file, monkeypatch):
-    monkeypatch.setattr(opening, "LONGEST_LINE", 1000)
+    monkeypatch.setattr(byte_streams, "LONGEST_LINE", 1000)
     path = file("data.txt", b"x" * 5000)
     with pytest.raises(FormatError, match=r"data.txt: a line is longer than 1,000 bytes\."):
-        list(opening.line_blocks(path, 100))
-    assert len(list(opening.line_blocks(file("data.txt", (b"x" * 900 + b"\n") * 5), 100))) == 5
+        list(byte_streams.line_blocks(path, 100))
+    assert len(list(byte_streams.line_blocks(file("data.txt", (b"x" * 900 + b"\n") * 5), 100))) == 5
 
 
 # ---- damage ----------------------------------------------------------------------------------------------------------
@@ -201,7 +201,7 @@ def test_errors_of_the_system_stay_what_they_are(tmp_path, packing):
             raise OSError(5, "Input/output error")
 
     with pytest.raises(OSError, match="Input/output error"):
-        opening.read_safely("data.svm", Broken(), 10)
+        byte_streams.read_safely("data.svm", Broken(), 10)
 
 
 def test_zstandard_is_asked_for_where_it_is_absent(file, monkeypatch):
@@ -226,7 +226,7 @@ def test_zstandard_is_asked_for_where_it_is_absent(file, monkeypatch):
     ],
 )
 def test_suffixes_without_compression(path, suffixes):
-    assert opening.suffixes_of(path) == suffixes
+    assert byte_streams.suffixes_of(path) == suffixes
 
 
 # ---- how much has been read ------------------------------------------------------------------------------------------

@@ -7,8 +7,9 @@ import pandas as pd
 import pytest
 import scipy.sparse as sp
 
-from ramodo.formats import FormatError, TableOptions, read
-from ramodo.formats.gaps import filled
+from ramodo.formats import FormatError, Schema, read
+from ramodo.formats.missing_values import filled
+from ramodo.formats.schema import Column
 
 KINDS = pytest.mark.parametrize("kind", [np.asarray, sp.csr_matrix, sp.csc_matrix], ids=["dense", "csr", "csc"])
 CELLS, GENES = ["c0", "c1", "c2"], ["g0", "g1", "g2"]
@@ -19,8 +20,12 @@ def matrix(value=np.nan):
 
 
 def without_gaps(kind, missing, **options):
-    X, names, means = filled("data", kind(matrix()), CELLS, GENES, TableOptions(missing=missing, **options))
-    return (X.toarray() if sp.issparse(X) else X).tolist(), names, means
+    X, schema = filled("data", kind(matrix()), CELLS, GENES, Schema(missing=missing, **options))
+    return (X.toarray() if sp.issparse(X) else X).tolist(), schema.names, means_of(schema)
+
+
+def means_of(schema):
+    return {column.name: column.mean for column in schema.columns}
 
 
 @pytest.fixture
@@ -37,9 +42,9 @@ def test_a_gap_of_a_file_is_named_or_filled(h5ad):
     path = h5ad(np.nan)
     with pytest.raises(FormatError, match=r"data.h5ad, cell 'c1', gene 'g1': the value is missing; say what to do"):
         read(path)
-    table = read(path, table=TableOptions(missing="mean"))
+    table = read(path, schema=Schema(missing="mean"))
     assert table.X[1].tolist() == [0, 3, 4]
-    assert table.means == pytest.approx({"g0": 4 / 3, "g1": 3, "g2": 4 / 3})
+    assert means_of(table.schema) == pytest.approx({"g0": 4 / 3, "g1": 3, "g2": 4 / 3})
 
 
 @KINDS
@@ -50,7 +55,7 @@ def test_gaps_are_filled_as_they_are_in_tables(kind):
     rows, _, means = without_gaps(kind, "mean")
     assert rows[1] == [0, 3, 4]
     assert means == pytest.approx({"g0": 4 / 3, "g1": 3, "g2": 4 / 3})
-    assert without_gaps(kind, "mean", means={"g1": 7.0})[0][1] == [0, 7, 4]
+    assert without_gaps(kind, "mean", columns=(Column(name="g1", mean=7.0),))[0][1] == [0, 7, 4]
     rows, names, _ = without_gaps(kind, "indicator")
     assert names == ["g0", "g1", "g2", "g1 is missing"]
     assert rows == [[1, 2, 0, 0], [0, 0, 4, 1], [3, 4, 0, 0]]
@@ -60,7 +65,7 @@ def test_gaps_are_filled_as_they_are_in_tables(kind):
 @pytest.mark.parametrize("value", [np.inf, -1e300])
 def test_values_that_are_no_numbers_are_named(kind, value):
     with pytest.raises(FormatError, match=r"data, cell 'c1', gene 'g1' holds .*; allowed: finite numbers"):
-        filled("data", kind(matrix(value)), CELLS, GENES, TableOptions(missing="zero"))
+        filled("data", kind(matrix(value)), CELLS, GENES, Schema(missing="zero"))
 
 
 @pytest.mark.parametrize("part", ["obs", "var"])

@@ -20,13 +20,11 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 from .format import How
-from .frequencies import DocumentFrequencies
-from .scales import Scales
-from .table import FormatError, Table, TextOptions
-from .text import as_table, counted, token_names
+from .table import Table
+from .text import as_table, counted, token_names, weighed
 
 Shown = Callable[[npt.NDArray[Any], npt.NDArray[Any]], npt.NDArray[np.float64]]
-"""Columns, and values there, to values as the user knows them."""
+"""Features, and values there, to values as the user knows them."""
 
 
 class Document(NamedTuple):
@@ -45,53 +43,41 @@ def documents_of(table: Table, row: int) -> list[Document]:
         return [] if table.texts is None else [Document("", table.texts[row], 0, 0, table.X.shape[1])]
     shown = "" if table.texts is None else table.texts[row]
     found, at, first = list[Document](), 0, 0
-    for (field, texts), width in zip(table.fields.items(), table.widths, strict=True):
-        if text := texts[row]:
+    for column in table.schema.texts:
+        if text := table.fields[column.name][row]:
             begin = shown.find(text, at)
             begin = begin if begin >= 0 else shown.find(text)
-            found.append(Document(field, text, begin if begin >= 0 else None, first, first + width))
+            found.append(Document(column.name, text, begin if begin >= 0 else None, first, first + column.n_features))
             at = max(at, begin + len(text))
-        first += width
+        first += column.n_features
     return found
 
 
-def blended(fields: Mapping[str, Sequence[str]], others: Table, how: How) -> Table:
+def with_texts(fields: Mapping[str, Sequence[str]], others: Table, how: How) -> Table:
     """Documents by column, and the table of all other columns, whose X is None where there are none."""
     if len(fields) == 1 and others.X is None:
-        (texts,) = fields.values()
-        found = as_table(texts, how)
+        ((name, texts),) = fields.items()
+        found = as_table(texts, how, name)
         return replace(found, ids=others.ids, classes=others.classes, notes=others.notes, beside=others.beside)
-    parts = [_counted(name, texts, how) for name, texts in fields.items()]
-    widths = [matrix.shape[1] for matrix, _ in parts]
+    parts = [counted(name, texts, how, how.schema.column(name)) for name, texts in fields.items()]
     tokens = sp.csr_array(sp.hstack([matrix for matrix, _ in parts], format="csr"))
-    frequencies = None
-    if how.texts.idf:
-        frequencies = how.frequencies or DocumentFrequencies.of(tokens)
-        frequencies.weigh(tokens, how.n_threads)
-    weights = how.weights or _weights(tokens, widths)
-    if len(weights) != len(widths):
-        raise FormatError(f"{len(widths)} columns of documents were given; allowed: the {len(weights)} of the model.")
-    tokens.data *= np.asarray(weights, dtype=np.float32)[_field_of(tokens.indices, widths)]
-    named = [name for _, names in parts for name in names or ()]
+    columns = [column for _, column in parts]
+    frequencies = weighed(tokens, how)
+    widths = [column.n_features for column in columns]
+    if not how.schema.columns:
+        weights = _weights(tokens, widths)
+        columns = [replace(column, weight=weight) for column, weight in zip(columns, weights, strict=True)]
+    weight = np.array([column.weight for column in columns], dtype=np.float32)
+    tokens.data *= weight[_field_of(tokens.indices, widths)]
     X = tokens if others.X is None else sp.hstack([tokens, _narrow(others.X, how)], format="csr")
     return replace(
         others,
         X=sp.csr_array(X),
-        names=named + list(others.names or ()),
         texts=[" | ".join(filter(None, documents)) for documents in zip(*fields.values(), strict=True)],
         fields=fields,
-        widths=widths,
-        weights=list(weights),
+        schema=replace(others.schema, columns=(*columns, *others.schema.columns)),
         frequencies=frequencies,
     )
-
-
-def _counted(field: str, texts: Sequence[str], how: How) -> tuple[sp.csr_array, list[str] | None]:
-    """Counts of the tokens of one column, and their names if they are a vocabulary."""
-    first = f"{field}: "
-    known = None if how.names is None else [name.removeprefix(first) for name in how.names if name.startswith(first)]
-    matrix, names = counted(texts, how, known)
-    return matrix, None if names is None else [first + name for name in names]
 
 
 def _weights(tokens: sp.csr_array, widths: Sequence[int]) -> list[float]:
@@ -107,49 +93,47 @@ def _weights(tokens: sp.csr_array, widths: Sequence[int]) -> list[float]:
 
 
 def _field_of(columns: npt.NDArray[Any], widths: Sequence[int]) -> npt.NDArray[np.int64]:
-    """The number of the field that each column of tokens belongs to."""
+    """The number of the field that each feature belongs to."""
     return np.searchsorted(np.cumsum(widths, dtype=np.int64), columns, side="right")
 
 
 def _narrow(X: Any, how: How) -> sp.csr_array:
     """Scaled numbers in single precision, as tokens are; others may need both halves of theirs."""
-    return sp.csr_array(X, dtype=np.float64 if how.table.scale == "none" else np.float32)
+    return sp.csr_array(X, dtype=np.float64 if how.schema.scale == "none" else np.float32)
 
 
-def names_of(table: Table, rows: Iterable[int], columns: Iterable[int], options: TextOptions) -> dict[int, str]:
-    """Names of the columns that can be told: those that have one, and tokens of these rows."""
-    wanted, rows = set(columns), list(rows)
+def names_of(table: Table, rows: Iterable[int], features: Iterable[int]) -> dict[int, str]:
+    """Names of the features that can be told: those that have one, and tokens of these rows."""
+    wanted, rows, options = set(features), list(rows), table.schema.tokens
     if table.fields is None:
         return {} if table.texts is None else token_names([table.texts[row] for row in rows], wanted, options)
-    names, first = table.names or (), table.first_named
-    found = {column: names[column - first] for column in wanted if column >= first}
-    if options.vocabulary:
-        return found
-    begin = 0
-    for (field, texts), width in zip(table.fields.items(), table.widths, strict=True):
-        own = [column - begin for column in wanted if begin <= column < begin + width]
-        tokens = token_names([texts[row] for row in rows], own, options)
-        found |= {begin + column: f"{field}: {token}" for column, token in tokens.items()}
-        begin += width
+    names, begin = table.names or (), 0
+    found = {
+        column: names[column - table.schema.first_named] for column in wanted if column >= table.schema.first_named
+    }
+    for column in table.schema.texts if table.schema.first_named else ():
+        own = [number - begin for number in wanted if begin <= number < begin + column.n_features]
+        tokens = token_names([table.fields[column.name][row] for row in rows], own, options)
+        found |= {begin + number: f"{column.name}: {token}" for number, token in tokens.items()}
+        begin += column.n_features
     return found
 
 
 def units_of(table: Table) -> Shown | None:
     """What turns values of the matrix into those of the file; None where they are the same."""
-    if not table.weights and not table.scales:
-        return None if table.frequencies is None else table.frequencies.counts
-    n_tokens = sum(table.widths)
-    names = (table.names or [str(i) for i in range(table.X.shape[1])])[n_tokens - table.first_named :]
-    scales = Scales.named(names, table.scales)
-    weights = np.asarray([*table.weights, 1.0])
+    schema, frequencies = table.schema, table.frequencies
+    if table.fields is None and not schema.is_scaled:
+        return None if frequencies is None else frequencies.counts
+    n_tokens, widths = schema.n_tokens, [column.n_features for column in schema.texts]
+    weights = np.array([*(column.weight for column in schema.texts), 1.0])
 
     def shown(columns: npt.NDArray[Any], values: npt.NDArray[Any]) -> npt.NDArray[np.float64]:
         columns = np.asarray(columns, dtype=np.int64)
-        found = np.asarray(values, dtype=np.float64) / weights[_field_of(columns, table.widths)]
+        found = np.asarray(values, dtype=np.float64) / weights[_field_of(columns, widths)]
         tokens, others = columns < n_tokens, columns >= n_tokens
-        if table.frequencies is not None:
-            found[tokens] = table.frequencies.counts(columns[tokens], found[tokens])
-        found[others] = scales.undo(columns[others] - n_tokens, found[others])
+        if frequencies is not None:
+            found[tokens] = frequencies.counts(columns[tokens], found[tokens])
+        found[others] = schema.scales.undo(columns[others] - n_tokens, found[others])
         return found
 
     return shown

@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..threads import can_start
-from .recognising import COMPRESSED, as_text, is_plain
+from .compression import COMPRESSED, as_text, is_plain
 from .table import FormatError
 
 OTHER_PACKINGS = (".zip", ".7z", ".rar", ".tar", ".tgz", ".lz4", ".lzma", ".lz", ".br", ".z", ".sz", ".snappy")
@@ -35,6 +35,11 @@ def suffixes_of(path: str) -> list[str]:
     """Lower-case suffixes without that of a compression: data.svm.gz has .svm."""
     suffixes = [suffix.lower() for suffix in Path(path).suffixes]
     return suffixes[:-1] if suffixes and suffixes[-1] in COMPRESSED else suffixes
+
+
+def suffix_of(path: str) -> str:
+    """The suffix that tells a format; nothing for standard input, and folders."""
+    return "" if Path(path).is_dir() else (suffixes_of(path) or [""])[-1]
 
 
 def is_compressed(path: str) -> bool:

@@ -1,21 +1,21 @@
-"""Missing values of a matrix of cells by genes, and values that are no numbers: named, filled or marked."""
+"""Missing values of a matrix of cells by genes, and values that are not numbers: named, filled or marked."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 
 from ..data.validation import LARGEST
-from .table import FormatError, MissingValueError, TableOptions
+from .schema import Column, Schema
+from .table import FormatError, MissingValueError
 
 
-def filled(
-    path: str, X: Any, cells: Sequence[str], genes: Sequence[str], options: TableOptions
-) -> tuple[Any, list[str], dict[str, float] | None]:
-    """The matrix without gaps, the names of its columns, and the means of genes, if gaps were replaced by them."""
+def filled(path: str, X: Any, cells: Sequence[str], genes: Sequence[str], schema: Schema) -> tuple[Any, Schema]:
+    """The matrix without gaps, and the schema with what is known of its columns: names, means and marks of gaps."""
     rows, columns, values = _entries(X)
     wrong = ~(np.abs(values) <= LARGEST) & ~np.isnan(values)
     if wrong.any():
@@ -25,24 +25,33 @@ def filled(
             f"{LARGEST:g} in absolute value."
         )
     gaps = np.isnan(values)
-    if gaps.any() and options.missing == "error":
+    if gaps.any() and schema.missing == "error":
         at = int(np.argmax(gaps))
-        raise MissingValueError(_place(path, cells[rows[at]], genes[columns[at]]))
-    means = _means(X, genes, options) if options.missing == "mean" else None
+        is_learned = schema.n_features is not None
+        raise MissingValueError(_place(path, cells[rows[at]], genes[columns[at]]), int(rows[at]), is_learned)
+    is_marked = schema.missing == "indicator" and bool(gaps.any())
+    if schema.missing != "mean" and not is_marked:
+        found = replace(schema, plain=tuple(genes), columns=())
+    else:
+        marked = set(columns[gaps].tolist()) if is_marked else set[int]()
+        means = _means(X, genes, schema) if schema.missing == "mean" else [None] * len(genes)
+        known = zip(genes, means, strict=True)
+        every = (Column(name=name, mean=mean, marks_missing=i in marked) for i, (name, mean) in enumerate(known))
+        found = replace(schema, columns=tuple(every), plain=None, marks_last=True)
     if not gaps.any():
-        return X, list(genes), means
-    filling = 0.0 if means is None else np.array([means[genes[column]] for column in columns[gaps]])
+        return X, found
+    filling = 0.0 if schema.missing != "mean" else np.array([found.columns[i].mean for i in columns[gaps].tolist()])
     full = X.copy()
     if sp.issparse(X):
         full.data[gaps] = filling
     else:
         full[rows[gaps], columns[gaps]] = filling
-    if options.missing != "indicator":
-        return full, list(genes), means
-    marked, places = np.unique(columns[gaps], return_inverse=True)
-    marks = sp.csr_array((np.ones(len(places)), (rows[gaps], places)), shape=(X.shape[0], len(marked)))
+    if not is_marked:
+        return full, found
+    genes_marked, places = np.unique(columns[gaps], return_inverse=True)
+    marks = sp.csr_array((np.ones(len(places)), (rows[gaps], places)), shape=(X.shape[0], len(genes_marked)))
     both = sp.hstack([full, marks], format="csr") if sp.issparse(X) else np.hstack([full, marks.toarray()])
-    return both, [*genes, *(f"{genes[column]} is missing" for column in marked)], means
+    return both, found
 
 
 def _place(path: str, cell: str, gene: str) -> str:
@@ -61,7 +70,7 @@ def _entries(X: Any) -> tuple[Any, Any, Any]:
     return (major, X.indices, X.data) if X.format == "csr" else (X.indices, major, X.data)
 
 
-def _means(X: Any, genes: Sequence[str], options: TableOptions) -> dict[str, float]:
+def _means(X: Any, genes: Sequence[str], schema: Schema) -> list[float]:
     """Of each gene over the cells that have a value; what a sparse matrix does not hold is 0, and counts."""
     if sp.issparse(X):
         known, gaps = X.copy(), X.copy()
@@ -70,4 +79,5 @@ def _means(X: Any, genes: Sequence[str], options: TableOptions) -> dict[str, flo
         known, gaps = np.where(np.isnan(X), 0.0, X), np.isnan(X)
     sums, there = known.sum(axis=0, dtype=np.float64), X.shape[0] - gaps.sum(axis=0, dtype=np.float64)
     means = np.asarray(sums).ravel() / np.maximum(1, np.asarray(there).ravel())
-    return {gene: options.means.get(gene, mean) for gene, mean in zip(genes, means.tolist(), strict=True)}
+    learned = {column.name: column.mean for column in schema.columns if column.mean is not None}
+    return [learned.get(gene, mean) for gene, mean in zip(genes, means.tolist(), strict=True)]

@@ -16,8 +16,8 @@ import pyarrow.parquet
 import pytest
 import zstandard
 
-from ramodo.formats import FormatError, TableOptions, read, recognising
-from ramodo.formats.recognising import as_text
+from ramodo.formats import FormatError, Schema, compression, read
+from ramodo.formats.compression import as_text
 
 TEXTS = {
     "svmlight": "1 3:1 9:2\n0 4:1\n0 2:7\n",
@@ -98,7 +98,7 @@ def test_damaged_packings_on_standard_input_are_refused(monkeypatch):
 @pytest.fixture
 def small(monkeypatch):
     """What is always allowed, so small that tests stay so."""
-    monkeypatch.setattr(recognising, "ALWAYS_ALLOWED", 1 << 20)
+    monkeypatch.setattr(compression, "ALWAYS_ALLOWED", 1 << 20)
 
 
 @pytest.mark.parametrize("pack", PACKED.values(), ids=PACKED)
@@ -130,7 +130,7 @@ def test_tables_and_archives_that_grow_too_much(tmp_path, small):
     (tmp_path / "data.mtx").write_text("%%MatrixMarket matrix coordinate real general\n1000000000 3 1\n1 1 5\n")
     for path in sorted(tmp_path.iterdir()):
         with pytest.raises(FormatError, match=rf"{path.name} grows from [\d,]+ to [\d,]+ bytes or more"):
-            read(str(path), table=TableOptions(missing="zero"))
+            read(str(path), schema=Schema(missing="zero"))
 
 
 # ---- what only looks so ----------------------------------------------------------------------------------------------
