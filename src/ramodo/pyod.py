@@ -20,7 +20,6 @@ from sklearn.utils.validation import check_is_fitted
 
 from .consensus import Consensus
 from .detector import Detector
-from .extras import pip_install
 from .options import OptionError
 
 try:
@@ -28,7 +27,7 @@ try:
 except ModuleNotFoundError as error:
     if (error.name or "").partition(".")[0] != "pyod":
         raise
-    raise ModuleNotFoundError(f"ramodo.pyod needs the package pyod: {pip_install('peers')}.", name="pyod") from None
+    raise ModuleNotFoundError("ramodo.pyod needs the package pyod: pip install pyod.", name="pyod") from None
 
 
 class PyODDetector(BaseDetector):

@@ -30,7 +30,7 @@ from examples import with_outliers  # noqa: E402
 from ramodo import RAMODO, REPEN, Conformal, KthNeighborREPEN, Layers, TopK, load  # noqa: E402
 from ramodo.cli.info import _of_model  # noqa: E402
 from ramodo.cli.reading import source_of  # noqa: E402
-from ramodo.data.opening import DataError, open_block  # noqa: E402
+from ramodo.data.validation import DataError, open_block  # noqa: E402
 from ramodo.formats import FormatError, How, TextOptions, format_named  # noqa: E402
 from ramodo.formats.text import as_table  # noqa: E402
 from ramodo.kernels import Phi  # noqa: E402
@@ -68,9 +68,9 @@ def seeds(folder):
     made = [
         named,
         weighing,
-        REPEN(3, n_subsamples=5, threshold=Conformal(held_out=0.2), **quick).fit(X),
-        REPEN(3, n_subsamples=5, threshold=Conformal(), **quick).fit(X, labels=np.where(np.arange(len(y)) % 2, y, 0)),
-        REPEN(3, n_subsamples=5, n_estimators=2, normalize="l2", threshold=TopK(5), **quick).fit(X),
+        REPEN(3, n_subsamples=5, cutoff=Conformal(held_out=0.2), **quick).fit(X),
+        REPEN(3, n_subsamples=5, cutoff=Conformal(), **quick).fit(X, labels=np.where(np.arange(len(y)) % 2, y, 0)),
+        REPEN(3, n_subsamples=5, n_estimators=2, normalize="l2", cutoff=TopK(5), **quick).fit(X),
         REPEN(3, n_subsamples=5, **quick).fit(X, labeled_outliers=X[y == 1]),
         KthNeighborREPEN(2, n_subsamples=5, **quick).fit(X),
         RAMODO(representation=Layers((4, 3), "leaky_relu"), **quick).fit(X),

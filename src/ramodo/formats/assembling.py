@@ -8,6 +8,7 @@ What is missing is an error unless the caller says what to do. Columns of docume
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
@@ -70,7 +71,7 @@ def special(options: TableOptions) -> set[str | None]:
 def refuse_unknown(path: str, table: Any, options: TableOptions) -> None:
     """Raise if a column is named that the table does not have, or has twice."""
     names = table.column_names
-    repeated = sorted({name for name in names if names.count(name) > 1}) if len(set(names)) < len(names) else []
+    repeated = sorted(name for name, n in Counter(names).items() if n > 1)
     if repeated:
         raise FormatError(f"{path} has several columns named {repeated[0]!r}; allowed: one of each name.")
     for name in filter(None, (options.id, options.label, *options.text, *options.ignore, *options.beside)):
@@ -99,7 +100,8 @@ def ids_of(path: str, name: str, table: Any) -> list[str]:
 def _others(path: str, table: Any, options: TableOptions, ids: list[str] | None) -> Table:
     """The columns that are no documents."""
     known = () if options.text_only else options.given or table.column_names  # a model does not look at others
-    used = [name for name in table.column_names if name in known and name not in special(options)]
+    wanted = set(known) - special(options)
+    used = [name for name in table.column_names if name in wanted]
     columns = [Column(path, name, table.column(name), options, ids) for name in used]
     parts = [part for column in columns for part in column.parts()]
     return Table(

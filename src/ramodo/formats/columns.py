@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
-from ..data.opening import LARGEST, ValueRefusedError
+from ..data.validation import LARGEST, ValueRefusedError
 from .circles import names_of_circle, on_circle
 from .scales import Scale, Scales, of_block
 from .table import FormatError, MissingValueError, TableOptions

@@ -7,7 +7,7 @@ from typing import Any
 
 import scipy.sparse as sp
 
-from ..data.opening import refuse_indices, refuse_structure
+from ..data.validation import refuse_indices, refuse_structure
 from ..extras import pip_install
 from . import h5ad_check
 from .classes import classes_of

@@ -14,10 +14,11 @@ import numpy as np
 
 from ..extras import pip_install
 from .assembling import assembled, first_of, ids_of, refuse_unknown, special
-from .classes import Classes, classes_of, is_text, shown
+from .classes import Classes, classes_of
 from .dialect import HEAD, Dialect, by_place, dialect_of
 from .format import Format, How
 from .opening import Show, is_plain_file, need_threads, refuse_cut, suffixes_of, whole
+from .recognising import refuse_bomb
 from .table import FormatError, Table, TableOptions
 
 
@@ -27,21 +28,6 @@ def read(
     """A table as a matrix with named columns, and tokens of its columns of documents, if some are named."""
     how = How(options or TableOptions(), show=show)
     return _read(path, how, suffix or (suffixes_of(path) or [".csv"])[-1])
-
-
-def read_pairs(path: str, id: str, label: str) -> list[tuple[str, float]]:
-    """Two columns of a table: ids, each once, and numbers."""
-    options = TableOptions(id=id, label=label)
-    table, _ = _load(path, (suffixes_of(path) or [".csv"])[-1], options)
-    refuse_unknown(path, table, options)
-    labels = classes_of(table.column(label).to_pylist())
-    if is_text(labels):
-        found = ", ".join(map(shown, np.unique(labels)[:10]))
-        raise FormatError(
-            f"{path}, column {label!r} holds {found}; allowed as labels: numbers, 1 for a known outlier, -1 for a "
-            "known inlier, 0 for unknown."
-        )
-    return list(zip(ids_of(path, id, table), labels.tolist(), strict=True))
 
 
 def read_labels(path: str, ids: Sequence[str], label: str | None) -> tuple[list[str] | None, Classes]:
@@ -83,9 +69,12 @@ def _load(path: str, suffix: str, options: TableOptions, show: Show | None = Non
                 stream.seek(0)
                 table = _parse(stream, dialect, options)
         elif suffix == ".parquet":
+            facts = pyarrow.parquet.read_metadata(path)
+            refuse_bomb(path, os.path.getsize(path), 8 * facts.num_rows * facts.num_columns)
             table = pyarrow.parquet.read_table(path, memory_map=False)
         else:
             table = pyarrow.feather.read_table(path, memory_map=False)  # a mapping that is cut ends the process
+            refuse_bomb(path, os.path.getsize(path), 8 * table.num_rows * table.num_columns)
         table.validate(full=True)  # pyarrow trusts what it reads: what is damaged would lead it beyond its arrays
         return with_all_names(table), dialect  # which decodes the names
     except FormatError:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from ..data.opening import ValueRefusedError
+from ..data.validation import ValueRefusedError
 from .table import FormatError, Table
 
 

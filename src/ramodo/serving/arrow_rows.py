@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from typing import Any
 
 import numpy as np
@@ -22,11 +21,10 @@ def opened(given: Any) -> Any:
     """Rows of any library that speaks Arrow as a table of pyarrow."""
     import pyarrow
 
-    pandas = sys.modules.get("pandas")
     try:
         if isinstance(given, pyarrow.RecordBatch):
             given = pyarrow.Table.from_batches([given])
-        elif pandas is not None and isinstance(given, pandas.DataFrame):
+        elif type(given).__module__.partition(".")[0] == "pandas":
             given = pyarrow.Table.from_pandas(given, preserve_index=False)
         elif hasattr(given, "__arrow_c_stream__"):
             given = pyarrow.table(given)

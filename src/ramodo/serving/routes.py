@@ -20,7 +20,7 @@ from starlette.routing import Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from .. import __version__
-from ..data.opening import DataError
+from ..data.validation import DataError
 from ..formats import FormatError
 from ..options import OptionError
 from ..terminal.escaping import escape_controls

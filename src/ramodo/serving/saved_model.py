@@ -68,7 +68,7 @@ class SavedModel:
         table = arrow_rows.table_of(batch, self.reading)
         scores = self._scores(table)
         found = {"score": scores, "percentile": self._percentiles(scores), "flag": self._flags(scores)}
-        columns = [*(_whole(name, batch) for name in keep), *map(pyarrow.array, found.values())]
+        columns = [*(_whole(name, batch) for name in keep), *map(_owned, found.values())]
         if reasons:
             why = [[_brief(reason) for reason in row["reasons"]] for row in self._reasons(table, scores, reasons)]
             columns.append(pyarrow.array(why, _reasons_type()))
@@ -159,6 +159,19 @@ def _schema(given: Any, keep: Sequence[str], reasons: int) -> Any:
         raise OptionError(f"keep={twice[0]!r} was given, which is a result's name; allowed: columns of other names.")
     fields = [given.field(given.names.index(name)) for name in keep] + [pyarrow.field(*result) for result in results]
     return pyarrow.schema(fields + ([pyarrow.field("reasons", _reasons_type())] if reasons else []))
+
+
+def _owned(values: npt.NDArray[Any]) -> Any:
+    """The values in memory of Arrow's own.
+
+    `pyarrow.array` would borrow NumPy's, and giving that back takes Python's lock. Polars drops batches in its own
+    threads, even after a failed query has raised: one that asks for the lock while the interpreter ends aborts.
+    """
+    import pyarrow
+
+    buffer = pyarrow.allocate_buffer(values.nbytes)
+    np.frombuffer(buffer, values.dtype)[:] = values
+    return pyarrow.Array.from_buffers(pyarrow.from_numpy_dtype(values.dtype), len(values), [None, buffer])
 
 
 def _whole(name: str, table: Any) -> Any:
