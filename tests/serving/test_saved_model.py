@@ -12,7 +12,7 @@ from fitted_models import Fitted, command
 
 from examples import with_outliers
 from ramodo import Consensus, load
-from ramodo.data.opening import DataError
+from ramodo.data.validation import DataError
 from ramodo.datasets import make_access_log
 from ramodo.formats import FormatError, accesslog
 from ramodo.options import OptionError
