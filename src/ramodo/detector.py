@@ -79,6 +79,7 @@ class Detector(ABC, OutlierMixin, BaseEstimator):
         check({"n_jobs": self.n_jobs})
         if is_elsewhere(X):
             return rows_elsewhere(X, self)
+        self._refuse_table(X)
         _check_feature_names(self, X, reset=False)  # first: the values of other columns do not matter
         rows = open_rows(X, n_threads=self._n_threads())
         if rows.n_features != self.n_features_in_:
@@ -88,6 +89,17 @@ class Detector(ABC, OutlierMixin, BaseEstimator):
                 f"{self.n_features_in_} features as input."
             )
         return rows
+
+    def _refuse_table(self, X: Any) -> None:
+        """Raise at a table where the command made features of columns: of categories, dates and scaled numbers."""
+        source, names = getattr(self, "source_", None) or {}, _get_feature_names(X)
+        if not source.get("given") or names is None:
+            return
+        if source.get("scale", "none") != "none" or not np.array_equal(names, self.feature_names_in_):
+            raise DataError(
+                "X must be the matrix of features that the command made of a table's columns, got a table. To score "
+                "tables like those that the model was fitted to: ramodo.serving.SavedModel(path).score(X)."
+            )
 
     def _of_rows(self, of_block: OfBlock, X: Any, n_columns: int | None = None) -> Any:
         """What a function gives for each row of X; of a Dask collection as one, computed when it is asked for.

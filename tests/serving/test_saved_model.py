@@ -9,7 +9,8 @@ import pyarrow.csv
 import pytest
 import scipy.sparse as sp
 
-from ramodo import Consensus
+from ramodo import Consensus, load
+from ramodo.data.validation import DataError
 from ramodo.datasets import make_access_log
 from ramodo.formats import FormatError, Schema, accesslog
 from ramodo.options import OptionError
@@ -119,6 +120,24 @@ def test_a_frame_that_arrow_cannot_have_is_refused(fitted):
     pandas = pytest.importorskip("pandas")
     with pytest.raises(FormatError, match="column seconds"):
         SavedModel(fitted.visits.model).score(pandas.DataFrame({"seconds": [1, "two", b"3"]}))
+
+
+@pytest.mark.parametrize("name", ["visits", "gaps"])
+def test_a_loaded_detector_says_who_reads_tables(fitted, name):
+    """It takes features: a frame of a table would be refused by them, or scored without the scales of its numbers."""
+    pandas = pytest.importorskip("pandas")
+    each = getattr(fitted, name)
+    detector = load(each.model)
+    with pytest.raises(DataError, match=r"ramodo\.serving\.SavedModel\(path\)\.score\(X\)"):
+        detector.outlier_score(pandas.read_csv(each.data))
+
+
+def test_a_loaded_detector_takes_a_frame_whose_columns_are_its_features(tmp_path, fitted):
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame(fitted.dense.rows, columns=[f"c{i}" for i in range(40)])
+    frame.to_csv(tmp_path / "plain.csv", index=False)
+    made = Fitted.made(tmp_path / "plain.csv", [], "--scale", "none")
+    assert load(made.model).outlier_score(frame).tolist() == made.scores
 
 
 def test_kept_columns_and_reasons(fitted):
