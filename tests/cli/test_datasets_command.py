@@ -105,7 +105,7 @@ def test_a_ready_made_file_is_said_to_be_one(ok, news, tmp_path, monkeypatch):
     ("arguments", "code", "message"),
     [
         (["urls"], 2, "the set 'urls' was asked for; allowed: AD"),
-        (["AD", "-o", "ad.mtx"], 2, "cannot write .mtx; allowed: .npz, .svm, .rows"),
+        (["AD", "-o", "ad.mtx"], 2, "must end in .npz, .svm, .rows, got .mtx."),
         (["AD", "--source", "nowhere"], 2, "source='nowhere' was given"),
         (["AD", "--seed", "-1"], 2, "--seed -1 was given"),
         (["AD", "--offline"], 3, "ad.data is not there and the network is not asked"),

@@ -37,7 +37,7 @@ def test_the_loop_without_a_page(mail, monkeypatch, capsys):
     words += ["-o", mail / "ranking.csv", "--save", mail / "model.ramodo", "--store", mail / "labels.db"]
     assert call(monkeypatch, *words) == 0
     found = json.loads(capsys.readouterr().out)
-    assert found["looked at"] == 30
+    assert found["labelled"] == 30
     assert found["outliers"] == 12
     assert found["outliers in the first 10"] <= 10
     assert found["models"] >= 2

@@ -271,7 +271,7 @@ def test_bad_calls_are_refused(session_of):
         lambda: session.kind(0, 99),
         lambda: session_of(refit_every=-1),
     ):
-        with pytest.raises(OptionError, match="must .*, got"):
+        with pytest.raises(OptionError, match=r"must .*, got"):
             call()
 
 

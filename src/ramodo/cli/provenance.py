@@ -1,4 +1,4 @@
-"""What a command tells a model of the data that it was fitted to, and what of that its file can do without."""
+"""What a command stores in a model about its training data, and what can be left out of the file."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from .reading import Source
 
 
 def told(path: str, source: Source, table: Table, detector: Any, keeping: Keeping) -> dict[str, Any]:
-    """How the data were read; the tokens of text that have names; and unless left out, ids, command and time."""
+    """How the data were read, names of tokens and, unless left out, ids, command and time."""
     found = source.remembered(path, table) | {"tokens": reference_tokens(detector, table, source.text_options())}
     if keeping.no_provenance:
         return found
@@ -26,7 +26,7 @@ def told(path: str, source: Source, table: Table, detector: Any, keeping: Keepin
 
 
 def save(path: str, detector: Any, keeping: Keeping) -> None:
-    """Write the model without what is to be left out; the detector itself keeps it, for what this run still says."""
+    """Write the model without what should be left out; the detector keeps it, for the rest of this run."""
     told_all = detector.source_
     try:
         if keeping.no_tokens:
@@ -37,7 +37,7 @@ def save(path: str, detector: Any, keeping: Keeping) -> None:
 
 
 def _reference_ids(detector: Any, table: Table) -> dict[str, str] | None:
-    """Ids of the training rows that explanations may name as nearest, if rows have ids."""
+    """Ids of the training rows that explanations may name as nearest; None if rows have no ids."""
     if table.ids is None:
         return None
     return {str(row): table.id_of(row) for row in detector.model_.origins()[0].numbers.tolist()}

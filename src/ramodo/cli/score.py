@@ -31,7 +31,7 @@ def run_score(
     quiet: bool,
     strict: bool = False,
 ) -> None:
-    """Score a file at once, or standard input as it arrives."""
+    """Score a file as a whole, or standard input as it arrives."""
     writing.refuse(output)
     if output != "-":
         files.refuse_target(output, files.SCORES)
@@ -75,7 +75,7 @@ def _score(detector: Any, path: str, source: Source, table: Table, writing: Writ
 def run_transform(
     model: str, path: str, *, output: str, format: str | None, id: str | None, threads: int | None, quiet: bool
 ) -> None:
-    """The representation of each row."""
+    """Write the representation of each row."""
     files.refuse_target(output, files.MATRICES)
     detector = open_model(model)
     detector.n_jobs = threads_of(threads)
@@ -91,5 +91,5 @@ def run_transform(
 def _format_of_stream(detector: Any, format: str | None) -> Format:
     name = format or (detector.source_ or {}).get("format")
     if name is None:
-        raise FormatError("standard input: the model does not say what its data were; give --format.")
+        raise FormatError("standard input: the model does not know the format of its data; give --format.")
     return format_named(name)
