@@ -98,7 +98,7 @@ def test_a_ready_made_file_is_said_to_be_one(ok, news, tmp_path, monkeypatch):
     write_prepared(tmp_path / "News20.npz", load_dataset("News20", source=news))
     monkeypatch.setenv("RAMODO_DATA", str(tmp_path))
     facts = json.loads(ok("datasets", "News20", "--json"))
-    assert facts["read from"] == f"{tmp_path / 'News20.npz'}, ready-made and as it is"
+    assert facts["read from"] == f"{tmp_path / 'News20.npz'}, ready-made"
 
 
 @pytest.mark.parametrize(

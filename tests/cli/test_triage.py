@@ -48,8 +48,8 @@ def test_the_loop_without_a_page(mail, monkeypatch, capsys):
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (["--method", "sp"], "learns from no labels"),
-        (["--rows", "5"], "without --headless"),
+        (["--method", "sp"], "learns nothing from labels"),
+        (["--rows", "5"], "--rows needs --headless"),
         (["--host", "0.0.0.0"], "--allow-remote"),
         (["--store", "mysql://x/y", "--headless", "answers.csv"], "--store must be a file, or postgresql"),
     ],
