@@ -1,4 +1,4 @@
-"""Fits whose members do without a fold each, and what holds for the rows that they flag."""
+"""Fits whose models do without a fold each, and what holds for the rows that they flag."""
 
 import numpy as np
 import pytest
@@ -13,7 +13,7 @@ from ramodo import (
     TripletSampler,
     load,
 )
-from ramodo.data.opening import DataError, open_rows
+from ramodo.data.validation import DataError, open_rows
 from ramodo.fitting import label_direction as direction
 from ramodo.options import OptionError
 from ramodo.stages.scoring import RandomDistance
@@ -32,22 +32,22 @@ def _folds(X):
     return open_rows(X).folds(2)
 
 
-# ---- members ---------------------------------------------------------------------------------------------------------
+# ---- models ---------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("labeled", [False, True])
-def test_a_member_never_sees_its_fold(quick, data, record, labeled):
+def test_a_model_never_sees_its_fold(quick, data, record, labeled):
     triplets, references = record(TripletSampler, "draw"), record(RandomDistance, "draw")
     X, truth = data
     y = np.where(truth == 1, np.arange(120) % 2, np.where(np.arange(120) % 3 == 0, -1, 0)) if labeled else np.zeros(120)
     quick(cutoff=Conformal()).fit(X, labels=y)
     assert (len(triplets), len(references)) == (2, 4)
-    for member in (0, 1):
-        left_out = np.flatnonzero((_folds(X) == member) & (y == 0))
+    for model in (0, 1):
+        left_out = np.flatnonzero((_folds(X) == model) & (y == 0))
         assert len(left_out) > 30
-        for drawn in (triplets[member], *references[2 * member : 2 * member + 2]):
+        for drawn in (triplets[model], *references[2 * model : 2 * model + 2]):
             assert not np.isin(drawn, left_out).any()
-            assert np.isin(drawn, np.flatnonzero(_folds(X) != member)).any()
+            assert np.isin(drawn, np.flatnonzero(_folds(X) != model)).any()
 
 
 def test_nor_does_the_background_of_labelled_outliers(quick, data, record):
@@ -102,7 +102,7 @@ def test_ramodo_takes_it_too(data):
 
 
 @any_maker
-def test_a_warm_start_starts_from_its_members(make, data):
+def test_a_warm_start_starts_from_its_models(make, data):
     detector = make(warm_start=True).fit(data[0])
     before = detector.outlier_scores_
     after = detector.fit(data[0], labels=data[1]).outlier_scores_

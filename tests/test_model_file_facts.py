@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from ramodo import REPEN, AverageNeighborREPEN, Conformal, KthNeighborREPEN, TopFraction, TopK, load
-from ramodo.data.opening import DataError
+from ramodo.data.validation import DataError
 from ramodo.model.file.option_checks import CUTOFFS, OPTIONS_OF
 from ramodo.model.file.saving import open_model
 from ramodo.model.saved import ModelFileError

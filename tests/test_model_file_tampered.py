@@ -22,7 +22,7 @@ NO_STAGES = [
     {"stage": "os.system", "options": {}},
     {"stage": "os.system", "options": {"command": "true"}},
     {"stage": "subprocess.Popen", "options": {"args": ["true"]}},
-    {"stage": "Foreign", "options": {"detector": None}},
+    {"stage": "DetectorAsScorer", "options": {"detector": None}},
     {"stage": "REPEN", "options": {}},
     {"stage": "__class__", "options": {}},
     {"stage": "TopK"},
@@ -94,11 +94,11 @@ def test_a_known_stage_in_the_options_is_a_model(path):
     [
         ({"format": "other"}, "does not say so"),
         ({"format": None}, "does not say so"),
-        ({"version": "4"}, "version '4' is not 2 or 3"),
+        ({"version": "4"}, "version '4'; this ramodo reads 3"),
         ({"version": "0"}, "version '0'"),
         ({"version": "2.0"}, "version '2.0'"),
-        ({"version": "1"}, "version '1' is not 2 or 3"),
-        ({"version": "2"}, "members"),
+        ({"version": "1"}, "version '1'"),
+        ({"version": "2"}, "version '2'"),
         ({"version": None}, "version None"),
         ({"class": "Popen"}, "it holds a 'Popen', known are Consensus"),
         ({"class": None}, "it holds a None"),
@@ -446,7 +446,7 @@ def test_a_model_without_a_representation(labeled):
 def test_terms_within_a_term_that_has_none(path):
     """Their arrays would be taken and never used."""
     given = {"term.0.0.columns": np.arange(2), "term.0.0.weights": np.ones((2, 1), dtype=np.float32)}
-    rewrite(path, tensors=given, term={"terms": [{"kind": "label direction"}]})
+    rewrite(path, tensors=given, term={"terms": [{"kind": "label direction", "unit_rows": True}]})
     assert_refused(path, "it holds terms within a learned distance, which has none")
 
 

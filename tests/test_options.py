@@ -24,7 +24,7 @@ from ramodo import (
     TopK,
     TripletSampler,
 )
-from ramodo.allowed import Having, Integer, Literal, RandomSource, Real
+from ramodo.constraints import HasMethod, Integer, Literal, RandomSource, Real
 from ramodo.options import OPTIONS, OptionError, check
 
 TABLE = {option.name: option for option in OPTIONS}
@@ -186,7 +186,7 @@ def test_the_defaults_are_the_paper_s():
 def _type_of(kind):
     if isinstance(kind, Literal):
         return "bool" if isinstance(kind.value, bool) else repr(kind.value)
-    return {Integer: "int", Real: "float", RandomSource: "RandomState or Generator", Having: "object"}[type(kind)]
+    return {Integer: "int", Real: "float", RandomSource: "RandomState or Generator", HasMethod: "object"}[type(kind)]
 
 
 def _as_documented(option, default):

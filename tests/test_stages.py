@@ -7,9 +7,9 @@ import pytest
 import scipy.sparse as sp
 
 from ramodo import RAMODO, REPEN, Candidates, Cantelli, GivenSet, Layers, RankingHinge, Sp, TopFraction, TopK
-from ramodo.data.opening import DataError
+from ramodo.data.validation import DataError
 from ramodo.options import OptionError
-from ramodo.stages.checking import StageError
+from ramodo.stages.result_checks import StageError
 
 N = 120
 

@@ -13,7 +13,7 @@ from .framework import RandomDistanceDetector
 from .model.terms import Model
 from .stages.assembling import Stages, assemble
 from .stages.layers import Layers
-from .stages.ranking import RankingHinge
+from .stages.ranking_loss import RankingHinge
 from .stages.thresholding import Cantelli, cutoff_of
 from .stages.triplets import TripletSampler
 from .terminal.progress import Progress

@@ -34,6 +34,7 @@ from .fitting.training_data import Given, TrainingData, open_training_data
 from .insight.diagnosis import Diagnosis, compare_normalizations, diagnose
 from .model.file import saving as model_file
 from .model.terms import Model, offset_of
+from .model.ties import settled
 from .options import TOP, OptionError, check
 from .stages import conformal
 from .stages.assembling import Stages, assemble
@@ -179,7 +180,7 @@ class RandomDistanceDetector(ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
     def _labeled(self, unlabeled: Unlabeled, labels: Labels) -> Self:
         model, scores = unlabeled.labeled(labels, seed_of(self.random_state), self._n_threads())
         stages, rows, found = self._stages(), unlabeled.rows, copy.copy(self)
-        threshold = stages.cutoff.cutoff_from(scores, np.empty(0))
+        threshold = settled(stages.cutoff.cutoff_from(scores, np.empty(0)), scores)
         found.__dict__ |= {
             "model_": model,
             "outlier_scores_": scores,
@@ -200,10 +201,6 @@ class RandomDistanceDetector(ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
 
     def _of_block(self) -> OfBlock:
         return partial(self.model_.score_block, n_threads=self._n_threads())
-
-    def _as_fitted(self, block: Block) -> Block:
-        origins = self.model_.origins()
-        return origins[0].rows.matching(block) if origins else block
 
     def transform(self, X: Any) -> npt.NDArray[np.float32]:
         """The representation: one row of numbers per row of X; those of several models side by side."""
@@ -476,7 +473,8 @@ def _attributes(outcome: fitting.Outcome, stages: Stages, data: TrainingData) ->
     """What a fit leaves on the estimator."""
     fits, folds = outcome.fits, outcome.calibration
     calibration, cutoff = np.concatenate(folds), stages.cutoff
-    threshold = cutoff.cutoff_from(outcome.scores, calibration) if len(folds) == 1 else cutoff.cutoff_of_folds(folds)
+    found = cutoff.cutoff_from(outcome.scores, calibration) if len(folds) == 1 else cutoff.cutoff_of_folds(folds)
+    threshold = settled(found, outcome.scores if len(folds) == 1 else calibration)
     return {
         "model_": outcome.model,
         "n_features_in_": data.rows.n_features,

@@ -8,7 +8,7 @@ from typing import Any
 from .framework import RandomDistanceDetector
 from .stages.assembling import Stages, assemble
 from .stages.layers import Layers
-from .stages.ranking import RankingHinge
+from .stages.ranking_loss import RankingHinge
 from .stages.scoring import RandomDistance, Sp
 from .stages.thresholding import Cantelli, cutoff_of
 from .stages.triplets import TripletSampler

@@ -8,11 +8,11 @@ import pytest
 import typer.main
 from typer.testing import CliRunner
 
-from ramodo.allowed import Integer, Literal, Real
 from ramodo.cli import flags
 from ramodo.cli.app import app
 from ramodo.cli.groups import Group, grouped
 from ramodo.cli.training import detector_of
+from ramodo.constraints import Integer, Literal, Real
 from ramodo.formats import FORMATS
 from ramodo.options import OPTIONS, Flag, Option, OptionError
 

@@ -11,7 +11,7 @@ from pieces import QUICK, array, blocks, parts
 
 from examples import with_outliers
 from ramodo import REPEN, Conformal, Consensus, Sp
-from ramodo.data.opening import DataError
+from ramodo.data.validation import DataError
 from ramodo.engines.dask import DaskRows
 from ramodo.engines.opening import rows_of
 from ramodo.options import OptionError

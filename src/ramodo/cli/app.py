@@ -375,7 +375,7 @@ def datasets(
 
     `ramodo datasets News20 -o news20.npz`
     """
-    from .datasets import run_list, run_load
+    from ..paper.datasets_command import run_list, run_load
 
     if name is None:
         run_list(cache, json)
@@ -491,7 +491,7 @@ def experiments(
 
     `ramodo experiments labels --sets News20 --output results`
     """
-    from .experiments import run_experiments
+    from ..paper.experiments_command import run_experiments
 
     run_experiments(
         name,

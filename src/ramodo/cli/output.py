@@ -17,6 +17,7 @@ import numpy.typing as npt
 
 from ..explain.explanation import Reason, RowExplanation
 from ..explain.naming import in_words
+from ..extras import pip_install
 from ..files import spreadsheets
 from ..files.npz import write_npz
 from ..files.whole import write_whole
@@ -181,5 +182,5 @@ def _arrow(path: str) -> tuple[Any, Any]:
         import pyarrow
         import pyarrow.parquet
     except ImportError:
-        raise FormatError(f"{path}: .parquet files need the package pyarrow: pip install 'ramodo[files]'.") from None
+        raise FormatError(f"{path}: .parquet files need the package pyarrow: {pip_install('files')}.") from None
     return pyarrow, pyarrow.parquet

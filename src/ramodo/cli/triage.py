@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..explain.naming import reference_tokens
+from ..extras import pip_install
 from ..formats import FormatError, Table
 from ..formats.labels_by_id import read_known_labels
 from ..options import OptionError
@@ -186,4 +187,4 @@ def _need_packages() -> None:
         import starlette  # noqa: F401
         import uvicorn  # noqa: F401
     except ImportError as error:
-        raise FormatError(f"the labelling page needs the package {error.name}: pip install 'ramodo[triage]'.") from None
+        raise FormatError(f"the labelling page needs the package {error.name}: {pip_install('triage')}.") from None

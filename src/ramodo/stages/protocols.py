@@ -1,7 +1,7 @@
 """What each stage must provide, and what stages pass to one another.
 
 A user-defined stage needs the methods of its protocol and nothing else. Built-in stages offer more, which the fit asks
-for by name and never by type: a native form, rows to hold out, what a cut-off guarantees. `adapting.py` supplies the
+for by name and never by type: a native form, rows to hold out, what a cut-off guarantees. `custom_stages.py` has the
 defaults for user-defined stages.
 """
 
@@ -147,11 +147,11 @@ class Cutoff(ABC, BaseEstimator):
         return self.cutoff(scores)
 
     def n_folds(self) -> int:
-        """Members of a fit, each of which does without one fold of the rows and scores it; 1 is a fit as usual."""
+        """Models of a fit, each of which does without one fold of the rows and scores it; 1 is a fit as usual."""
         return 1
 
     def cutoff_of_folds(self, folds: Sequence[Scores]) -> float:
-        """The threshold for scores by the member that did without the row, fold by fold."""
+        """The threshold for scores by the model that did without the row, fold by fold."""
         return self.cutoff(np.concatenate(folds))
 
     def guarantee(self, is_training: bool, finds_nothing: bool) -> Guarantee:

@@ -18,7 +18,7 @@ from starlette.requests import Request
 from starlette.responses import FileResponse, HTMLResponse, JSONResponse, Response
 from starlette.routing import Route
 
-from ..data.opening import DataError
+from ..data.validation import DataError
 from ..formats import FormatError
 from ..options import OptionError
 from ..web import Access, Place, application, csrf_of
