@@ -87,7 +87,7 @@ def test_curves_end_in_the_corners(fitted, data, ax):
     roc = ax.lines[0]
     assert (roc.get_xdata()[0], roc.get_ydata()[0], roc.get_xdata()[-1], roc.get_ydata()[-1]) == (0, 0, 1, 1)
     assert f"{roc_auc_score(data[1], fitted.outlier_scores_):.4f}" in roc.get_label()
-    with pytest.raises(OptionError, match="some, and not all"):
+    with pytest.raises(OptionError, match="some rows, but not all"):
         plot_curves(np.zeros(120), fitted.outlier_scores_, ax)
 
 

@@ -92,10 +92,10 @@ class Detector(ABC, OutlierMixin, BaseEstimator):
 
     def _refuse_table(self, X: Any) -> None:
         """Raise at a table where the command made features of columns: of categories, dates and scaled numbers."""
-        source, names = getattr(self, "source_", None) or {}, _get_feature_names(X)
-        if not source.get("given") or names is None:
+        schema, names = getattr(self, "schema_", None), _get_feature_names(X)
+        if schema is None or not schema.columns or names is None:
             return
-        if source.get("scale", "none") != "none" or not np.array_equal(names, self.feature_names_in_):
+        if schema.scale != "none" or not np.array_equal(names, getattr(self, "feature_names_in_", ())):
             raise DataError(
                 "X must be the matrix of features that the command made of a table's columns, got a table. To score "
                 "tables like those that the model was fitted to: ramodo.serving.SavedModel(path).score(X)."

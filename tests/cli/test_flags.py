@@ -117,7 +117,7 @@ def test_a_group_is_spread_out_in_its_place():
 
 @pytest.mark.parametrize("command", ["detect", "fit", "score", "convert", "info"])
 def test_the_help_lists_the_formats_there_are(command):
-    assert parameters(command)["--format"].help == f"{', '.join(FORMATS)}; else by suffix."
+    assert parameters(command)["--format"].help == f"{', '.join(FORMATS)}; by default, the suffix decides."
 
 
 @pytest.mark.parametrize("arguments", [["--version"], ["--help"], ["detect", "--help"]])

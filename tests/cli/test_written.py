@@ -203,7 +203,7 @@ def test_ids_from_a_csv_of_scores_serve_as_labels(ok, tmp_path):
 def test_what_to_write_needs_a_file(run, files, flag):
     done = run("detect", files.log, *flag)
     assert done.code == 2
-    assert f"{flag[0]} was given, which says what to write, and no file; allowed: with --output FILE" in done.err
+    assert f"{flag[0]} says what to write and needs --output FILE" in done.err
 
 
 def test_lines_are_of_standard_output(run, files, tmp_path):
@@ -211,4 +211,4 @@ def test_lines_are_of_standard_output(run, files, tmp_path):
     assert (done.code, "--as must be csv or jsonl, got 'xml'." in done.err) == (2, True)
     done = run("score", files.log_model, files.log, "--as", "jsonl", "-o", tmp_path / "s.csv")
     assert done.code == 2
-    assert "whose suffix says what it gets" in done.err
+    assert "is for standard output (-o -)" in done.err

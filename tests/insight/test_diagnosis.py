@@ -150,14 +150,14 @@ def test_the_terms_of_the_score_are_named(options, labelled, n, words):
     X, truth = _topics()
     found = REPEN(**{**OPTIONS, **options}).fit(X, labels=truth if labelled else None).diagnose()
     assert len(found.to_dict()["terms"]) == len(found.terms) == n
-    assert f"\na score is made of: {words}\n" in f"{found}\n"
+    assert f"\na score is the sum of: {words}\n" in f"{found}\n"
 
 
 def test_several_models_have_units_of_all():
     detector = REPEN(n_estimators=3, **OPTIONS).fit(_topics()[0])
     found, mapped = detector.diagnose()["dead_units"], detector.transform(_topics()[0])
     assert found.value == (mapped == 0).all(axis=0).sum()
-    assert found.meaning.startswith("of 18 units")
+    assert found.meaning.startswith("how many of 18 units")
 
 
 def test_scores_that_do_not_vary_correlate_with_nothing():
@@ -178,12 +178,12 @@ def test_a_ranking_by_length_is_called_so():
     found = REPEN(**{**OPTIONS, "n_components": 200, "n_epochs": 1}).fit(_of_any_length()).diagnose()
     assert found["initial_row_length"].value > 0.9
     assert _warning(found, "initial_row_length").startswith(
-        "this initial ranking is mostly row length: rank correlation"
+        "this initial ranking mostly follows row length: rank correlation"
     )
     assert found["row_length"].value > 0.9
-    assert _warning(found, "row_length").startswith("this ranking is mostly row length: rank correlation 0.9")
+    assert _warning(found, "row_length").startswith("this ranking mostly follows row length: rank correlation 0.9")
     assert "normalize='l2'" in _warning(found, "row_length")
-    assert _warning(found, "row_norm").startswith("this ranking is mostly row norm")
+    assert _warning(found, "row_norm").startswith("this ranking mostly follows row norm")
     assert set(found.warnings) >= {_warning(found, name) for name in ("row_length", "row_norm")}
 
 
@@ -277,7 +277,7 @@ def test_subsamples_that_disagree_are_called_so():
     X = np.random.default_rng(0).normal(size=(300, 50))
     found = REPEN(**{**OPTIONS, "n_subsamples": 2, "n_epochs": 1}).fit(X).diagnose()
     assert found["subsample_agreement"].value < 0.8
-    assert "raise n_subsamples, or n_estimators" in _warning(found, "subsample_agreement")
+    assert "raise n_subsamples or n_estimators" in _warning(found, "subsample_agreement")
 
 
 # ---- normalisations ------------------------------------------------------------------------------------------------
@@ -319,12 +319,12 @@ def test_comparing_leaves_the_detector_as_it_was():
 
 @pytest.mark.parametrize("labels", [None, np.zeros(300), -np.ones(300)], ids=["none", "unknown", "inliers"])
 def test_known_outliers_are_needed_to_compare(fitted, labels):
-    with pytest.raises(OptionError, match=r"no known outliers were given, .* allowed: X with labels that hold a 1"):
+    with pytest.raises(OptionError, match="labels must contain a 1, or labeled_outliers"):
         fitted.diagnose(_topics()[0], labels=labels)
 
 
 def test_other_rows_are_needed_to_compare(fitted):
-    with pytest.raises(OptionError, match="every row of X as a known outlier"):
+    with pytest.raises(OptionError, match="got 1 for every row"):
         fitted.diagnose(_topics()[0], labels=np.ones(300))
 
 
@@ -356,7 +356,7 @@ def test_a_table_by_hand():
     assert found["b"].value == 2
     assert found.warnings == ("look here",)
     assert str(found).splitlines()[0].split() == ["a", "0.5", "half"]
-    assert str(found).splitlines()[2] == "a score is made of: c; d"
+    assert str(found).splitlines()[2] == "a score is the sum of: c; d"
     assert str(found).endswith("\n\n! look here")
     assert "normalize=l2        0.750  <- highest" in str(found)
     assert found.to_dict() == {
@@ -459,7 +459,7 @@ def test_with_few_features_the_plain_distance_is_the_one_to_trust(n_features, ze
     warning = detector.diagnose()["initial_agreement"].warning
     assert bool(warning) == warns
     if warns:
-        assert f"X has {n_features} features, most of them not zero" in warning
+        assert f"X has only {n_features} features, most of them non-zero" in warning
         assert "--method sp" in warning
 
 

@@ -138,5 +138,5 @@ def test_percentiles_are_shares_of_lower_training_rows():
 def test_labels_must_tell_rows_apart():
     assert truth_of([1, 0, -1, 1], 4).tolist() == [True, False, False, True]
     for y in ([0, 0, -1], [1, 1, 1]):
-        with pytest.raises(OptionError, match=r"y has \d outliers \(1\) in 3 rows; allowed: some, and not all"):
+        with pytest.raises(OptionError, match=r"y must label some rows, but not all, as outliers \(1\), got \d of 3"):
             truth_of(y, 3)

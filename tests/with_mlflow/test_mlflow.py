@@ -5,7 +5,7 @@ import shutil
 from pathlib import Path
 
 import pytest
-from made_files import write_visits
+from support.made_files import write_visits
 
 from ramodo import Consensus, load
 from ramodo.datasets import make_ultrahigh

@@ -160,4 +160,4 @@ def cutoff_of(option: Any, alpha: float = math.sqrt(3)) -> Any:
     """The cut-off that a detector's option `cutoff` stands for: Cantelli's, a share of the rows, or an object."""
     if isinstance(option, str):
         return Cantelli(alpha)
-    return TopFraction(option) if isinstance(option, numbers.Real) else option
+    return TopFraction(float(option)) if isinstance(option, numbers.Real) else option
