@@ -33,9 +33,9 @@ def test_a_model(run, files):
     assert detector.fingerprint_ in shown
 
 
-def test_a_model_with_labels_a_cut_off_and_several_members(ok, data, tmp_path):
+def test_a_model_with_labels_a_cut_off_and_several_models(ok, data, tmp_path):
     options = {
-        "threshold": Conformal(0.2, held_out=0.2),
+        "cutoff": Conformal(0.2, held_out=0.2),
         "n_estimators": 3,
         "normalize": "l2",
         "n_epochs": 2,
@@ -49,7 +49,7 @@ def test_a_model_with_labels_a_cut_off_and_several_members(ok, data, tmp_path):
     terms = ["mean of 3 learned distances, of rows whose length is 1", "label direction"]
     assert facts["terms of the score"] == terms
     assert "; ".join(terms) in ok("info", tmp_path / "model").replace("\n", " ")
-    assert "Conformal" in facts["options"]["threshold"]
+    assert "Conformal" in facts["options"]["cutoff"]
     assert facts["data read as"] is None
     assert "Conformal" in ok("info", tmp_path / "model")
 

@@ -10,7 +10,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from ..data.mapped import mapped_array
-from ..data.opening import refuse_indices, refuse_structure
+from ..data.validation import refuse_indices, refuse_structure
 from ..files.full_disk import is_the_systems
 from .classes import Classes, is_text
 from .format import Format

@@ -12,6 +12,7 @@ import io
 import lzma
 from typing import IO, Any
 
+from ..extras import pip_install
 from .table import FormatError
 
 COMPRESSED = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open, ".zst": None}
@@ -161,7 +162,7 @@ def _open_zstandard(path: str, file: IO[bytes]) -> io.BufferedReader:
     try:
         import zstandard
     except ImportError:
-        raise FormatError(f"{path}: .zst files need the package zstandard: pip install 'ramodo[files]'.") from None
+        raise FormatError(f"{path}: .zst files need the package zstandard: {pip_install('files')}.") from None
     return _Frames(file, zstandard.ZstdDecompressor()).buffered()
 
 

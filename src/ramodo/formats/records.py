@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 
+from ..extras import pip_install
 from .assembling import assembled
 from .format import Format, How
 from .opening import line_blocks, need_threads
@@ -105,7 +106,7 @@ def _table(path: str, records: list[dict[str, Any]], how: How) -> Table:
     try:
         import pyarrow
     except ImportError:
-        raise FormatError(f"{path}: .jsonl files need the package pyarrow: pip install 'ramodo[files]'.") from None
+        raise FormatError(f"{path}: .jsonl files need the package pyarrow: {pip_install('files')}.") from None
     need_threads(path, pyarrow.cpu_count() + pyarrow.io_thread_count())
     names = list(dict.fromkeys([*(name for record in records for name in record), *how.table.given]))
     _refuse_large(path, len(records), len(names), sum(map(len, records)))
@@ -176,7 +177,7 @@ FORMATS = (
     Format(
         "jsonl",
         (".jsonl", ".ndjson"),
-        "JSON Lines: an object a line, its keys the columns; needs `ramodo[files]`.",
+        "JSON Lines: an object a line, its keys the columns; needs pyarrow.",
         read,
         columns=("id", "label", "text", "ignore"),
         of_stream=_of_stream,

@@ -24,7 +24,7 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 from ..data.mapped import is_mapped
-from ..data.opening import open_block
+from ..data.validation import open_block
 from .table import FormatError, Table, TableOptions
 from .values import named_values
 
@@ -219,5 +219,6 @@ _DIGITS = 1e7
 
 def _rounded(values: Doubles, size: Doubles) -> Doubles:
     """What the user gave, without the last digits that scaling there and back has changed."""
-    step = 10.0 ** np.floor(np.log10(np.maximum(np.abs(values), size) / _DIGITS))
-    return np.asarray(np.rint(values / step) * step)
+    power = np.floor(np.log10(np.maximum(np.abs(values), size) / _DIGITS))
+    up, down = 10.0 ** np.maximum(-power, 0), 10.0 ** np.maximum(power, 0)  # 1e-7 has no exact value, and 1e7 has
+    return np.asarray(np.rint(values * up / down) / up * down)
