@@ -53,10 +53,11 @@ bench-%: $(VENV)/installed
 experiments: $(VENV)/tests
 	$(BIN)/ramodo experiments all --output docs/experiments --page docs/experiments.md
 
-# Damaged files, in all about 17 minutes: of every format; svmlight against a slow reader, and under clang's sanitizers; models.
+# Damaged files, in all about half an hour: of every format; odd ones, by every command; svmlight against a slow reader, and under clang's sanitizers; models.
 FUZZER := build/fuzz/read_svmlight
 fuzz: $(VENV)/tests $(FUZZER)
 	$(BIN)/python tests/fuzz/fuzz_files.py --count 100000 --seconds 300 --keep build/fuzz/bad
+	$(BIN)/python tests/fuzz/fuzz_files.py --odd --seconds 900 --keep build/fuzz/bad
 	$(BIN)/python tests/fuzz/fuzz_svmlight.py --seconds 300
 	$(BIN)/python tests/fuzz/fuzz_models.py --seconds 120
 	$(BIN)/python tests/fuzz/fuzz_requests.py --count 5000
