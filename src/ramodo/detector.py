@@ -14,7 +14,7 @@ from sklearn.utils.validation import _check_feature_names, _check_n_features, _g
 
 from . import bounds, threads
 from .data.blocks import Block
-from .data.elsewhere import OfBlock, each, is_elsewhere, learned_elsewhere, mapped_elsewhere, rows_elsewhere
+from .data.dask_inputs import OfBlock, is_dask, map_lazily, map_values, rows_of_dask
 from .data.labels import read_labels
 from .data.one_row import Places
 from .data.rows import Rows
@@ -57,16 +57,16 @@ class Detector(ABC, OutlierMixin, BaseEstimator):
 
     def score_samples(self, X: Any) -> Scores:
         """The negative of `outlier_score`, as scikit-learn has it: lower is more outlying."""
-        return each(np.negative, self.outlier_score(X))
+        return map_values(np.negative, self.outlier_score(X))
 
     def decision_function(self, X: Any) -> Scores:
         """`score_samples` less `offset_`: negative for the rows that `predict` flags."""
         scores = self.score_samples(X)  # first: it says so where nothing has been fitted
-        return each(partial(_above, offset=self.offset_), scores)
+        return map_values(partial(_above, offset=self.offset_), scores)
 
     def predict(self, X: Any) -> npt.NDArray[np.int64]:
         """-1 for rows whose score is at or above `threshold_`, 1 for all others."""
-        return each(_flags, self.decision_function(X))
+        return map_values(_flags, self.decision_function(X))
 
     def fit_predict(self, X: Any, y: Any = None, **known: Any) -> npt.NDArray[np.int64]:
         """`fit`, then `predict` of the same rows. `y` is ignored; `known` is what `fit` takes by name."""
@@ -77,8 +77,8 @@ class Detector(ABC, OutlierMixin, BaseEstimator):
         """X for scoring: checked, and with the columns that `fit` saw."""
         check_is_fitted(self, "outlier_scores_")
         check({"n_jobs": self.n_jobs})
-        if is_elsewhere(X):
-            return rows_elsewhere(X, self)
+        if is_dask(X):
+            return rows_of_dask(X, self)
         self._refuse_table(X)
         _check_feature_names(self, X, reset=False)  # first: the values of other columns do not matter
         rows = open_rows(X, n_threads=self._n_threads())
@@ -106,12 +106,12 @@ class Detector(ABC, OutlierMixin, BaseEstimator):
 
         `n_columns` is how many numbers in single precision that are for a row, where it is not one in double precision.
         """
-        if not is_elsewhere(X):
+        if not is_dask(X):
             return self._open(X).gather(of_block)
         check_is_fitted(self, "outlier_scores_")
         check({"n_jobs": self.n_jobs})
         like = np.empty(0) if n_columns is None else np.empty((0, n_columns), dtype=np.float32)
-        return mapped_elsewhere(X, of_block, like, self)
+        return map_lazily(X, of_block, like, self)
 
     def _n_threads(self) -> int:
         return threads.n_threads(self.n_jobs)
@@ -138,7 +138,7 @@ class RankingDetector(Detector):
     def fit(self, X: Any, y: Any = None, *, labels: Any = None) -> Self:
         """Learn from the rows of `X` that are not known outliers (1 in `labels`); `y` is ignored."""
         self.check_stage()
-        names = None if is_elsewhere(X) else _get_feature_names(X)
+        names = _get_feature_names(X)
         rows = open_rows(X, n_threads=self._n_threads())
         eligible = np.flatnonzero(read_labels(labels, rows.n_rows) != 1)
         if len(eligible) < 2:
@@ -156,7 +156,7 @@ class RankingDetector(Detector):
             "offset_": offset_of(threshold),
             "_score": score,
             "schema_": None,
-            **(learned_elsewhere(rows) if is_elsewhere(X) else {}),
+            **rows.learned_attributes(),
         }
         if names is not None:
             fitted["feature_names_in_"] = names

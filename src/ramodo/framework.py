@@ -21,7 +21,7 @@ from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import _get_feature_names, check_is_fitted
 
 from .data.blocks import Block
-from .data.elsewhere import OfBlock, here, is_elsewhere, learned_elsewhere
+from .data.dask_inputs import OfBlock, as_array
 from .data.labels import Labels, read_labels, read_numbers
 from .data.rows import Rows
 from .detector import Detector, seed_of
@@ -79,7 +79,7 @@ class RandomDistanceDetector(ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
         check(self.get_params(deep=False))
         stages, progress = self._stages(), Progress(self.verbose)
         seed = np.random.SeedSequence(seed_of(self.random_state))
-        names = None if is_elsewhere(X) else _get_feature_names(X)
+        names = _get_feature_names(X)
         with progress.stage("check"):
             given = Given(X, labels, labeled_outliers, labeled_inliers)
             data = open_training_data(given, stages, self.normalize, seed, self._n_threads())
@@ -91,7 +91,7 @@ class RandomDistanceDetector(ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
         outcome = self._learn_by_fold(stages, data, seed, previous, progress)
         facts["fingerprint_"] = data.rows.fingerprint()
         fitted = {**facts, **_attributes(outcome, stages, data), "stage_seconds_": progress.seconds}
-        fitted |= learned_elsewhere(data.rows) if is_elsewhere(X) else {}
+        fitted |= data.rows.learned_attributes()
         progress.say("moved", data.rows.traffic())
         if names is not None:
             fitted["feature_names_in_"] = names
@@ -230,7 +230,7 @@ class RandomDistanceDetector(ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
         This is not guaranteed for rows that the detector was fitted to, which `predict` is for.
         """
         check({"fdr": fdr})
-        return conformal.benjamini_hochberg(here(self.p_values(X)), fdr)
+        return conformal.benjamini_hochberg(as_array(self.p_values(X)), fdr)
 
     def diagnose(self, X: Any = None, *, labels: Any = None, labeled_outliers: Any = None) -> Diagnosis:
         """What a careful analyst would check, as findings and warnings.

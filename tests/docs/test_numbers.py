@@ -152,7 +152,6 @@ def test_the_pages_that_hold_tables_hold_them():
         "labels",
         "logs",
         "moved",
-        "packing",
         "rankings",
         "scale",
         "views",

@@ -285,4 +285,4 @@ try:
 except ModuleNotFoundError as error:
     print(error)
 """
-    assert f"need {package}: pip install dask distributed" in python(program)
+    assert f"need the package {package}: pip install dask distributed" in python(program)

@@ -69,7 +69,7 @@ def refuse_on_cluster(report: str | None, writing: Writing) -> None:
 
 
 def _client(make: Any, address: str) -> Any:
-    from ..engines.running import ClusterError
+    from ..engines.dask_runner import ClusterError
 
     try:
         return make(address, timeout=_PATIENCE)
@@ -81,7 +81,7 @@ def _client(make: Any, address: str) -> Any:
 
 
 def _need_workers(client: Any, address: str) -> None:
-    from ..engines.running import ClusterError
+    from ..engines.dask_runner import ClusterError
 
     try:
         client.wait_for_workers(1, timeout=_PATIENCE)
@@ -122,8 +122,8 @@ def read_on_cluster(path: str, source: Source, quiet: bool, detector: Any = None
 
     With a detector, the table has the detector's columns.
     """
+    from ..engines.dask_collections import rows_of
     from ..engines.dataset import found_files, rows_of_files
-    from ..engines.opening import rows_of
 
     if path == "-":
         raise OptionError("with --cluster, DATA must be a file or a glob of files, got standard input (-).")

@@ -20,7 +20,7 @@ from typing import Any
 from ..extras import pip_install
 from ..formats import Format, FormatError, How, Schema, Table, TextOptions, format_named, format_of, read_as
 from ..options import OptionError
-from .dask import DaskRows
+from .dask_rows import DaskRows
 from .learning import with_frequencies, with_scales
 from .partitions import Form, Partition
 

@@ -17,8 +17,8 @@ from dask.delayed import delayed
 from ..formats import FormatError, How, Schema, Table
 from ..formats.assembling import assembled
 from ..formats.frequencies import DocumentFrequencies
-from . import wire
-from .running import current_runner
+from . import serialization
+from .dask_runner import current_runner
 
 SAMPLE = 1 << 17
 """Rows that scales are learned from, at most: their quantiles are right to a few thousandths of the rows."""
@@ -81,7 +81,7 @@ def _of_each(files: Sequence[Readable], function: Any, hows: Sequence[How]) -> l
     found: list[Any] = [None] * len(files)
 
     def arrived(place: int, data: bytes) -> None:
-        found[place] = wire.unpacked(data)
+        found[place] = serialization.unpacked(data)
 
     tasks = [delayed(_packed, pure=False)(function, *one) for one in zip(files, hows, strict=True)]
     current_runner().run(tasks, arrived)
@@ -89,7 +89,7 @@ def _of_each(files: Sequence[Readable], function: Any, hows: Sequence[How]) -> l
 
 
 def _packed(function: Any, file: Readable, how: How) -> bytes:
-    return wire.packed(function(file, how))
+    return serialization.packed(function(file, how))
 
 
 def _frequencies(file: Readable, how: How) -> DocumentFrequencies:

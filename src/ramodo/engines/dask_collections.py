@@ -1,4 +1,4 @@
-"""Whatever Dask collection users pass in, as partitions."""
+"""The partitions of the Dask collections that users pass in."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ import numpy as np
 from dask.delayed import Delayed, delayed
 
 from ..data.validation import DataError
-from .dask import DaskRows
+from .dask_rows import DaskRows
+from .dask_runner import is_held
 from .partitions import Form, Partition
-from .running import is_held
 
 
 def rows_of(X: Any, model: Any = None) -> DaskRows:
-    """X as rows, with the columns of a model; those that `open_dataset` opened stay so, and are looked at once."""
+    """X as rows, with the columns of a model. Rows of `open_dataset` stay as they are, so files are read once."""
     form = None if model is None else Form.of_model(model)
     if not isinstance(X, DaskRows):
         return DaskRows(partitions_of(X), form)
@@ -32,11 +32,11 @@ def partitions_of(X: Any) -> list[Partition]:
     if is_array(X):
         return _of_array(X)
     if is_frame(X):
-        parts = X.to_delayed(optimize_graph=not is_held(X))  # which would forget what they hold, and they then drop it
+        parts = X.to_delayed(optimize_graph=not is_held(X))  # optimizing would release persisted data
         return [Partition(one, f"partition {i} of X") for i, one in enumerate(parts)]
     raise DataError(
-        f"X is a {type(X).__module__}.{type(X).__name__}; allowed of Dask: an array of two dimensions, a data frame, "
-        "or a list of delayed blocks."
+        f"X must be a two-dimensional Dask array, a Dask data frame or a list of delayed blocks, got a "
+        f"{type(X).__module__}.{type(X).__name__}."
     )
 
 
@@ -61,7 +61,7 @@ def _of_array(X: Any) -> list[Partition]:
 
 
 def _as_delayed(one: Any) -> Any:
-    """A delayed block; a future, which is one that is computed already, can be used like it."""
+    """A delayed block, also of a future."""
     return one if isinstance(one, Delayed) else delayed(_same, pure=False)(one)
 
 

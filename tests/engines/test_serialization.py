@@ -5,7 +5,7 @@ import pytest
 import scipy.sparse as sp
 
 from ramodo.data.validation import open_block
-from ramodo.engines.wire import packed, unpacked
+from ramodo.engines.serialization import packed, unpacked
 
 RNG = np.random.default_rng(0)
 ARRAYS = [

@@ -11,8 +11,8 @@ from pieces import QUICK, array, blocks, parts
 
 from ramodo import REPEN, Conformal, Consensus, Sp
 from ramodo.data.validation import DataError
-from ramodo.engines.dask import DaskRows
-from ramodo.engines.opening import rows_of
+from ramodo.engines.dask_collections import rows_of
+from ramodo.engines.dask_rows import DaskRows
 from ramodo.options import OptionError
 from support.examples import with_outliers
 
@@ -208,7 +208,7 @@ def test_blocks_stay_where_they_are_if_there_is_room(client, monkeypatch):
     rows = rows_of(blocks(X, 3))
     rows.gather(_lengths)
     assert all(len(source) == 1 for source in rows._sources)
-    monkeypatch.setattr("ramodo.engines.running._KEPT", 0.0)
+    monkeypatch.setattr("ramodo.engines.dask_runner._KEPT", 0.0)
     again = rows_of(blocks(X, 3))
     assert (again.gather(_lengths) == rows.gather(_lengths)).all()
     assert all(len(source) == 3 for source in again._sources)
@@ -242,7 +242,7 @@ def test_sparse_among_dense_is_refused():
 def test_other_collections_are_refused():
     with pytest.raises(DataError, match="Expected 2D array, got 1D array"):
         REPEN().fit(array(np.ones((6, 2)), 2)[0])
-    with pytest.raises(DataError, match="allowed of Dask: an array of two dimensions, a data frame, or a list"):
+    with pytest.raises(DataError, match=r"must be a two-dimensional Dask array.*got a dask\.bag"):
         REPEN().fit(dask.bag.from_sequence([1]))
     with pytest.raises(DataError, match="no partitions"):
         DaskRows([])

@@ -1,7 +1,6 @@
-"""What a model says of a Dask collection, as a collection of the same kind and with the same partitions.
+"""Results of a model for a Dask collection, as a lazy collection of the same kind with the same partitions.
 
-Nothing is computed before it is asked for. The function, with the model in it, is one task that all others share: each
-worker has it once.
+All tasks share one copy of the function, with the model in it, on each worker.
 """
 
 from __future__ import annotations
@@ -16,16 +15,16 @@ import numpy.typing as npt
 from dask.delayed import Delayed, delayed
 from dask.highlevelgraph import HighLevelGraph
 
-from ..data.elsewhere import OfBlock
-from . import wire
-from .dask import DaskRows
-from .opening import is_array, is_frame, partitions_of
+from ..data.dask_inputs import OfBlock
+from . import serialization
+from .dask_collections import is_array, is_frame, partitions_of
+from .dask_rows import DaskRows
+from .dask_runner import current_runner
 from .partitions import Form, Partition, block_of
-from .running import current_runner
 
 
-def mapped(X: Any, of_block: OfBlock, like: npt.NDArray[Any], model: Any) -> Any:
-    """`of_block` of the rows of each partition, which have the columns of a model: values, or rows of them."""
+def map_partitions(X: Any, of_block: OfBlock, like: npt.NDArray[Any], model: Any) -> Any:
+    """A collection of what `of_block` returns for each partition, read as a model reads: a value, or several, a row."""
     form = Form.of_model(model)
     if isinstance(X, DaskRows):
         form = X.form_for(form)
@@ -38,8 +37,8 @@ def mapped(X: Any, of_block: OfBlock, like: npt.NDArray[Any], model: Any) -> Any
     return _as_array(parts, held, like)
 
 
-def again(values: Any, function: Callable[[Any], Any]) -> Any:
-    """A function of the values of each partition."""
+def map_lazy_values(values: Any, function: Callable[[Any], Any]) -> Any:
+    """A collection of what a function returns for the values of each partition."""
     if isinstance(values, list | tuple):
         return [delayed(function, pure=False)(one) for one in values]
     if is_array(values):
@@ -48,19 +47,19 @@ def again(values: Any, function: Callable[[Any], Any]) -> Any:
 
 
 def computed(values: Any) -> npt.NDArray[Any]:
-    """The values of all partitions, here."""
+    """The values of all partitions, as one array in this process."""
     import dask
 
     return np.concatenate(dask.compute(*values)) if isinstance(values, list | tuple) else np.asarray(values)
 
 
-def _of_partition(source: Any, place: str, *held: wire.Parcel) -> npt.NDArray[Any]:
-    of_block, form = wire.opened(held)
+def _of_partition(source: Any, place: str, *held: serialization.Parcel) -> npt.NDArray[Any]:
+    of_block, form = serialization.opened(held)
     return of_block(block_of(source, place, form))
 
 
 def _as_array(parts: Sequence[Partition], held: Sequence[Any], like: npt.NDArray[Any]) -> Any:
-    """One task for each partition, and nothing besides: tasks cost time even where they do nothing."""
+    """A Dask array with one task for each partition: even tasks that do nothing take time."""
     import dask.array as da
 
     name = f"ramodo-{uuid4().hex}"
@@ -85,7 +84,7 @@ def _of_frame(held: Sequence[Any], part: Partition) -> Delayed:
 
 
 def _indexed(values: npt.NDArray[Any], frame: Any) -> Any:
-    """Values as a series, or as a frame, with the index of the rows that they are of."""
+    """Values as a series, or as a frame, with the index of their rows."""
     import pandas
 
     if values.ndim == 1:

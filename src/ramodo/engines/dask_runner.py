@@ -1,7 +1,7 @@
-"""Tasks where the blocks are: on the cluster of the current Dask client, or else on Dask's scheduler in this process.
+"""Runs tasks where their blocks are: on the cluster of the current Dask client, or in this process if there is none.
 
-Only as many tasks as keep the workers busy are under way at a time, so that results wait for nobody, and what is lost
-with a worker is little. A worker that dies takes nothing with it: Dask computes again what it held.
+Only enough tasks to keep the workers busy are submitted at a time, so that few results wait to be collected and little
+is lost with a worker. Dask computes again what a dead worker held.
 """
 
 from __future__ import annotations
@@ -22,35 +22,34 @@ from weakref import WeakSet
 import dask
 from dask.delayed import Delayed, delayed
 
-from . import wire
+from . import serialization
 
 Done = Callable[[int, Any], None]
-"""Called with the place of a task and its result, in whatever order they finish."""
+"""Called with the index of a task and its result, in the order in which tasks finish."""
 
 _AHEAD = 4
-"""Tasks under way for each thread of a worker."""
+"""Submitted tasks for each thread of a worker."""
 
 _LEAST = 4
-"""Threads to reckon with at least, where tasks may run anywhere."""
+"""Minimum number of threads to assume for tasks that may run anywhere."""
 
 _KEPT = 0.4
-"""Share of the workers' memory that blocks may take which stay there from one pass to the next."""
+"""Share of the workers' memory for blocks that stay there from one pass to the next."""
 
 _KEPT_HERE = "1 GiB"
 
 _FRESH = 5.0
-"""Seconds for which the list of workers is taken to be right."""
-
+"""Seconds for which the list of workers is cached."""
 
 _FREED: WeakSet[Any] = WeakSet()
-"""Clients whose scheduler has `LoosePins`."""
+"""Clients whose schedulers have the plugin `LoosePins`."""
 
 _STAYS = "split-stage"
-"""The kind of tasks that Dask's work stealing leaves where they are: it goes by names, and has no other way."""
+"""Prefix of the names of tasks that Dask's work stealing leaves where they are: it decides by name only."""
 
 
 def is_held(source: Any) -> bool:
-    """Whether workers hold it, or some of it."""
+    """Whether workers hold at least a part of it."""
     if "distributed" not in sys.modules:
         return False
     from distributed import futures_of
@@ -59,39 +58,40 @@ def is_held(source: Any) -> bool:
 
 
 def task_on(source: Any, function: Callable[..., Any], *given: Any) -> Delayed:
-    """A task of what makes a block. Where a worker holds that, it runs there: Dask reckons with half a second for tasks
-    that it does not know yet, and would rather send blocks around.
+    """A task on the source of a block. If a worker holds the source, the task must not be stolen from that worker.
+
+    Dask assumes half a second for tasks of an unknown kind, and would move blocks between workers.
     """
     named = {"dask_key_name": f"{_STAYS}-{uuid4().hex}"} if is_held(source) else {}
     return delayed(function, pure=False)(*given, **named)
 
 
 class ClusterError(RuntimeError, OSError):
-    """A cluster, or too many of its workers, was lost; nothing was written."""
+    """The scheduler, or too many workers, died; nothing was written."""
 
 
 class Runner(Protocol):
     """Runs tasks."""
 
     leaves_process: ClassVar[bool]
-    """Whether tasks run in other processes, to which what they need has to travel."""
+    """Whether tasks run in other processes, so that their arguments travel."""
 
     @property
     def n_copies(self) -> int:
-        """How often what all tasks need is sent."""
+        """How many workers get a copy of what all tasks need."""
 
     def run(self, tasks: Sequence[Delayed], done: Done) -> None:
-        """Run tasks; `done` gets each result as it comes."""
+        """Run tasks, and call `done` with each result."""
 
     def hold(self, value: Any, is_lazy: bool = False) -> tuple[list[Any], int]:
-        """What all tasks need, as parcels for `wire.opened`, and the bytes sent to a worker of it.
+        """A value that all tasks need, as arguments for `serialization.opened`, and the bytes sent to each worker.
 
-        A large array that a worker has been sent before, of the same model for example, is not sent again. `is_lazy`
-        where tasks may run after everything here has forgotten the value.
+        Workers that already have a large array, of the same model for example, are not sent it again. `is_lazy` says
+        that tasks may run after the value is gone here.
         """
 
     def keep(self, tasks: Sequence[Delayed]) -> list[Delayed]:
-        """The results of tasks, kept where they were computed."""
+        """Compute tasks, and keep the results where they are."""
 
     def room(self) -> int:
         """Bytes that may be kept."""
@@ -122,7 +122,7 @@ class LocalRunner:
                 done(first + i, result)
 
     def hold(self, value: Any, is_lazy: bool = False) -> tuple[list[Any], int]:
-        return [delayed(wire.Parcel(wire.packed(value)), pure=False)], 0
+        return [delayed(serialization.Parcel(serialization.packed(value)), pure=False)], 0
 
     def keep(self, tasks: Sequence[Delayed]) -> list[Delayed]:
         return list(dask.persist(*tasks))
@@ -147,7 +147,7 @@ class ClusterRunner:
         self._asked = -math.inf
 
     def _look_for_workers(self) -> dict[str, dict[str, Any]]:
-        """The workers that there are, or were a moment ago, by their addresses."""
+        """The workers by address, as of a few seconds ago at most."""
         if time.monotonic() - self._asked > _FRESH:
             self._workers = self._client.scheduler_info(n_workers=-1)["workers"]
             self._asked = time.monotonic()
@@ -174,19 +174,19 @@ class ClusterRunner:
             first = [future for home in waiting for future in submit(home, _AHEAD * threads[home])]
             finished = as_completed(first, with_results=True)
             for future, result in finished:
-                if isinstance(result, BaseException):  # of a task that nobody will finish
+                if isinstance(result, BaseException):  # the task failed
                     raise result
                 place = under_way.pop(future)
                 done(place, result)
                 finished.update(submit(homes[place], 1))
 
     def _threads(self) -> defaultdict[str, int]:
-        """Of each worker by its address, and of all of them together for tasks that may run anywhere."""
+        """Threads of each worker by address, and of all together, under "", for tasks that may run anywhere."""
         there = {address: worker["nthreads"] for address, worker in self._look_for_workers().items()}
         return defaultdict(lambda: 1, {**there, "": max(_LEAST, sum(there.values()))})
 
     def _homes(self, tasks: Sequence[Delayed]) -> list[str]:
-        """The worker that has the block of each task, or else an empty string."""
+        """The worker that has the block of each task, or an empty string."""
         from distributed import futures_of
 
         needed = [futures_of(task) for task in tasks]
@@ -201,7 +201,7 @@ class ClusterRunner:
         return homes
 
     def _spread(self, homes: Sequence[str]) -> list[str]:
-        """The same, where tasks that may run anywhere are shared out by threads: what they leave stays there."""
+        """The same, with tasks that may run anywhere shared out among all threads, where their results stay."""
         load, found, workers = Counter(homes), list(homes), self._look_for_workers()
         for place, home in enumerate(homes):
             if not home and workers:
@@ -210,26 +210,28 @@ class ClusterRunner:
         return found
 
     def hold(self, value: Any, is_lazy: bool = False) -> tuple[list[Any], int]:
-        from . import carried
+        from . import worker_arrays
 
-        body, buffers = wire.pickled(value)
+        body, buffers = serialization.pickled(value)
         with self._losses_explained():
-            found = [carried.share(self._client, buffer) for buffer in buffers if wire.is_large(buffer)]
+            found = [worker_arrays.share(self._client, buffer) for buffer in buffers if serialization.is_large(buffer)]
         arrays, n_sent = [one for one, _ in found], sum(n for _, n in found)
         if is_lazy:
-            carried.keep_for_a_while(self._client, arrays)
-        known = carried.functions_of(self._client) if arrays else {}
-        small = (buffer.raw() for buffer in buffers if not wire.is_large(buffer))
-        content = wire.content_of(body, *(one.name.encode() for one in arrays), *small)
+            worker_arrays.keep_for_a_while(self._client, arrays)
+        known = worker_arrays.parcels_of(self._client) if arrays else {}
+        small = (buffer.raw() for buffer in buffers if not serialization.is_large(buffer))
+        content = serialization.content_of(body, *(one.name.encode() for one in arrays), *small)
         if content not in known or _is_lost(known[content].value):
-            payload = wire.packed_apart(body, buffers)
-            known[content] = carried.Using(frozenset(one.name for one in arrays), self._held(payload, content))
+            payload = serialization.packed_without_large(body, buffers)
+            known[content] = worker_arrays.ArrayUser(
+                frozenset(one.name for one in arrays), self._held(payload, content)
+            )
             n_sent += len(payload)
         return [known[content].value, *arrays], n_sent
 
     def _held(self, payload: bytes, content: str) -> Delayed:
-        """As a task, whose payload the scheduler has: a worker that dies does not take the only copy with it."""
-        return self.keep([delayed(wire.Parcel, pure=False)(payload, content)])[0]
+        """The result of a task: the scheduler keeps the payload, and can make it again if workers die."""
+        return self.keep([delayed(serialization.Parcel, pure=False)(payload, content)])[0]
 
     def keep(self, tasks: Sequence[Delayed]) -> list[Delayed]:
         from distributed import wait
@@ -253,7 +255,7 @@ class ClusterRunner:
 
     @contextmanager
     def _losses_explained(self) -> Iterator[None]:
-        """Turn the loss of the scheduler, or of worker after worker, into an error that says so."""
+        """Turn the loss of the scheduler, or of one worker after another, into a clear error."""
         from distributed import KilledWorker
         from distributed.comm import CommClosedError
 
@@ -262,13 +264,13 @@ class ClusterRunner:
             yield
         except KilledWorker as error:
             raise ClusterError(
-                f"workers died again and again with the same partition ({error.task}): a partition and what is "
-                "computed from it must fit into a worker's memory. Use smaller partitions, or larger workers."
+                f"workers died again and again with the same partition ({error.task}): a partition and everything "
+                "computed from it must fit into a worker's memory. Use smaller partitions or larger workers."
             ) from None
         except (CancelledError, asyncio.CancelledError, CommClosedError, TimeoutError) as error:
             raise ClusterError(
-                f"the Dask scheduler at {scheduler} was lost ({type(error).__name__}), and with it what its workers "
-                "were computing; nothing was written. Start it again, and run this again."
+                f"the Dask scheduler at {scheduler} was lost ({type(error).__name__}), and with it the results of its "
+                "workers; nothing was written. Restart the scheduler, and run this again."
             ) from None
         except (RuntimeError, OSError):
             if self._client.status in ("running", "newly-created"):
@@ -277,14 +279,14 @@ class ClusterRunner:
 
 
 def _is_lost(held: Delayed) -> bool:
-    """Whether workers no longer hold it, as after a restart of all."""
+    """Whether workers no longer hold it, for example because all were restarted."""
     from distributed import futures_of
 
     return any(future.cancelled() or future.status in ("lost", "error") for future in futures_of(held))
 
 
 def _by_home(homes: Sequence[str]) -> dict[str, list[int]]:
-    """The places of the tasks of each worker."""
+    """The indices of the tasks of each worker."""
     found: defaultdict[str, list[int]] = defaultdict(list)
     for place, home in enumerate(homes):
         found[home].append(place)
@@ -292,5 +294,5 @@ def _by_home(homes: Sequence[str]) -> dict[str, list[int]]:
 
 
 def _at(home: str) -> dict[str, Any]:
-    """Options for tasks of that worker, which others may compute only if it is gone."""
+    """Options for tasks of a worker; others run them only if it is gone."""
     return {"workers": [home], "allow_other_workers": True} if home else {}

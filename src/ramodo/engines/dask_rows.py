@@ -26,9 +26,9 @@ from ..data.rows import Doubles, Facts, Integers, Rows, Show
 from ..data.validation import LARGEST, DataError
 from ..formats.frequencies import DocumentFrequencies
 from ..formats.schema import Schema, merged
-from . import tables, wire
+from . import serialization, tables
+from .dask_runner import Runner, current_runner, task_on
 from .partitions import Form, Partition, Seen, block_of, look
-from .running import Runner, current_runner, task_on
 
 T = TypeVar("T")
 
@@ -114,7 +114,7 @@ class DaskRows(Rows):
         owner = np.searchsorted(starts, wanted, "right") - 1
         owners = np.unique(owner).tolist()
         calls = [_Take(wanted[owner == part] - starts[part]) for part in owners]
-        parcels = [[wire.Parcel(wire.packed(call))] for call in calls]
+        parcels = [[serialization.Parcel(serialization.packed(call))] for call in calls]
         self._count("rows", sum(len(parcel.data) for (parcel,) in parcels))
         first, *others = self._answers("rows", owners, parcels, None)
         taken = first.stacked(others) if others else first
@@ -139,6 +139,14 @@ class DaskRows(Rows):
             return len(epochs)
         of_epoch = max(len(np.unique(epoch)) for epoch in epochs) * of_row
         return max(1, int(limit / of_epoch))
+
+    def learned_attributes(self) -> dict[str, Any]:
+        schema = self.schema
+        if schema is None or schema.n_features is None:
+            return {}
+        found = {"schema_": schema, "document_frequencies_": self.frequencies}
+        names = schema.names if schema.first_named == 0 else None
+        return found if names is None else found | {"feature_names_in_": np.array(names, dtype=object)}
 
     def traffic(self) -> str:
         moved, whole = self.moved, max(1, self.n_bytes)
@@ -237,7 +245,7 @@ class DaskRows(Rows):
         def arrived(place: int, data: bytes) -> None:
             nonlocal done
             self._count(kind, len(data))
-            found[place] = wire.unpacked(data)
+            found[place] = serialization.unpacked(data)
             done += sizes[place]
             if show is not None:
                 show(done, sum(sizes))
@@ -302,18 +310,18 @@ class _Take:
         return block.take(self.numbers)
 
 
-def _look(source: Any, place: str, *form: wire.Parcel) -> bytes:
-    return wire.packed(look(source, place, wire.opened(form)))
+def _look(source: Any, place: str, *form: serialization.Parcel) -> bytes:
+    return serialization.packed(look(source, place, serialization.opened(form)))
 
 
-def _block(source: Any, place: str, *form: wire.Parcel) -> Block:
-    return block_of(source, place, wire.opened(form))
+def _block(source: Any, place: str, *form: serialization.Parcel) -> Block:
+    return block_of(source, place, serialization.opened(form))
 
 
 def _answer(n_parcels: int, *given: Any) -> bytes:
     """What a function, in so many parcels, returns of a block that is kept, or of one that is made now."""
     call, (source, *how) = given[:n_parcels], given[n_parcels:]
-    return wire.packed(wire.opened(call)(_block(source, *how) if how else source))
+    return serialization.packed(serialization.opened(call)(_block(source, *how) if how else source))
 
 
 def _together(found: Sequence[Seen], partitions: Sequence[Partition], given: Form) -> _Survey:

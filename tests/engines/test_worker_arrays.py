@@ -15,8 +15,8 @@ from distributed import Client, LocalCluster, wait
 from pieces import array, blocks
 
 from ramodo import REPEN
-from ramodo.engines import carried
-from ramodo.engines.opening import rows_of
+from ramodo.engines import worker_arrays
+from ramodo.engines.dask_collections import rows_of
 
 
 def test_a_model_is_sent_once(client):
@@ -49,12 +49,12 @@ def _large_model():
 
 def test_an_array_stays_on_all_workers_until_it_is_forgotten_here(client):
     values = _values()
-    part, n_sent = carried.share(client, PickleBuffer(values))
+    part, n_sent = worker_arrays.share(client, PickleBuffer(values))
     assert n_sent > 0.7 * values.nbytes
     assert _totals(client, part) == [values.sum()] * 2
     client.amm.run_once()  # drops copies of results that no task waits for
     assert all(part.name in there for there in _names(client))
-    again, n_sent = carried.share(client, PickleBuffer(values))
+    again, n_sent = worker_arrays.share(client, PickleBuffer(values))
     assert (again.name, n_sent) == (part.name, 0)
     name = part.name
     del part, again, values
@@ -63,7 +63,7 @@ def test_an_array_stays_on_all_workers_until_it_is_forgotten_here(client):
 
 def test_a_worker_that_lacks_an_array_is_sent_it(client):
     values = _values()
-    part, _ = carried.share(client, PickleBuffer(values))
+    part, _ = worker_arrays.share(client, PickleBuffer(values))
     part._sent = None  # from now on no worker that has not used it has it
     _eventually(lambda: not any(client.run(_was_sent, part.name).values()))
     assert _totals(client, part) == [values.sum()] * 2
@@ -72,8 +72,8 @@ def test_a_worker_that_lacks_an_array_is_sent_it(client):
 @pytest.mark.parametrize("is_changed", [False, True])
 def test_a_worker_that_lacks_what_is_nowhere_says_so(client, is_changed):
     values = _values(is_changed)
-    part, _ = carried.share(client, PickleBuffer(values))
-    unknown = carried.Carried(part.name if is_changed else "ramodo-0")
+    part, _ = worker_arrays.share(client, PickleBuffer(values))
+    unknown = worker_arrays.WorkerArray(part.name if is_changed else "ramodo-0")
     if is_changed:
         part._sent = None
         _eventually(lambda: not any(client.run(_was_sent, part.name).values()))
@@ -97,7 +97,7 @@ def test_what_has_an_array_in_it_goes_with_the_array(client):
     assert len(gone) == 1
     del first
     _eventually(lambda: not any(gone & there for there in _names(client)))
-    for held in (carried.functions_of(client), *client.run(_opened).values()):
+    for held in (worker_arrays.parcels_of(client), *client.run(_opened).values()):
         assert not any(one.names & gone for one in held.values())
     assert _used_by(client, rows, common, second) == of_second
 
@@ -105,22 +105,22 @@ def test_what_has_an_array_in_it_goes_with_the_array(client):
 def _used_by(client, rows, a, b):
     """The names of the arrays of a function that gives what it should."""
     assert np.allclose(rows.gather(_Sums(a, b)), a.sum() - b.sum())
-    return set(list(carried.functions_of(client).values())[-1].names)
+    return set(list(worker_arrays.parcels_of(client).values())[-1].names)
 
 
 def _opened():
-    return {content: carried.Using(one.names, None) for content, one in carried._OPENED.items()}
+    return {content: worker_arrays.ArrayUser(one.names, None) for content, one in worker_arrays._OPENED.items()}
 
 
 def test_workers_in_this_process_do_not_keep_arrays_alive():
-    options = {"n_workers": 1, "threads_per_worker": 1, "processes": False, "dashboard_address": None}
+    options = {"n_workers": 1, "threads_per_worker": 1, "processes": False, "dashboard_address": "127.0.0.1:0"}
     with LocalCluster(**options) as cluster, Client(cluster, set_as_default=False) as own:
         values = _values()
-        part, _ = carried.share(own, PickleBuffer(values))
+        part, _ = worker_arrays.share(own, PickleBuffer(values))
         assert _totals(own, part) == [values.sum()]
         gone, name = weakref.ref(values), part.name
         del values, part
-        _eventually(lambda: gone() is None and name not in carried._HERE)
+        _eventually(lambda: gone() is None and name not in worker_arrays._HERE)
 
 
 def _values(writeable=False):
@@ -147,7 +147,7 @@ def _was_sent(name, dask_worker):
 
 
 def _be_patient(seconds):
-    carried._PATIENCE = seconds
+    worker_arrays._PATIENCE = seconds
 
 
 def test_scores_that_are_under_way_do_not_need_the_detector(client):
@@ -169,7 +169,7 @@ def test_a_worker_that_starts_later_has_the_model(client):
 
 def test_a_model_is_sent_again_where_all_workers_were_restarted():
     X, detector = _large_model()
-    options = {"n_workers": 1, "threads_per_worker": 1, "dashboard_address": None}
+    options = {"n_workers": 1, "threads_per_worker": 1, "dashboard_address": "127.0.0.1:0"}
     with LocalCluster(**options) as cluster, Client(cluster, set_as_default=False) as own, own.as_current():
         for _ in range(2):
             assert np.asarray(detector.outlier_score(array(X, 2))).tobytes() == detector.outlier_scores_.tobytes()
@@ -185,7 +185,7 @@ def _forgotten(detector):
 
 def _names(client):
     """Of the large arrays that each worker has."""
-    return list(client.run(lambda: set(carried._HERE)).values())
+    return list(client.run(lambda: set(worker_arrays._HERE)).values())
 
 
 def _eventually(is_so):
