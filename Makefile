@@ -2,7 +2,7 @@
 PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
-EXTRAS := cli,files,h5ad,report,serve,team,experiments,peers,dask
+EXTRAS := cli,files,h5ad,report,serve,team,paper,dask
 NATIVE := $(wildcard native/*.* native/bindings/*) CMakeLists.txt pyproject.toml
 
 # Prepared sets, where they are beside the project and nobody names another folder.
@@ -61,6 +61,8 @@ fuzz: $(VENV)/tests $(FUZZER)
 	$(BIN)/python tests/fuzz/fuzz_files.py --count 100000 --seconds 300 --keep build/fuzz/bad
 	$(BIN)/python tests/fuzz/fuzz_svmlight.py --seconds 300
 	$(BIN)/python tests/fuzz/fuzz_models.py --seconds 120
+	$(BIN)/python tests/fuzz/fuzz_requests.py --count 5000
+	$(BIN)/python tests/fuzz/fuzz_requests.py --count 3000 --json
 	mkdir -p build/fuzz/found
 	$(FUZZER) -max_total_time=300 -max_len=4096 -print_final_stats=1 build/fuzz/found tests/fuzz/seeds
 

@@ -25,7 +25,7 @@ from sklearn.metrics import average_precision_score, roc_auc_score
 from sklearn.neighbors import LocalOutlierFactor, NearestNeighbors
 
 from ramodo import REPEN, Consensus, KthNN, Sp
-from ramodo.data.opening import open_block
+from ramodo.data.validation import open_block
 from ramodo.datasets import make_access_log
 from ramodo.formats import How, text
 from ramodo.stages import ranking

@@ -23,7 +23,7 @@ import zstandard
 from distributed import Client, LocalCluster
 
 from ramodo import REPEN, Consensus, Sp
-from ramodo.data.opening import open_rows
+from ramodo.data.validation import open_rows
 from ramodo.engines.dask import Moved
 from ramodo.engines.opening import rows_of
 from ramodo.kernels import read_gaps, write_gaps

@@ -7,7 +7,7 @@ import pytest
 import scipy.sparse as sp
 
 from ramodo.data.blocks import SparseRows
-from ramodo.data.opening import open_rows
+from ramodo.data.validation import open_rows
 
 
 @dataclass(frozen=True)

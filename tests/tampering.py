@@ -93,3 +93,20 @@ def is_model_or_refused(path, X):
         assert "features" in str(error)  # noqa: PT017
         return
     assert scores.shape == (X.shape[0],)
+
+
+def other_bytes(rng, content):
+    """Some bytes changed, cut out, put in, or the rest cut off."""
+    changed = bytearray(content)
+    for _ in range(rng.choice((1, 2, 8))):
+        place = rng.randrange(rng.choice((8, 2000, 10**9))) % (len(changed) + 1)
+        match rng.randrange(4):
+            case 0:
+                changed[place : place + 1] = bytes([rng.randrange(256)])
+            case 1:
+                del changed[place : place + rng.choice((1, 8, 500))]
+            case 2:
+                changed[place:place] = rng.choice((b"\0", b"9", b'"', b"}", b"\xff" * 8))
+            case 3:
+                del changed[place:]
+    return bytes(changed)

@@ -143,8 +143,8 @@ def test_a_partition_covers_the_safe_inliers_by_small_clusters(delta):
     assert len(found.clusters) == len(safe)
     assert set(found.clusters) == set(range(found.clusters.max() + 1))
     for cluster in range(found.clusters.max() + 1):
-        members = found.rows[found.clusters == cluster]
-        assert all(math.dist(points[a], points[b]) < delta for a, b in itertools.combinations(members, 2))
+        rows = found.rows[found.clusters == cluster]
+        assert all(math.dist(points[a], points[b]) < delta for a, b in itertools.combinations(rows, 2))
     np.testing.assert_allclose(found.shares, [np.mean(found.clusters == c) for c in range(len(found.shares))])
     assert found.error_bound(9) == bounds.error_bound(9, found.gamma, found.shares)
 

@@ -56,7 +56,7 @@ def spied(record):
 def test_held_out_rows_are_in_no_triplet_and_no_reference(quick, data, spied, labeled):
     X, truth = data
     y = np.where(truth == 1, np.arange(120) % 2, np.where(np.arange(120) % 3 == 0, -1, 0)) if labeled else None
-    detector = quick(threshold=Conformal(held_out=0.4)).fit(X, labels=y)
+    detector = quick(cutoff=Conformal(held_out=0.4)).fit(X, labels=y)
     held_out, triplets, references = spied
     assert len(held_out[0]) == round(0.4 * (120 if y is None else (y == 0).sum()))
     assert y is None or not y[held_out[0]].any()
@@ -71,13 +71,13 @@ def test_held_out_rows_are_no_background_of_labelled_outliers(quick, data, spied
     backgrounds = record(direction, "_background")
     X, truth = data
     y = np.where(truth == 1, np.arange(120) % 2, 0)
-    quick(threshold=Conformal(held_out=0.2)).fit(X, labels=y)
+    quick(cutoff=Conformal(held_out=0.2)).fit(X, labels=y)
     assert backgrounds[0].n_rows == 120 - y.sum() - len(spied[0][0])
 
 
 def test_other_seeds_hold_out_other_rows(quick, data, spied):
     for seed in (1, 1, 2):
-        quick(threshold=Conformal(held_out=0.2), random_state=seed).fit(data[0])
+        quick(cutoff=Conformal(held_out=0.2), random_state=seed).fit(data[0])
     first, same, other = spied[0]
     assert np.array_equal(first, same)
     assert not np.array_equal(first, other)
@@ -88,7 +88,7 @@ def test_a_fit_does_without_its_only_outlier(quick, monkeypatch):
     """The one row far from all others is held out: the highest of those left are the candidates."""
     X = np.vstack([np.random.default_rng(0).random((100, 5)), np.full((1, 5), 50.0)])
     monkeypatch.setattr(Conformal, "hold_out", lambda *_: np.array([3, 7, 100]))
-    detector = quick(threshold=Conformal(held_out=0.2)).fit(X)
+    detector = quick(cutoff=Conformal(held_out=0.2)).fit(X)
     assert detector.fallback_used_
     assert len(detector.candidate_outliers_) == 10
     assert not np.isin([3, 7, 100], detector.candidate_outliers_).any()
@@ -123,7 +123,7 @@ def test_the_false_discovery_rate_holds(contamination):
         X = _inliers(rng, 1000)
         X[: round(1000 * contamination)] += 4.0
         options = {"n_components": 6, "n_epochs": 2, "n_subsamples": 20, "samples_per_epoch": 256}
-        detector = REPEN(threshold=Conformal(FDR, held_out=0.5), random_state=seed, **options).fit(X)
+        detector = REPEN(cutoff=Conformal(FDR, held_out=0.5), random_state=seed, **options).fit(X)
         for _ in range(20):
             rows, truth = _batch(rng)
             flagged = detector.discoveries(rows, FDR)
@@ -140,7 +140,7 @@ def test_the_false_discovery_rate_holds(contamination):
 @pytest.fixture
 def conformal(quick, data):
     """Fitted with all outliers known, so that none of them is held out."""
-    return quick(threshold=Conformal(fdr=0.7, held_out=0.3)).fit(data[0], labels=data[1])
+    return quick(cutoff=Conformal(fdr=0.7, held_out=0.3)).fit(data[0], labels=data[1])
 
 
 def test_p_values_and_discoveries_of_a_batch(conformal, data):
@@ -157,12 +157,12 @@ def test_predict_flags_the_discoveries_among_the_training_rows(conformal, data):
     found = conformal.discoveries(data[0], 0.7)
     assert 0 < found.sum() < 20
     assert np.array_equal(conformal.predict(data[0]) == -1, found)
-    assert conformal.threshold_ == conformal.outlier_scores_[found].min()
+    assert conformal.threshold_ == pytest.approx(conformal.outlier_scores_[found].min(), rel=1e-5)
     assert np.isnan(conformal.false_positive_bound_)
 
 
 def test_without_discoveries_the_line_is_above_all_scores(quick, data):
-    detector = quick(threshold=Conformal(fdr=0.001)).fit(data[0])
+    detector = quick(cutoff=Conformal(fdr=0.001)).fit(data[0])
     assert detector.threshold_ > detector.outlier_scores_.max()
     assert (detector.predict(data[0]) == 1).all()
 
@@ -170,13 +170,13 @@ def test_without_discoveries_the_line_is_above_all_scores(quick, data):
 def test_a_loaded_model_has_the_same_p_values(conformal, data, tmp_path):
     back = load(conformal.save(tmp_path / "model"))
     assert np.array_equal(back.p_values(data[0]), conformal.p_values(data[0]))
-    assert back.threshold.get_params() == {"fdr": 0.7, "held_out": 0.3}
+    assert back.cutoff.get_params() == {"fdr": 0.7, "held_out": 0.3}
 
 
 def test_ramodo_takes_it_as_cutoff(data):
     stages = {"n_epochs": 2, "random_state": 0}
     one = RAMODO(cutoff=Conformal(), **stages).fit(data[0])
-    two = REPEN(threshold=Conformal(), **stages).fit(data[0])
+    two = REPEN(cutoff=Conformal(), **stages).fit(data[0])
     assert np.array_equal(one.p_values(data[0]), two.p_values(data[0]))
     assert one.threshold_ == two.threshold_
 
@@ -186,7 +186,7 @@ def test_ramodo_takes_it_as_cutoff(data):
 
 @pytest.mark.parametrize("method", ["p_values", "discoveries"])
 def test_p_values_need_held_out_rows(fitted, data, method):
-    with pytest.raises(OptionError, match=r"fitted without; fit it with threshold=Conformal\(\)"):
+    with pytest.raises(OptionError, match=r"fitted without; fit it with cutoff=Conformal\(\)"):
         getattr(fitted, method)(data[0])
 
 
@@ -195,19 +195,19 @@ def test_a_rate_that_is_no_share_is_refused(conformal, quick, data, fdr):
     with pytest.raises(OptionError, match=r"fdr=.* was given; allowed: a number above 0 and at most 1"):
         conformal.discoveries(data[0], fdr)
     with pytest.raises(OptionError, match=r"fdr=.* was given"):
-        quick(threshold=Conformal(fdr)).fit(data[0])
+        quick(cutoff=Conformal(fdr)).fit(data[0])
 
 
 @pytest.mark.parametrize("share", [0.0, 0.6, 1])
 def test_an_unusable_share_to_hold_out_is_refused(quick, data, share):
     with pytest.raises(OptionError, match=r"held_out=.* was given; allowed: None or a number above 0 and at most 0\.5"):
-        quick(threshold=Conformal(held_out=share)).fit(data[0])
+        quick(cutoff=Conformal(held_out=share)).fit(data[0])
 
 
 @pytest.mark.parametrize("share", [None, 0.2])
 def test_rows_to_hold_out_are_needed(quick, data, share):
     with pytest.raises(OptionError, match="no row is unlabelled"):
-        quick(threshold=Conformal(held_out=share)).fit(data[0], labels=2 * data[1] - 1)
+        quick(cutoff=Conformal(held_out=share)).fit(data[0], labels=2 * data[1] - 1)
 
 
 def test_it_is_no_thresholder(data):

@@ -158,7 +158,7 @@ def test_explanations_sum_to_the_score(fitted):
             assert abs(row.rest) < 1e-6 * row.score
 
 
-@pytest.mark.parametrize("options", [{}, {"normalize": "max"}, {"threshold": 0.05}, {"n_components": 3}], ids=str)
+@pytest.mark.parametrize("options", [{}, {"normalize": "max"}, {"cutoff": 0.05}, {"n_components": 3}], ids=str)
 def test_a_saved_model_scores_explains_and_diagnoses_the_same(tmp_path, options):
     X, _ = counts()
     fitted = Consensus(random_state=0, **options).fit(X)
@@ -198,7 +198,7 @@ def test_a_warm_start_keeps_the_early_weights_and_trains_the_others_further():
 
 def test_held_out_rows_shape_nothing():
     X = with_outliers()[0]
-    detector = Consensus(random_state=0, threshold=Conformal(0.2)).fit(X)
+    detector = Consensus(random_state=0, cutoff=Conformal(0.2)).fit(X)
     assert len(detector.calibration_scores_) > 0
     assert ((detector.p_values(X) > 0) & (detector.p_values(X) <= 1)).all()
 

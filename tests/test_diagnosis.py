@@ -477,8 +477,8 @@ def test_one_column_that_makes_the_ranking_is_told():
 
 
 def test_no_logarithms_are_advised_where_they_do_not_fit():
-    from ramodo.data.opening import open_block
-    from ramodo.data.spread import scaling_advice
+    from ramodo.data.scaling_advice import scaling_advice
+    from ramodo.data.validation import open_block
 
     heavy = np.random.default_rng(0).lognormal(0, 3, (100, 5))
     assert "take logarithms" in scaling_advice(open_block(heavy))

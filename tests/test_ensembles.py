@@ -57,7 +57,7 @@ def _by_score(scores, known):
 
 @both_ways
 @either
-def test_an_ensemble_is_the_mean_of_its_members_views(data, combine, kind_of):
+def test_an_ensemble_is_the_mean_of_its_detectors_views(data, combine, kind_of):
     """Of the training rows, and of new rows relative to those."""
     X, news = kind_of(data[0][:100].toarray()), kind_of(data[0][100:].toarray())
     detector = Ensemble([Fixed(_sum), Fixed(_first)], combine).fit(X)
@@ -74,7 +74,7 @@ def test_ranks_of_the_training_rows_are_mean_ranks(data):
 
 
 @both_ways
-def test_members_are_those_that_their_seeds_give(data, combine):
+def test_detectors_are_those_that_their_seeds_give(data, combine):
     """Sp draws first, then the forest takes its seed."""
     X, rng = data[0], np.random.default_rng(4)
     distances = Sp().ranking(*_opened(X), rng, 1)(_opened(X)[0])
@@ -87,13 +87,13 @@ def test_members_are_those_that_their_seeds_give(data, combine):
 
 
 def _opened(X):
-    from ramodo.data.opening import open_rows
+    from ramodo.data.validation import open_rows
 
     return open_rows(X), np.arange(X.shape[0])
 
 
 @both_ways
-def test_a_member_without_spread_does_no_harm(data, combine):
+def test_a_detector_without_spread_does_no_harm(data, combine):
     X = data[0]
     found = Ensemble([Fixed(_sum), Fixed(lambda X: np.zeros(X.shape[0]))], combine).fit(X).outlier_scores_
     alone = Ensemble([Fixed(_sum)], combine).fit(X).outlier_scores_
@@ -134,15 +134,15 @@ def test_the_same_seed_gives_the_same_bits(data, combine):
     assert not np.array_equal(one, other)
 
 
-def test_its_members_are_cloned_before_they_are_fitted(data):
+def test_its_detectors_are_cloned_before_they_are_fitted(data):
     given = [Sp(), _forest()]
     Ensemble(given, random_state=0).fit(data[0])
-    assert not [name for member in given for name in vars(member) if name.endswith("_")]
+    assert not [name for detector in given for name in vars(detector) if name.endswith("_")]
     assert given[1].random_state is None
 
 
 def test_known_outliers_are_not_fitted(data):
-    """Members see the rows that are not known outliers; ranks are still among all rows."""
+    """Detectors see the rows that are not known outliers; ranks are still among all rows."""
     seen = []
 
     class Seeing(Fixed):
@@ -197,7 +197,7 @@ def test_an_ensemble_of_own_stages_is_saved(data, tmp_path):
     detector = RAMODO(ranker=Ensemble([Sp(10), KthNN(2)], "score"), n_epochs=2, random_state=0).fit(data[0])
     back = load(detector.save(tmp_path / "model"))
     assert np.array_equal(back.outlier_score(data[0]), detector.outlier_scores_)
-    assert [type(member) for member in back.ranker.detectors] == [Sp, KthNN]
+    assert [type(detector) for detector in back.ranker.detectors] == [Sp, KthNN]
     assert np.array_equal(back.fit(data[0]).outlier_scores_, detector.outlier_scores_)
 
 
@@ -243,7 +243,7 @@ def test_unusable_threads_are_refused(data, n_jobs):
     [lambda X: np.full(X.shape[0], np.nan), lambda X: np.zeros(1), lambda X: np.zeros((X.shape[0], 2))],
     ids=["nan", "short", "wide"],
 )
-def test_a_member_that_gives_no_scores_is_named(data, function):
+def test_a_detector_that_gives_no_scores_is_named(data, function):
     with pytest.raises(
         OptionError, match=r"the detector Fixed of an Ensemble gave scores .*allowed: 120 finite numbers"
     ):

@@ -10,7 +10,7 @@ import scipy.sparse as sp
 
 from examples import with_outliers
 from ramodo import RAMODO, REPEN, AverageNN, Consensus, KthNN, Layers, Sp, load
-from ramodo.data.opening import open_rows
+from ramodo.data.validation import open_rows
 from ramodo.datasets import make_ultrahigh
 from ramodo.explain.explanation import Explanation, Strongest
 from ramodo.explain.reasons import RowExplanation, Seen
@@ -82,11 +82,11 @@ def test_a_contribution_is_what_the_formula_says(kind):
     """The definition, spelled out for one layer and nearest neighbours."""
     X = kind(with_outliers()[0])
     detector = REPEN(n_components=6, **QUICK).fit(X)
-    member = detector.model_.learned[0]
-    W, Z = weights_of(member.representation.first), detector.transform(X).astype(np.float64)
+    model = detector.model_.learned[0]
+    W, Z = weights_of(model.representation.first), detector.transform(X).astype(np.float64)
     dense = X if isinstance(X, np.ndarray) else X.toarray()
-    subsamples = member.detection.rows.astype(np.float64).reshape(-1, member.detection.size, 6)
-    numbers = member.origin.numbers.reshape(-1, member.detection.size)
+    subsamples = model.detection.rows.astype(np.float64).reshape(-1, model.detection.size, 6)
+    numbers = model.origin.numbers.reshape(-1, model.detection.size)
     expected = np.zeros(dense.shape)
     for i in range(len(dense)):
         for references, rows in zip(subsamples, numbers, strict=True):
@@ -243,12 +243,50 @@ def test_names_and_forms(data):
     found = detector.explain(frame[:3], top=2)
     assert found[0].reasons[0].feature.startswith("<b>")
     assert "<b>" not in found._repr_html_().replace("<b>row", "")
-    assert len(found.to_frame()) == 6
+    assert len(found.to_frame()) == 6 + sum(len(row.others()) for row in found)
     assert set(found.to_frame().columns) >= {"row", "feature", "value", "contribution"}
     assert json.loads(json.dumps(found.to_dict()))[1]["row"] == 1
     assert "all other features" in repr(found)
     assert detector.explain(frame[:1], names=lambda j: f"f{j}")[0].reasons[0].feature.startswith("f")
     assert REPEN(**QUICK).fit(X).explain(X[:1])[0].reasons[0].feature.startswith("feature ")
+
+
+def scattered(X, n_features=10**12):
+    """The same rows over so many columns that nothing can have a number for each."""
+    wide = sp.csr_array((X.shape[0], n_features), dtype=X.dtype)
+    wide.data, wide.indptr = X.data, X.indptr.astype(np.int64)
+    wide.indices = X.indices.astype(np.int64) * (n_features // X.shape[1])
+    return wide
+
+
+@pytest.mark.parametrize("Detector", [Consensus, REPEN])
+def test_memory_does_not_grow_with_the_columns(data, Detector):
+    X = scattered(data[0])
+    detector = Detector(random_state=0).fit(X)
+    found = detector.explain(X[:5], top=3)
+    np.testing.assert_allclose(found.to_frame().groupby("row")["contribution"].sum(), detector.outlier_scores_[:5])
+    assert found.groups() is not None
+
+
+def test_columns_without_a_value_change_no_bit(data):
+    term = Sp(random_state=0).fit(data[0]).model_.terms[0]
+    wide = Sp(random_state=0).fit(scattered(data[0])).model_.terms[0]
+    (narrow_part,), (wide_part,) = term.parts(1.0, None), wide.parts(1.0, None)
+    one = narrow_part.view(open_rows(data[0]).in_memory())
+    other = wide_part.view(open_rows(scattered(data[0])).in_memory())
+    assert all((vars(one)[name] == vars(other)[name]).all() for name in vars(one))
+
+
+@pytest.mark.parametrize("Detector", [Consensus, REPEN])
+def test_a_frame_sums_to_the_scores(data, Detector):
+    found = Detector(random_state=0).fit(data[0]).explain(data[0][:5], top=2)
+    frame = found.to_frame()
+    sums = frame.groupby("row")["contribution"].sum()
+    np.testing.assert_allclose(sums, [row.score for row in found], rtol=1e-12)
+    assert any(row.lacks.contribution for row in found)
+    lines = frame[frame["row"] == found[0].row]
+    assert lines["feature"].tolist()[-2:] == [found[0].lacks.in_words(), "all other features"]
+    assert lines["column"].isna().tolist() == [False, False, True, True]
 
 
 def test_a_row_is_not_nearest_to_itself(data):

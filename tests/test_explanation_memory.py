@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from ramodo.in_order import in_order
 from ramodo.model import learned, parts
+from ramodo.thread_map import thread_map
 
 
 @pytest.fixture
@@ -52,7 +52,7 @@ def test_blocks_change_nothing(quick, data):
 
 
 @pytest.mark.parametrize("n_started", [0, 1, 2, 100])
-def test_in_order_where_threads_are_refused(monkeypatch, n_started):
+def test_thread_map_where_threads_are_refused(monkeypatch, n_started):
     start, started = threading.Thread.start, []
 
     def refused(thread):
@@ -62,21 +62,21 @@ def test_in_order_where_threads_are_refused(monkeypatch, n_started):
         start(thread)
 
     monkeypatch.setattr(threading.Thread, "start", refused)
-    assert list(in_order(lambda i: i * i, range(50), 4)) == [i * i for i in range(50)]
+    assert list(thread_map(lambda i: i * i, range(50), 4)) == [i * i for i in range(50)]
 
 
 @pytest.mark.parametrize("n_threads", [0, 1, 3, 100])
-def test_in_order_is_in_order(n_threads):
-    assert list(in_order(np.sqrt, range(20), n_threads)) == list(np.sqrt(range(20)))
-    assert list(in_order(np.sqrt, [], n_threads)) == []
+def test_thread_map_keeps_the_order(n_threads):
+    assert list(thread_map(np.sqrt, range(20), n_threads)) == list(np.sqrt(range(20)))
+    assert list(thread_map(np.sqrt, [], n_threads)) == []
 
 
 @pytest.mark.parametrize("n_threads", [1, 3])
-def test_in_order_raises_what_the_work_raises(n_threads):
+def test_thread_map_raises_what_the_work_raises(n_threads):
     def work(i):
         return 1 / (5 - i)
 
-    found = in_order(work, range(50), n_threads)
+    found = thread_map(work, range(50), n_threads)
     assert [next(found) for _ in range(5)] == [work(i) for i in range(5)]
     with pytest.raises(ZeroDivisionError):
         next(found)

@@ -1,4 +1,4 @@
-"""Fits whose members do without a fold each, and what holds for the rows that they flag."""
+"""Fits whose models do without a fold each, and what holds for the rows that they flag."""
 
 import numpy as np
 import pytest
@@ -13,17 +13,17 @@ from ramodo import (
     TripletSampler,
     load,
 )
-from ramodo.data.opening import DataError, open_rows
+from ramodo.data.validation import DataError, open_rows
 from ramodo.fitting import label_direction as direction
 from ramodo.options import OptionError
 from ramodo.stages.scoring import RandomDistance
 
 QUICK = {"n_components": 6, "n_epochs": 3, "n_subsamples": 10, "random_state": 0}
 MAKERS = {
-    "REPEN": lambda **more: REPEN(**{**QUICK, "threshold": Conformal(0.5), **more}),
-    "several": lambda **more: REPEN(n_estimators=2, normalize="l2", **{**QUICK, "threshold": Conformal(0.5), **more}),
-    "k-th": lambda **more: KthNeighborREPEN(2, **{**QUICK, "threshold": Conformal(0.5), **more}),
-    "Consensus": lambda **more: Consensus(6, **{"random_state": 0, "threshold": Conformal(0.5), **more}),
+    "REPEN": lambda **more: REPEN(**{**QUICK, "cutoff": Conformal(0.5), **more}),
+    "several": lambda **more: REPEN(n_estimators=2, normalize="l2", **{**QUICK, "cutoff": Conformal(0.5), **more}),
+    "k-th": lambda **more: KthNeighborREPEN(2, **{**QUICK, "cutoff": Conformal(0.5), **more}),
+    "Consensus": lambda **more: Consensus(6, **{"random_state": 0, "cutoff": Conformal(0.5), **more}),
 }
 any_maker = pytest.mark.parametrize("make", MAKERS.values(), ids=MAKERS.keys())
 
@@ -32,29 +32,29 @@ def _folds(X):
     return open_rows(X).folds(2)
 
 
-# ---- members ---------------------------------------------------------------------------------------------------------
+# ---- models ---------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("labeled", [False, True])
-def test_a_member_never_sees_its_fold(quick, data, record, labeled):
+def test_a_model_never_sees_its_fold(quick, data, record, labeled):
     triplets, references = record(TripletSampler, "draw"), record(RandomDistance, "draw")
     X, truth = data
     y = np.where(truth == 1, np.arange(120) % 2, np.where(np.arange(120) % 3 == 0, -1, 0)) if labeled else np.zeros(120)
-    quick(threshold=Conformal()).fit(X, labels=y)
+    quick(cutoff=Conformal()).fit(X, labels=y)
     assert (len(triplets), len(references)) == (2, 4)
-    for member in (0, 1):
-        left_out = np.flatnonzero((_folds(X) == member) & (y == 0))
+    for model in (0, 1):
+        left_out = np.flatnonzero((_folds(X) == model) & (y == 0))
         assert len(left_out) > 30
-        for drawn in (triplets[member], *references[2 * member : 2 * member + 2]):
+        for drawn in (triplets[model], *references[2 * model : 2 * model + 2]):
             assert not np.isin(drawn, left_out).any()
-            assert np.isin(drawn, np.flatnonzero(_folds(X) != member)).any()
+            assert np.isin(drawn, np.flatnonzero(_folds(X) != model)).any()
 
 
 def test_nor_does_the_background_of_labelled_outliers(quick, data, record):
     backgrounds = record(direction, "_background")
     X, truth = data
     y = np.where(truth == 1, np.arange(120) % 2, 0)
-    quick(threshold=Conformal()).fit(X, labels=y)
+    quick(cutoff=Conformal()).fit(X, labels=y)
     counts = np.bincount(_folds(X)[y == 0], minlength=2)
     assert [rows.n_rows for rows in backgrounds] == counts[::-1].tolist()
 
@@ -78,7 +78,7 @@ def test_same_row_same_score(make, data, labeled, dense, tmp_path):
     back = load(detector.save(tmp_path / "model"))
     assert np.array_equal(back.outlier_score(given), detector.outlier_scores_)
     assert np.array_equal(back.p_values(given), detector.p_values(given))
-    assert back.threshold.get_params() == {"fdr": 0.5, "held_out": None}
+    assert back.cutoff.get_params() == {"fdr": 0.5, "held_out": None}
     assert str(detector.diagnose())
     assert (detector.predict(given) == detector.fit_predict(given)).all() or labeled
 
@@ -97,12 +97,12 @@ def test_p_values_are_ranks_within_the_fold(data):
 
 def test_ramodo_takes_it_too(data):
     one = RAMODO(cutoff=Conformal(), n_epochs=2, random_state=0).fit(data[0])
-    two = REPEN(threshold=Conformal(), n_epochs=2, random_state=0).fit(data[0])
+    two = REPEN(cutoff=Conformal(), n_epochs=2, random_state=0).fit(data[0])
     assert np.array_equal(one.outlier_scores_, two.outlier_scores_)
 
 
 @any_maker
-def test_a_warm_start_starts_from_its_members(make, data):
+def test_a_warm_start_starts_from_its_models(make, data):
     detector = make(warm_start=True).fit(data[0])
     before = detector.outlier_scores_
     after = detector.fit(data[0], labels=data[1]).outlier_scores_
@@ -111,7 +111,7 @@ def test_a_warm_start_starts_from_its_members(make, data):
 
 def test_a_warm_start_from_another_kind_of_fit_is_refused(data):
     detector = REPEN(**QUICK, n_estimators=2, warm_start=True).fit(data[0])
-    detector.set_params(n_estimators=1, threshold=Conformal())
+    detector.set_params(n_estimators=1, cutoff=Conformal())
     with pytest.raises(OptionError, match="have changed since the last fit"):
         detector.fit(data[0])
 
@@ -119,7 +119,7 @@ def test_a_warm_start_from_another_kind_of_fit_is_refused(data):
 @pytest.mark.parametrize("X", [np.ones((50, 3)), np.r_[np.ones((50, 3)), 2 * np.ones((1, 3))]])
 def test_rows_that_are_all_in_one_fold_are_refused(quick, X):
     with pytest.raises(DataError, match="Equal rows share a fold: remove copies"):
-        quick(threshold=Conformal()).fit(X)
+        quick(cutoff=Conformal()).fit(X)
 
 
 def test_a_file_whose_folds_do_not_fit_is_refused(data, tmp_path):
@@ -167,7 +167,7 @@ def test_the_rate_holds_for_the_rows_at_hand(kind, share):
     for seed in range(15):
         rng = np.random.default_rng([seed, int(100 * share)])
         X, truth = _planted((_sparse, _dense, _table)[seed % 3](rng, 600), rng, share)
-        flagged = kind(threshold=Conformal(0.1), random_state=seed).fit_predict(X) == -1
+        flagged = kind(cutoff=Conformal(0.1), random_state=seed).fit_predict(X) == -1
         false.append((flagged & ~truth).sum() / max(1, flagged.sum()))
         found.append(flagged[truth].mean() if share else 1.0)
     assert np.mean(false) <= (0.1 if share else 0.3)
@@ -177,4 +177,4 @@ def test_the_rate_holds_for_the_rows_at_hand(kind, share):
 def test_noise_is_not_flagged():
     """3,000 rows of which training learnt 104 by heart."""
     X = sp.random(3000, 20_000, 0.002, format="csr", random_state=0)
-    assert (REPEN(threshold=Conformal(0.1), random_state=0).fit_predict(X) == 1).all()
+    assert (REPEN(cutoff=Conformal(0.1), random_state=0).fit_predict(X) == 1).all()

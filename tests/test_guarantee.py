@@ -5,14 +5,14 @@ import re
 import pytest
 
 from ramodo import Conformal
-from ramodo.insight.guarantees import guarantee_of
+from ramodo.insight.cutoffs import guarantee_of
 
 NEW_ROWS_ONLY = "holds for new rows only"
 
 
 @pytest.fixture(params=[0.99, 0.001], ids=["some found", "none found"])
 def detector(request, quick, data):
-    return quick(threshold=Conformal(request.param, held_out=0.4)).fit(data[0])
+    return quick(cutoff=Conformal(request.param, held_out=0.4)).fit(data[0])
 
 
 @pytest.mark.parametrize("is_training", [True, False])

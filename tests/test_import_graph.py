@@ -9,11 +9,11 @@ import ramodo
 
 ROOT = Path(ramodo.__file__).parent
 
-STAGES = ("scoring", "ensembles", "thresholding", "conformal", "triplets", "layers", "ranking", "adadelta")
+STAGES = ("scoring", "ensembles", "thresholding", "conformal", "triplets", "layers", "ranking_loss", "adadelta")
 
 FLOORS = [
-    ("allowed",),
-    ("allowed", "options", "bounds", "threads", "in_order", "files", "terminal", "web"),
+    ("constraints",),
+    ("options", "bounds", "threads", "extras", "thread_map", "files", "terminal", "web"),
     ("kernels",),
     ("data",),
     ("model",),
@@ -27,9 +27,10 @@ FLOORS = [
     ("framework",),
     ("repen",),
     ("consensus", "neighbors"),
-    ("plots", "pyod", "report", "serving", "datasets", "baselines", "demo"),
-    ("experiments", "triage"),
+    ("plots", "pyod", "report", "serving", "datasets", "demo"),
+    ("triage",),
     ("cli",),
+    ("paper",),
 ]
 """From the ground up; a module may import what is on its own floor or below."""
 
@@ -90,6 +91,21 @@ def test_a_stage_imports_no_other_stage(stage):
     path = ROOT / "stages" / f"{stage}.py"
     imported = set(_imported(f"stages.{stage}", path, ("stages", stage)))
     assert imported & {f"stages.{other}" for other in STAGES if other != stage} == set()
+
+
+def test_the_product_does_not_import_the_paper():
+    """Not inside functions either, except for the two commands that are the paper's own."""
+    product = [(name, path) for name, path, parts in MODULES if parts[0] != "paper"]
+    imports = [
+        (name, ast.unparse(node))
+        for name, path in product
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.ImportFrom | ast.Import)
+    ]
+    assert [(name, text) for name, text in imports if "paper" in text] == [
+        ("cli.app", "from ..paper.datasets_command import run_list, run_load"),
+        ("cli.app", "from ..paper.experiments_command import run_experiments"),
+    ]
 
 
 def _types_asked(path):

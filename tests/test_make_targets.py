@@ -1,6 +1,6 @@
 """Every target of the Makefile: its recipe can be read, what it calls is there, and it runs at a tiny size.
 
-Benchmarks run in test_benchmarks.py, `make experiments` in experiments/test_experiments_command.py.
+Benchmarks run in test_benchmarks.py, `make experiments` in paper/experiments/test_experiments_command.py.
 """
 
 import importlib.util

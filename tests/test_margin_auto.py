@@ -9,7 +9,7 @@ from examples import with_outliers
 from ramodo import RAMODO, REPEN, KthNN, Layers, RankingHinge
 from ramodo.kernels import Phi
 from ramodo.options import OptionError
-from ramodo.stages.ranking import RELATIVE
+from ramodo.stages.ranking_loss import RELATIVE
 
 QUICK = {"margin": "auto", "n_epochs": 5, "random_state": 0}
 

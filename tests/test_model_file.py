@@ -49,8 +49,8 @@ DETECTORS = {
     "average of neighbours": AverageNeighborREPEN(4, n_components=3, **QUICK),
     "normalised": REPEN(6, normalize="l2", **QUICK),
     "several models": REPEN(6, n_estimators=3, normalize="max", **QUICK),
-    "held-out rows": REPEN(6, threshold=Conformal(0.2, 0.3), **QUICK),
-    "a number of rows": REPEN(6, threshold=TopK(7), **QUICK),
+    "held-out rows": REPEN(6, cutoff=Conformal(0.2, 0.3), **QUICK),
+    "a number of rows": REPEN(6, cutoff=TopK(7), **QUICK),
     "framework": RAMODO(**QUICK),
     "every stage": RAMODO(
         AverageNN(2, 5, 6),
@@ -163,7 +163,7 @@ def test_feature_names_come_back(tmp_path):
     [
         {"random_state": np.random.RandomState(0)},
         {"random_state": np.int64(3), "n_components": np.int32(4), "margin": np.float32(7)},
-        {"random_state": None, "threshold": 0.1, "n_jobs": 1},
+        {"random_state": None, "cutoff": 0.1, "n_jobs": 1},
     ],
     ids=["generator", "numpy numbers", "share"],
 )

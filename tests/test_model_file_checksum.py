@@ -23,7 +23,7 @@ def flipped(content, place, bit):
 
 def test_a_flipped_bit_anywhere(tmp_path):
     """One bit of every fifth byte; in the header some make it no header."""
-    content, path = (MODELS / "version_3.ramodo").read_bytes(), tmp_path / "model"
+    content, path = (MODELS / "saved.ramodo").read_bytes(), tmp_path / "model"
     path.write_bytes(content)
     tensor_file.read(path)
     places = range(0, len(content), 5)
@@ -86,13 +86,6 @@ def test_a_large_file_is_compared_on_demand(fitted, tmp_path, monkeypatch, mappe
         load(path, verify=True)
     path.write_bytes(content)
     load(path, verify=True)
-
-
-def test_a_file_of_version_2_has_none_and_loads():
-    path = MODELS / "version_2.ramodo"
-    assert "checksum" not in tensor_file.metadata_of(path)
-    load(path, verify=True)
-    open_model(path)
 
 
 @pytest.mark.parametrize("code", ["", "0", "00000000", "000000000", "zzzzzzzz", '"'])

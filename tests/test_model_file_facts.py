@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from ramodo import REPEN, AverageNeighborREPEN, Conformal, KthNeighborREPEN, TopFraction, TopK, load
-from ramodo.data.opening import DataError
+from ramodo.data.validation import DataError
 from ramodo.model.file.option_checks import CUTOFFS, OPTIONS_OF
 from ramodo.model.file.saving import open_model
 from ramodo.model.saved import ModelFileError
@@ -192,9 +192,9 @@ def test_the_options_that_are_known_without_scikit_learn_are_the_constructors():
 
 def test_usual_models_are_opened_without_scikit_learn(data, tmp_path, python):
     detectors = [
-        REPEN(threshold=0.2),
-        REPEN(threshold=TopK(5)),
-        REPEN(threshold=Conformal(), n_estimators=2),
+        REPEN(cutoff=0.2),
+        REPEN(cutoff=TopK(5)),
+        REPEN(cutoff=Conformal(), n_estimators=2),
         KthNeighborREPEN(),
         AverageNeighborREPEN(2),
     ]
@@ -213,12 +213,12 @@ def test_usual_models_are_opened_without_scikit_learn(data, tmp_path, python):
         {"margin": -1},
         {"unknown": 1},
         {"n_jobs": ...},
-        {"threshold": "none"},
-        {"threshold": {"stage": "TopK", "options": {"count": 0}}},
-        {"threshold": {"stage": "TopK", "options": {"share": 1}}},
-        {"threshold": {"stage": "Sp", "options": {}}},
-        {"threshold": {"stage": "TopK", "options": {"count": 5}}},
-        {"threshold": {"stage": "Cantelli", "options": {"false_positives": 0.1}}},
+        {"cutoff": "none"},
+        {"cutoff": {"stage": "TopK", "options": {"count": 0}}},
+        {"cutoff": {"stage": "TopK", "options": {"share": 1}}},
+        {"cutoff": {"stage": "Sp", "options": {}}},
+        {"cutoff": {"stage": "TopK", "options": {"count": 5}}},
+        {"cutoff": {"stage": "Cantelli", "options": {"false_positives": 0.1}}},
         {"random_state": [1]},
         {"batch_size": {}},
     ],

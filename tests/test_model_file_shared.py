@@ -15,9 +15,9 @@ LOADS = 300
 
 def digest(detector):
     """Of all arrays of a model."""
-    (member,) = detector.model_.learned
+    (learned,) = detector.model_.learned
     arrays = [detector.outlier_scores_, detector.initial_scores_, detector.row_norms_, detector.samples_[0]]
-    arrays += [member.representation.first.weights, member.detection.rows, member.origin.rows.data]
+    arrays += [learned.representation.first.weights, learned.detection.rows, learned.origin.rows.data]
     return hashlib.sha256(b"".join(np.ascontiguousarray(array).tobytes() for array in arrays)).hexdigest()
 
 

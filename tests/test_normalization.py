@@ -7,7 +7,7 @@ from sklearn.preprocessing import normalize as scaled_by
 
 from examples import Kind, either, with_outliers
 from ramodo import RAMODO, REPEN, AverageNN, Layers, load
-from ramodo.data.opening import open_rows
+from ramodo.data.validation import open_rows
 from ramodo.options import OptionError
 
 OPTIONS = {"n_components": 6, "n_epochs": 4, "batch_size": 32, "n_subsamples": 10, "random_state": 0}

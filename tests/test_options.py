@@ -24,7 +24,7 @@ from ramodo import (
     TopK,
     TripletSampler,
 )
-from ramodo.allowed import Having, Integer, Literal, RandomSource, Real
+from ramodo.constraints import HasMethod, Integer, Literal, RandomSource, Real
 from ramodo.options import OPTIONS, OptionError, check
 
 TABLE = {option.name: option for option in OPTIONS}
@@ -40,7 +40,7 @@ STAGE_OPTIONS = {
 }
 """Options of a cut-off alone, and what makes one with such an option."""
 
-RAMODO_STAGES = ["scorer", "ranker", "thresholder", "sampler", "representation", "loss", "cutoff"]
+RAMODO_STAGES = ["scorer", "ranker", "thresholder", "sampler", "representation", "loss"]
 COMMON = [
     "n_epochs",
     "samples_per_epoch",
@@ -64,7 +64,7 @@ ALLOWED = {
     "n_subsamples": [1, 50],
     "subsample_size": [1, 8],
     "alpha": [0, 0.5, math.sqrt(3), 1e6],
-    "threshold": ["cantelli", 1e-6, 0.1, 0.5, TopK(5), Conformal()],
+    "cutoff": ["cantelli", 1e-6, 0.1, 0.5, TopK(5), Conformal()],
     "labeled_fraction": ["auto", 0, 0.0, 0.5, 1, 1.0],
     "labels_in_score": [True, False],
     "normalize": [None, "l2", "max"],
@@ -90,7 +90,7 @@ REFUSED = {
     "n_subsamples": [0, -1, None],
     "subsample_size": [0, 2.5, None],
     "alpha": [np.True_, -0.1, math.nan, math.inf, "sqrt3", None, 1e7, 1e300],
-    "threshold": [0, 0.0, -0.1, 0.6, 1, math.nan, "auto", "Cantelli", None, True, TopK, Sp()],
+    "cutoff": [0, 0.0, -0.1, 0.6, 1, math.nan, "auto", "Cantelli", None, True, TopK, Sp()],
     "labeled_fraction": [-0.1, 1.1, math.nan, None, "half", True],
     "labels_in_score": [None, 0, 1, "auto"],
     "normalize": ["l1", "L2", "", 0, 2, True, ["l2"]],
@@ -143,7 +143,7 @@ def test_the_siblings_of_repen_have_its_options_and_k(kind):
 
 def test_ramodo_has_its_stages_and_the_options_that_are_of_none():
     """Labels enter the score after all stages: no stage could have that option."""
-    own = ["labels_in_score", *COMMON]
+    own = ["cutoff", "labels_in_score", *COMMON]
     expected = [(name, None) for name in RAMODO_STAGES] + [(name, TABLE[name].default) for name in own]
     assert list(_defaults(RAMODO).items()) == expected
     assert RAMODO().get_params() == dict(expected)
@@ -170,7 +170,7 @@ def test_the_defaults_are_the_paper_s():
         "n_subsamples": 50,
         "subsample_size": 8,
         "alpha": math.sqrt(3),
-        "threshold": "cantelli",
+        "cutoff": "cantelli",
         "labeled_fraction": "auto",
         "labels_in_score": True,
         "normalize": None,
@@ -186,7 +186,7 @@ def test_the_defaults_are_the_paper_s():
 def _type_of(kind):
     if isinstance(kind, Literal):
         return "bool" if isinstance(kind.value, bool) else repr(kind.value)
-    return {Integer: "int", Real: "float", RandomSource: "RandomState or Generator", Having: "object"}[type(kind)]
+    return {Integer: "int", Real: "float", RandomSource: "RandomState or Generator", HasMethod: "object"}[type(kind)]
 
 
 def _as_documented(option, default):
@@ -254,7 +254,7 @@ def _with_refused():
     for name in COMMON:
         yield pytest.param(name, RAMODO(**{name: REFUSED[name][0]}), id=f"RAMODO-{name}")
     for name, stage in STAGE_OPTIONS.items():
-        yield pytest.param(name, REPEN(threshold=stage(REFUSED[name][0])), id=f"threshold-{name}")
+        yield pytest.param(name, REPEN(cutoff=stage(REFUSED[name][0])), id=f"cutoff-{name}")
         yield pytest.param(name, RAMODO(cutoff=stage(REFUSED[name][0])), id=f"cutoff-{name}")
         yield pytest.param(name, RAMODO(thresholder=stage(REFUSED[name][0])), id=f"thresholder-{name}")
     yield pytest.param("alpha", RAMODO(cutoff=Cantelli(-1)), id="cutoff-alpha")
@@ -287,7 +287,7 @@ def test_the_message_says_what_was_given_and_what_is_allowed():
 @pytest.mark.parametrize(("name", "value"), [("alpha", 1e6), ("margin", 1e63), ("false_positives", 1e-12)])
 def test_what_is_just_allowed_can_be_fitted(name, value, data, quick):
     """The margin in the unit of rows as large as rows may be."""
-    options = {"threshold": Cantelli(false_positives=value)} if name == "false_positives" else {name: value}
+    options = {"cutoff": Cantelli(false_positives=value)} if name == "false_positives" else {name: value}
     X = data[0] * (1e30 / abs(data[0]).max()) if name == "margin" else data[0]
     detector = quick(**options).fit(X)
     assert np.isfinite(detector.outlier_scores_).all()

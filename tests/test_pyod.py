@@ -7,7 +7,7 @@ from scipy.stats import rankdata
 from sklearn.base import clone
 from sklearn.metrics import roc_auc_score
 
-pytest.importorskip("pyod", reason="PyOD is not installed: pip install 'ramodo[peers]'")
+pytest.importorskip("pyod", reason="PyOD is not installed: pip install pyod")
 
 from pyod.models.base import BaseDetector
 from pyod.utils.data import generate_data
@@ -146,4 +146,4 @@ def test_without_pyod_the_error_says_what_to_install(python):
         "try: import ramodo.pyod\n"
         "except ModuleNotFoundError as error: print(error)\n"
     )
-    assert python(program).strip() == "ramodo.pyod needs the package pyod: pip install 'ramodo[peers]'."
+    assert python(program).strip() == "ramodo.pyod needs the package pyod: pip install pyod."

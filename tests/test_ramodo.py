@@ -42,7 +42,7 @@ from ramodo.model.saved import ModelFileError
 from ramodo.options import OptionError
 from ramodo.stages.adadelta import Adadelta
 from ramodo.stages.layers import UpperLayers
-from ramodo.stages.ranking import BoundHinge
+from ramodo.stages.ranking_loss import BoundHinge
 from reference import Adadelta as PlainAdadelta
 from reference import activate, derivative, initial_weights, rows_gradient, rows_loss
 
@@ -105,10 +105,16 @@ def test_stages_named_one_by_one_are_repen_with_those_options(data):
         **QUICK,
     )
     options = {"n_subsamples": 20, "subsample_size": 5, "alpha": 1.2, "n_queries": 2, "labeled_fraction": 0.3}
-    named = REPEN(7, margin=5.0, threshold=0.1, **options, **QUICK)
+    named = REPEN(7, margin=5.0, cutoff=0.1, **options, **QUICK)
     names = ["outlier_scores_", "feature_weights_", "references_", "threshold_"]
     one, two = stages.fit(data[0], labels=data[1]), named.fit(data[0], labels=data[1])
     assert all(np.array_equal(getattr(one, name), getattr(two, name)) for name in names)
+
+
+def test_a_cut_off_means_the_same_to_all_detectors(data):
+    by_share = RAMODO(cutoff=0.1, **QUICK).fit(data[0])
+    assert by_share.threshold_ == REPEN(cutoff=0.1, **QUICK).fit(data[0]).threshold_
+    assert by_share.threshold_ == RAMODO(cutoff=TopFraction(0.1), **QUICK).fit(data[0]).threshold_
 
 
 def test_k_and_average_make_a_difference(data):
@@ -182,7 +188,7 @@ def test_the_highest_are_the_candidates(data, stage, count):
     highest = np.argsort(-detector.initial_scores_)[:count]
     assert set(detector.candidate_outliers_) == set(highest)
     assert (detector.predict(data[0]) == -1).sum() == count
-    assert detector.threshold_ == np.sort(detector.outlier_scores_)[-count]
+    assert detector.threshold_ == pytest.approx(np.sort(detector.outlier_scores_)[-count], rel=1e-5)
     assert math.isnan(detector.false_positive_bound_)
 
 
@@ -629,7 +635,7 @@ def test_a_subclass_of_a_stage_is_not_saved_as_the_stage(data, tmp_path):
 
 
 def test_an_own_cutoff_of_repen_is_not_saved(data, tmp_path):
-    detector = REPEN(threshold=MedianLine(), **QUICK).fit(data[0])
+    detector = REPEN(cutoff=MedianLine(), **QUICK).fit(data[0])
     with pytest.raises(OptionError, match="only ramodo's stages can be saved"):
         detector.save(tmp_path / "model")
     assert list(tmp_path.iterdir()) == []

@@ -125,10 +125,10 @@ def test_triplets_per_epoch_stop_at_five_thousand(record, quick):
 # ---- signs and cut-offs --------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("threshold", ["cantelli", 0.1])
-def test_signs_and_cut_off_belong_together(quick, data, threshold):
+@pytest.mark.parametrize("cutoff", ["cantelli", 0.1])
+def test_signs_and_cut_off_belong_together(quick, data, cutoff):
     X, _ = data
-    detector = quick(threshold=threshold).fit(X)
+    detector = quick(cutoff=cutoff).fit(X)
     scores = detector.outlier_score(X)
     flags = np.where(scores >= detector.threshold_, -1, 1)
     assert set(flags) == {-1, 1}
@@ -140,18 +140,19 @@ def test_signs_and_cut_off_belong_together(quick, data, threshold):
 
 
 def test_a_score_at_the_threshold_is_flagged(quick, data):
-    """A share's threshold is the score of a row, which must not be lost in rounding on the way to the offset."""
+    """A share's threshold is the score of a row, less what rounding may take from it."""
     X, _ = data
-    detector = quick(threshold=0.05).fit(X)
-    at = np.flatnonzero(detector.outlier_scores_ == detector.threshold_)
+    detector = quick(cutoff=0.05).fit(X)
+    at = np.flatnonzero(np.isclose(detector.outlier_scores_, detector.threshold_, rtol=1e-5))
     assert len(at) == 1
     assert detector.predict(X)[at] == [-1]
+    assert detector.outlier_scores_[at] > detector.threshold_ * (1 + 1e-6)
 
 
 @pytest.mark.parametrize("fraction", [0.01, 0.1, 0.25, 0.5])
 def test_a_share_flags_that_share(quick, data, fraction):
     X, _ = data
-    detector = quick(threshold=fraction).fit(X)
+    detector = quick(cutoff=fraction).fit(X)
     assert np.sum(detector.predict(X) == -1) == max(1, round(fraction * X.shape[0]))
     assert np.isnan(detector.false_positive_bound_)
 

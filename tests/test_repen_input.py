@@ -10,7 +10,7 @@ import scipy.sparse as sp
 
 from examples import unordered
 from ramodo import REPEN
-from ramodo.data.opening import DataError
+from ramodo.data.validation import DataError
 
 either = pytest.mark.parametrize("make", [sp.csr_array, np.asarray], ids=["sparse", "dense"])
 

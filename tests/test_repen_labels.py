@@ -11,7 +11,7 @@ import scipy.sparse as sp
 from sklearn.metrics import roc_auc_score
 
 from ramodo import REPEN
-from ramodo.data.opening import DataError
+from ramodo.data.validation import DataError
 from ramodo.datasets import make_ultrahigh
 from ramodo.options import OptionError
 from ramodo.stages.triplets import TripletSampler

@@ -9,7 +9,7 @@ import scipy.sparse as sp
 from examples import scattered, unordered
 from ramodo.data import blocks as rows_module
 from ramodo.data.blocks import DenseRows, SparseRows
-from ramodo.data.opening import DataError, open_rows, open_with_facts
+from ramodo.data.validation import DataError, open_rows, open_with_facts
 
 DENSE = scattered(1, (9, 7), density=0.4)
 

@@ -29,7 +29,7 @@ PROGRAM = """
 import ast, os, sys, warnings
 import scipy.sparse as sp
 from ramodo import REPEN
-from ramodo.data.opening import DataError
+from ramodo.data.validation import DataError
 
 def refused(damage):
     names = {"X": X.copy()}

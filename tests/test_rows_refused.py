@@ -7,7 +7,7 @@ import pytest
 import scipy.sparse as sp
 
 from examples import unordered
-from ramodo.data.opening import DataError, open_rows
+from ramodo.data.validation import DataError, open_rows
 
 
 @pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf, 2e30, -2e30])

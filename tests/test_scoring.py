@@ -7,7 +7,7 @@ from scipy import stats
 from examples import PLAIN, scattered, single
 from ramodo import kernels
 from ramodo.data.blocks import DenseRows
-from ramodo.data.opening import open_rows
+from ramodo.data.validation import open_rows
 from ramodo.kernels import Phi
 from ramodo.stages.scoring import KthNN, Sp
 from reference import sp_scores

@@ -8,7 +8,7 @@ import pytest
 import scipy.sparse as sp
 
 from ramodo import RAMODO, REPEN, Cantelli, Layers, load
-from ramodo.data.opening import open_rows
+from ramodo.data.validation import open_rows
 from ramodo.fitting import flow as fitting
 from ramodo.model.combining import Mean
 from ramodo.options import OptionError
@@ -23,13 +23,13 @@ def _three(**options):
 
 
 @either
-def test_scores_are_the_mean_of_the_members_in_their_deviations(data, make):
+def test_scores_are_the_mean_of_the_models_in_their_deviations(data, make):
     X = make(data[0])
     detector = _three().fit(X)
     rows = open_rows(X)
-    members = detector.model_.learned
-    assert len(members) == 3
-    each = [member.score(rows, 1) for member in members]
+    models = detector.model_.learned
+    assert len(models) == 3
+    each = [model.score(rows, 1) for model in models]
     (mean,) = detector.model_.terms
     assert type(mean) is Mean
     assert mean.units == pytest.approx([np.std(scores) for scores in each], rel=1e-12)
@@ -49,7 +49,7 @@ def test_new_rows_are_scored_in_the_training_rows_deviations(data):
 
 
 @either
-def test_the_first_member_is_the_single_model_of_the_seed(data, make):
+def test_the_first_model_is_the_single_model_of_the_seed(data, make):
     X = make(data[0])
     one, three = REPEN(**OPTIONS).fit(X), _three().fit(X)
     assert np.array_equal(three.feature_weights_, one.feature_weights_)
@@ -58,11 +58,11 @@ def test_the_first_member_is_the_single_model_of_the_seed(data, make):
     assert np.array_equal(three.transform(X)[:, :5], one.transform(X))
 
 
-def test_members_are_independent(data):
+def test_models_are_independent(data):
     """Other references, triplets and weights."""
-    members = _three().fit(data[0]).model_.learned
-    for i, left in enumerate(members):
-        for right in members[:i]:
+    models = _three().fit(data[0]).model_.learned
+    for i, left in enumerate(models):
+        for right in models[:i]:
             assert left.representation.first.seed != right.representation.first.seed
             assert not np.isclose(
                 left.representation.first.weights, right.representation.first.weights, rtol=1e-6
@@ -70,7 +70,7 @@ def test_members_are_independent(data):
             assert not np.array_equal(left.detection.rows, right.detection.rows)
 
 
-def test_more_members_keep_the_first_ones(data):
+def test_more_models_keep_the_first_ones(data):
     three, five = (REPEN(n_estimators=n, **OPTIONS).fit(data[0]).model_.learned for n in (3, 5))
     for left, right in zip(three, five[:3], strict=True):
         assert np.array_equal(left.representation.first.weights, right.representation.first.weights)
@@ -114,8 +114,8 @@ def test_what_several_models_leave_behind(data):
     assert "models" in detector.stage_seconds_
 
 
-def test_means_of_what_members_found(data, record):
-    """Initial scores and losses are averaged; candidates are those of any member."""
+def test_means_of_what_models_found(data, record):
+    """Initial scores and losses are averaged; candidates are those of any model."""
     fits = record(fitting, "_fit_one")
     detector = _three(n_jobs=1, alpha=0.5).fit(data[0])
     assert len(fits) == 3
@@ -138,18 +138,18 @@ def test_a_saved_model_scores_the_same(data, tmp_path, labeled):
     assert np.array_equal(pickle.loads(pickle.dumps(detector)).outlier_score(X), detector.outlier_scores_)
 
 
-def test_members_of_several_layers(data, tmp_path):
+def test_models_of_several_layers(data, tmp_path):
     detector = RAMODO(representation=Layers((6, 4)), n_estimators=2, n_epochs=3, random_state=0).fit(data[0])
     assert detector.transform(data[0]).shape == (120, 8)
     assert detector.components_.shape == (12, 40)
     assert np.array_equal(load(detector.save(tmp_path / "model")).outlier_score(data[0]), detector.outlier_scores_)
 
 
-# ---- a member that fails -------------------------------------------------------------------------------------------
+# ---- a model that fails -------------------------------------------------------------------------------------------
 
 
 class FailsOnce(Cantelli):
-    """A thresholder that raises for the second member that asks."""
+    """A thresholder that raises for the second model that asks."""
 
     def __init__(self, error=RuntimeError):
         super().__init__()
@@ -165,22 +165,22 @@ class FailsOnce(Cantelli):
             self._asked += 1
             second = self._asked == 2
         if second:
-            raise self.error("the second member fails")
+            raise self.error("the second model fails")
         return super().split(scores, labels)
 
 
 @pytest.mark.parametrize("n_jobs", [1, 2])
 @pytest.mark.parametrize("error", [RuntimeError, KeyboardInterrupt])
-def test_a_failing_member_leaves_the_estimator_as_it_was(data, n_jobs, error):
+def test_a_failing_model_leaves_the_estimator_as_it_was(data, n_jobs, error):
     detector = RAMODO(n_estimators=3, n_epochs=2, random_state=0, n_jobs=n_jobs)
     detector.set_params(thresholder=FailsOnce(error))
-    with pytest.raises(error, match="the second member fails"):
+    with pytest.raises(error, match="the second model fails"):
         detector.fit(data[0])
     assert not [name for name in vars(detector) if name.endswith("_")]
     fitted = detector.set_params(thresholder=None).fit(data[0]).outlier_scores_
     before = {name: value for name, value in vars(detector).items() if name.endswith("_")}
     detector.set_params(thresholder=FailsOnce(error))
-    with pytest.raises(error, match="the second member fails"):
+    with pytest.raises(error, match="the second model fails"):
         detector.fit(data[0])
     after = {name: value for name, value in vars(detector).items() if name.endswith("_")}
     assert after.keys() == before.keys()

@@ -7,9 +7,9 @@ import pytest
 import scipy.sparse as sp
 
 from ramodo import RAMODO, REPEN, Candidates, Cantelli, GivenSet, Layers, RankingHinge, Sp, TopFraction, TopK
-from ramodo.data.opening import DataError
+from ramodo.data.validation import DataError
 from ramodo.options import OptionError
-from ramodo.stages.checking import StageError
+from ramodo.stages.result_checks import StageError
 
 N = 120
 
@@ -310,7 +310,7 @@ def test_unusable_cutoffs(data, value):
             return value
 
     _refused(data[0], StageError, "the cutoff Cutoff gave .*; allowed: ", cutoff=Cutoff())
-    detector = REPEN(threshold=Cutoff(), n_epochs=1)
+    detector = REPEN(cutoff=Cutoff(), n_epochs=1)
     with pytest.raises(StageError, match="the cutoff Cutoff gave"):
         detector.fit(data[0])
 
@@ -324,7 +324,7 @@ NEEDED = {
     "sampler": "an object with n_queries and draw",
     "representation": "an object with first_width and head",
     "loss": "a function of rows and triplets",
-    "cutoff": "an object with cutoff",
+    "cutoff": "'cantelli' or a number above 0 and at most 0.5 or an object with a method cutoff",
 }
 
 

@@ -9,7 +9,7 @@ from ramodo.data.blocks import DenseRows
 from ramodo.fitting.training import Start, scale_for, train
 from ramodo.kernels import Phi
 from ramodo.stages.adadelta import Adadelta
-from ramodo.stages.ranking import RankingHinge
+from ramodo.stages.ranking_loss import RankingHinge
 from reference import batches, hinge_gradient, hinge_loss, initial_weights
 from reference import train as reference_train
 from side_by_side import LIMIT, MARGIN, OPTIONS, SEED, WIDTH, check_against_reference, run_kernel

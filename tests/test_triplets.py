@@ -33,9 +33,9 @@ def _draw(pools=None, n=N, batch_size=256, seed=0, **options):
     return TripletSampler(**options).draw(pools or _pools(), 1, n, batch_size, np.random.default_rng(seed))[0]
 
 
-def _p_value(drawn, members, weights):
-    """How well the draws fit probabilities proportional to `weights`; none may fall outside of `members`."""
-    counts = np.array([np.sum(drawn == member) for member in members])
+def _p_value(drawn, rows, weights):
+    """How well the draws fit probabilities proportional to `weights`; none may fall outside of `rows`."""
+    counts = np.array([np.sum(drawn == row) for row in rows])
     assert counts.sum() == drawn.size
     weights = np.asarray(weights, dtype=np.float64)
     return stats.chisquare(counts, weights / weights.sum() * counts.sum()).pvalue

@@ -6,13 +6,13 @@ import scipy.sparse as sp
 
 from examples import random_triplets, with_outliers
 from ramodo import RAMODO, REPEN, Layers, RankingHinge, load
-from ramodo.data.opening import open_rows
+from ramodo.data.validation import open_rows
 from ramodo.fitting.training import Start, train
 from ramodo.framework import _WARM
 from ramodo.kernels import Phi
 from ramodo.options import OptionError
 from ramodo.stages.adadelta import Adadelta
-from ramodo.stages.ranking import BoundHinge
+from ramodo.stages.ranking_loss import BoundHinge
 from reference import initial_weights
 
 OPTIONS = {"n_components": 6, "batch_size": 32, "n_subsamples": 10, "margin": 1e6, "n_epochs": 30, "random_state": 0}

@@ -49,7 +49,7 @@ def test_other_rows_than_those_of_the_fit(detector):
 
 
 def test_a_false_discovery_rate_does_not_go_with_it():
-    fitted = Consensus(threshold=Conformal(0.2), random_state=0).fit(X)
+    fitted = Consensus(cutoff=Conformal(0.2), random_state=0).fit(X)
     with pytest.raises(OptionError, match="false-discovery rate"):
         fitted.with_labels(X, some_labels())
 

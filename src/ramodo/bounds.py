@@ -101,16 +101,16 @@ class Partition:
 def partition(points: Matrix, outliers: Integers, delta: float) -> Partition:
     """A δ-radius partition of `points`, given which of them are outliers.
 
-    Clusters grow greedily: a row joins the first cluster whose every member is nearer than δ.
+    Clusters grow greedily: a row joins the first cluster all of whose rows are nearer than δ.
     """
     inliers = np.setdiff1d(np.arange(len(points)), outliers)
     safe = inliers[(_distances(points[inliers], points[outliers]) > delta).all(axis=1)] if len(outliers) else inliers
-    clusters, members = np.zeros(len(safe), dtype=np.int64), list[list[int]]()
+    clusters, rows_of = np.zeros(len(safe), dtype=np.int64), list[list[int]]()
     for place, row in enumerate(safe):
-        near = (i for i, cluster in enumerate(members) if (_distances(points[[row]], points[cluster]) < delta).all())
-        clusters[place] = number = next(near, len(members))
-        members[number:] = members[number:] or [[]]
-        members[number].append(int(row))
+        near = (i for i, cluster in enumerate(rows_of) if (_distances(points[[row]], points[cluster]) < delta).all())
+        clusters[place] = number = next(near, len(rows_of))
+        rows_of[number:] = rows_of[number:] or [[]]
+        rows_of[number].append(int(row))
     return Partition(delta, len(safe) / len(points), safe, clusters)
 
 

@@ -11,11 +11,10 @@ from .fitting import consensus, flow
 from .fitting.training_data import TrainingData
 from .framework import RandomDistanceDetector
 from .model.terms import Model
-from .repen import cutoff_of
 from .stages.assembling import Stages, assemble
 from .stages.layers import Layers
-from .stages.ranking import RankingHinge
-from .stages.thresholding import Cantelli
+from .stages.ranking_loss import RankingHinge
+from .stages.thresholding import Cantelli, cutoff_of
 from .stages.triplets import TripletSampler
 from .terminal.progress import Progress
 
@@ -34,8 +33,8 @@ class Consensus(RandomDistanceDetector):
     alpha : float, default 1.7320508075688772
         Standard deviations above the mean at which a score counts as high; at most 1/(1+α²) of scores are.
         Allowed: a number of at least 0 and at most 1e+06. In the paper: α, eq. 2 and sec. 5.2.
-    threshold : 'cantelli' or float or object, default 'cantelli'
-        Cut-off of `predict`: Cantelli's, the share of training rows to flag, or a rule of its own. Allowed:
+    cutoff : 'cantelli' or float or object, default 'cantelli'
+        Cut-off of `predict`: Cantelli's, the share of training rows to flag, or a custom rule. Allowed:
         'cantelli' or a number above 0 and at most 0.5 or an object with a method cutoff (TopK, Conformal, ...).
         In the paper: eq. 2.
     labeled_fraction : 'auto' or float, default 'auto'
@@ -77,7 +76,7 @@ class Consensus(RandomDistanceDetector):
         n_components: int = 20,
         *,
         alpha: float = math.sqrt(3),
-        threshold: Any = "cantelli",
+        cutoff: Any = "cantelli",
         labeled_fraction: float | str = "auto",
         labels_in_score: bool = True,
         normalize: str | None = None,
@@ -88,7 +87,7 @@ class Consensus(RandomDistanceDetector):
     ) -> None:
         self.n_components = n_components
         self.alpha = alpha
-        self.threshold = threshold
+        self.cutoff = cutoff
         self.labeled_fraction = labeled_fraction
         self.labels_in_score = labels_in_score
         self.normalize = normalize
@@ -103,7 +102,7 @@ class Consensus(RandomDistanceDetector):
             sampler=TripletSampler(1, self.labeled_fraction),
             representation=Layers((self.n_components,)),
             loss=RankingHinge("auto"),
-            cutoff=cutoff_of(self.threshold, self.alpha),
+            cutoff=cutoff_of(self.cutoff, self.alpha),
             labels_in_score=self.labels_in_score,
         )
 

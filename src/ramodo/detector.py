@@ -17,9 +17,10 @@ from .data.blocks import Block
 from .data.elsewhere import OfBlock, each, is_elsewhere, mapped_elsewhere, names_elsewhere, rows_elsewhere
 from .data.labels import read_labels
 from .data.one_row import Places
-from .data.opening import DataError, open_rows
 from .data.rows import Rows
+from .data.validation import DataError, open_rows
 from .model.terms import offset_of
+from .model.ties import settled
 from .options import OptionError, check
 
 Scores = npt.NDArray[np.float64]
@@ -52,11 +53,7 @@ class Detector(ABC, OutlierMixin, BaseEstimator):
         if places is None or not places.are_of(*of_fit):  # a dict of all names is made once for each fit
             places = self._places = Places(*of_fit)
         rows = open_rows(places.row(x), name="x")
-        return float(self._of_block()(self._as_fitted(rows.in_memory()))[0])
-
-    def _as_fitted(self, block: Block) -> Block:
-        """Rows in the kind, sparse or dense, that was fitted, where bits depend on it."""
-        return block
+        return float(self._of_block()(rows.in_memory())[0])
 
     def score_samples(self, X: Any) -> Scores:
         """The negative of `outlier_score`, as scikit-learn has it: lower is more outlying."""
@@ -140,7 +137,7 @@ class RankingDetector(Detector):
             )
         score = self.ranking(rows, eligible, np.random.default_rng(seed_of(self.random_state)), self._n_threads())
         scores = rows.gather(score)
-        threshold = bounds.cantelli_cutoff(scores)
+        threshold = settled(bounds.cantelli_cutoff(scores), scores)
         fitted = {
             "n_features_in_": rows.n_features,
             "outlier_scores_": scores,

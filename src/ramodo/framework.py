@@ -34,9 +34,11 @@ from .fitting.training_data import Given, TrainingData, open_training_data
 from .insight.diagnosis import Diagnosis, compare_normalizations, diagnose
 from .model.file import saving as model_file
 from .model.terms import Model, offset_of
+from .model.ties import settled
 from .options import TOP, OptionError, check
 from .stages import conformal
 from .stages.assembling import Stages, assemble
+from .stages.thresholding import cutoff_of
 from .terminal.progress import Progress
 
 _WARM = 10
@@ -178,7 +180,7 @@ class RandomDistanceDetector(ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
     def _labeled(self, unlabeled: Unlabeled, labels: Labels) -> Self:
         model, scores = unlabeled.labeled(labels, seed_of(self.random_state), self._n_threads())
         stages, rows, found = self._stages(), unlabeled.rows, copy.copy(self)
-        threshold = stages.cutoff.cutoff_from(scores, np.empty(0))
+        threshold = settled(stages.cutoff.cutoff_from(scores, np.empty(0)), scores)
         found.__dict__ |= {
             "model_": model,
             "outlier_scores_": scores,
@@ -200,10 +202,6 @@ class RandomDistanceDetector(ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
     def _of_block(self) -> OfBlock:
         return partial(self.model_.score_block, n_threads=self._n_threads())
 
-    def _as_fitted(self, block: Block) -> Block:
-        origins = self.model_.origins()
-        return origins[0].rows.matching(block) if origins else block
-
     def transform(self, X: Any) -> npt.NDArray[np.float32]:
         """The representation: one row of numbers per row of X; those of several models side by side."""
         check_is_fitted(self, "outlier_scores_")
@@ -213,13 +211,13 @@ class RandomDistanceDetector(ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
     def p_values(self, X: Any) -> npt.NDArray[np.float64]:
         """The share of training rows of its fold that score at least as high, for new rows.
 
-        Needs `threshold=Conformal()`; with a share to hold out, those rows count in place of the fold's.
+        Needs `cutoff=Conformal()`; with a share to hold out, those rows count in place of the fold's.
         """
         check_is_fitted(self, "outlier_scores_")
         if len(self.calibration_scores_) == 0:
             raise OptionError(
                 "p-values need rows that training did without, and this detector was fitted without; fit it with "
-                "threshold=Conformal() (RAMODO: cutoff=Conformal())."
+                "cutoff=Conformal()."
             )
         counts = self.model_.n_calibration
         of_folds = np.split(self.calibration_scores_, np.cumsum(counts)[:-1]) if counts else [self.calibration_scores_]
@@ -364,8 +362,10 @@ class RAMODO(RandomDistanceDetector):
         What is learned.
     loss : `RankingHinge` (default), or a function of rows and triplets
         What training makes small.
-    cutoff : `Cantelli` (default), `TopFraction`, `TopK`, `Conformal`, or an object with `cutoff`
-        The cut-off of `predict`.
+    cutoff : 'cantelli' or float or object, default 'cantelli'
+        Cut-off of `predict`: Cantelli's, the share of training rows to flag, or a custom rule. Allowed:
+        'cantelli' or a number above 0 and at most 0.5 or an object with a method cutoff (TopK, Conformal, ...).
+        In the paper: eq. 2.
     labels_in_score : bool, default True
         Whether labelled outliers also enter the final score, by the direction in which they differ from other
         rows. In the paper they shape training alone: False. Allowed: True or False.
@@ -413,7 +413,7 @@ class RAMODO(RandomDistanceDetector):
         sampler: Any = None,
         representation: Any = None,
         loss: Any = None,
-        cutoff: Any = None,
+        cutoff: Any = "cantelli",
         labels_in_score: bool = True,
         n_epochs: int = 30,
         samples_per_epoch: int | str = "auto",
@@ -451,7 +451,7 @@ class RAMODO(RandomDistanceDetector):
             self.sampler,
             self.representation,
             self.loss,
-            self.cutoff,
+            cutoff_of(self.cutoff),
             self.labels_in_score,
         )
 
@@ -473,7 +473,8 @@ def _attributes(outcome: fitting.Outcome, stages: Stages, data: TrainingData) ->
     """What a fit leaves on the estimator."""
     fits, folds = outcome.fits, outcome.calibration
     calibration, cutoff = np.concatenate(folds), stages.cutoff
-    threshold = cutoff.cutoff_from(outcome.scores, calibration) if len(folds) == 1 else cutoff.cutoff_of_folds(folds)
+    found = cutoff.cutoff_from(outcome.scores, calibration) if len(folds) == 1 else cutoff.cutoff_of_folds(folds)
+    threshold = settled(found, outcome.scores if len(folds) == 1 else calibration)
     return {
         "model_": outcome.model,
         "n_features_in_": data.rows.n_features,

@@ -41,8 +41,8 @@ class KthNeighborREPEN(REPEN):
     alpha : float, default 1.7320508075688772
         Standard deviations above the mean at which a score counts as high; at most 1/(1+α²) of scores are.
         Allowed: a number of at least 0 and at most 1e+06. In the paper: α, eq. 2 and sec. 5.2.
-    threshold : 'cantelli' or float or object, default 'cantelli'
-        Cut-off of `predict`: Cantelli's, the share of training rows to flag, or a rule of its own. Allowed:
+    cutoff : 'cantelli' or float or object, default 'cantelli'
+        Cut-off of `predict`: Cantelli's, the share of training rows to flag, or a custom rule. Allowed:
         'cantelli' or a number above 0 and at most 0.5 or an object with a method cutoff (TopK, Conformal, ...).
         In the paper: eq. 2.
     labeled_fraction : 'auto' or float, default 'auto'
@@ -94,7 +94,7 @@ class KthNeighborREPEN(REPEN):
         n_subsamples: int = 50,
         subsample_size: int = 8,
         alpha: float = math.sqrt(3),
-        threshold: Any = "cantelli",
+        cutoff: Any = "cantelli",
         labeled_fraction: float | str = "auto",
         labels_in_score: bool = True,
         normalize: str | None = None,
@@ -115,7 +115,7 @@ class KthNeighborREPEN(REPEN):
             n_subsamples=n_subsamples,
             subsample_size=subsample_size,
             alpha=alpha,
-            threshold=threshold,
+            cutoff=cutoff,
             labeled_fraction=labeled_fraction,
             labels_in_score=labels_in_score,
             normalize=normalize,
@@ -162,8 +162,8 @@ class AverageNeighborREPEN(KthNeighborREPEN):
     alpha : float, default 1.7320508075688772
         Standard deviations above the mean at which a score counts as high; at most 1/(1+α²) of scores are.
         Allowed: a number of at least 0 and at most 1e+06. In the paper: α, eq. 2 and sec. 5.2.
-    threshold : 'cantelli' or float or object, default 'cantelli'
-        Cut-off of `predict`: Cantelli's, the share of training rows to flag, or a rule of its own. Allowed:
+    cutoff : 'cantelli' or float or object, default 'cantelli'
+        Cut-off of `predict`: Cantelli's, the share of training rows to flag, or a custom rule. Allowed:
         'cantelli' or a number above 0 and at most 0.5 or an object with a method cutoff (TopK, Conformal, ...).
         In the paper: eq. 2.
     labeled_fraction : 'auto' or float, default 'auto'

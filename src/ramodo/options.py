@@ -14,7 +14,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from .allowed import Allowed, Having, Integer, Literal, RandomSource, Real
+from .constraints import Constraint, HasMethod, Integer, Literal, RandomSource, Real
 
 
 class OptionError(ValueError, TypeError):
@@ -40,7 +40,7 @@ class Option:
 
     name: str
     default: object
-    allowed: tuple[Allowed, ...]
+    allowed: tuple[Constraint, ...]
     paper: str
     meaning: str
     flag: Flag | None = None
@@ -137,11 +137,11 @@ OPTIONS: tuple[Option, ...] = (
         "Standard deviations above the mean at which a score counts as high; at most 1/(1+α²) of scores are.",
     ),
     Option(
-        "threshold",
+        "cutoff",
         "cantelli",
-        (Literal("cantelli"), Real(0, 0.5, above=True), Having("cutoff", "TopK, Conformal, ...")),
+        (Literal("cantelli"), Real(0, 0.5, above=True), HasMethod("cutoff", "TopK, Conformal, ...")),
         "eq. 2",
-        "Cut-off of `predict`: Cantelli's, the share of training rows to flag, or a rule of its own.",
+        "Cut-off of `predict`: Cantelli's, the share of training rows to flag, or a custom rule.",
         Flag("--share", "Flag this share of the rows."),
     ),
     Option(
@@ -231,7 +231,7 @@ OPTIONS: tuple[Option, ...] = (
         None,
         (Literal(None), Real(0, 0.5, above=True)),
         "-",
-        "Share of the rows that only the cut-off sees, in place of two members that each do without half of them.",
+        "Share of the rows that only the cut-off sees, in place of two models that each do without half of them.",
     ),
 )
 

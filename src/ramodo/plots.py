@@ -7,8 +7,9 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from .data.opening import open_rows
+from .data.validation import open_rows
 from .explain.explanation import Explanation, RowExplanation
+from .extras import pip_install
 from .insight.figures import curves, flat_map, rows_of_map, score_histogram, truth_of
 from .options import OptionError
 
@@ -60,9 +61,8 @@ def plot_map(detector: Any, X: Any, ax: Any = None) -> Any:
 def plot_reasons(row: RowExplanation | Explanation, ax: Any = None) -> Any:
     """What each feature adds to a row's score, strongest at the top; what it lacks, and all others, as one bar each."""
     row, ax = _single(row), _axes(ax)
-    others = [(row.lacks.in_words(), row.lacks.contribution)] * bool(row.lacks.n) + [("all other features", row.rest)]
-    values = [*[reason.contribution for reason in row.reasons], *[value for _, value in others]]
-    labels = [*[reason.in_words() for reason in row.reasons], *[label for label, _ in others]]
+    values = [*[reason.contribution for reason in row.reasons], *[value for _, value in row.others()]]
+    labels = [*[reason.in_words() for reason in row.reasons], *[label for label, _ in row.others()]]
     places = np.arange(len(values))[::-1]
     ax.barh(places, values, color=[_OUTLIER if value >= 0 else _LOWERS for value in values])
     ax.set_yticks(places, [label.replace("$", r"\$") for label in labels])  # a name is no formula
@@ -116,5 +116,5 @@ def _pyplot() -> Any:
     try:
         from matplotlib import pyplot
     except ImportError:
-        raise OptionError("plots need the package matplotlib: pip install 'ramodo[plots]'.") from None
+        raise OptionError(f"plots need the package matplotlib: {pip_install('plots')}.") from None
     return pyplot

@@ -6,7 +6,7 @@
     detector = PyODDetector(Consensus(random_state=0), contamination=0.05).fit(X)
     detector.decision_scores_, detector.labels_
 
-Needs the package pyod: pip install 'ramodo[peers]'.
+Needs the package pyod.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ try:
 except ModuleNotFoundError as error:
     if (error.name or "").partition(".")[0] != "pyod":
         raise
-    raise ModuleNotFoundError("ramodo.pyod needs the package pyod: pip install 'ramodo[peers]'.", name="pyod") from None
+    raise ModuleNotFoundError("ramodo.pyod needs the package pyod: pip install pyod.", name="pyod") from None
 
 
 class PyODDetector(BaseDetector):

@@ -8,9 +8,9 @@ from typing import Any
 from .framework import RandomDistanceDetector
 from .stages.assembling import Stages, assemble
 from .stages.layers import Layers
-from .stages.ranking import RankingHinge
+from .stages.ranking_loss import RankingHinge
 from .stages.scoring import RandomDistance, Sp
-from .stages.thresholding import Cantelli, TopFraction
+from .stages.thresholding import Cantelli, cutoff_of
 from .stages.triplets import TripletSampler
 
 
@@ -44,8 +44,8 @@ class REPEN(RandomDistanceDetector):
     alpha : float, default 1.7320508075688772
         Standard deviations above the mean at which a score counts as high; at most 1/(1+α²) of scores are.
         Allowed: a number of at least 0 and at most 1e+06. In the paper: α, eq. 2 and sec. 5.2.
-    threshold : 'cantelli' or float or object, default 'cantelli'
-        Cut-off of `predict`: Cantelli's, the share of training rows to flag, or a rule of its own. Allowed:
+    cutoff : 'cantelli' or float or object, default 'cantelli'
+        Cut-off of `predict`: Cantelli's, the share of training rows to flag, or a custom rule. Allowed:
         'cantelli' or a number above 0 and at most 0.5 or an object with a method cutoff (TopK, Conformal, ...).
         In the paper: eq. 2.
     labeled_fraction : 'auto' or float, default 'auto'
@@ -124,7 +124,7 @@ class REPEN(RandomDistanceDetector):
         n_subsamples: int = 50,
         subsample_size: int = 8,
         alpha: float = math.sqrt(3),
-        threshold: Any = "cantelli",
+        cutoff: Any = "cantelli",
         labeled_fraction: float | str = "auto",
         labels_in_score: bool = True,
         normalize: str | None = None,
@@ -143,7 +143,7 @@ class REPEN(RandomDistanceDetector):
         self.n_subsamples = n_subsamples
         self.subsample_size = subsample_size
         self.alpha = alpha
-        self.threshold = threshold
+        self.cutoff = cutoff
         self.labeled_fraction = labeled_fraction
         self.labels_in_score = labels_in_score
         self.normalize = normalize
@@ -163,13 +163,6 @@ class REPEN(RandomDistanceDetector):
             sampler=TripletSampler(self.n_queries, self.labeled_fraction),
             representation=Layers((self.n_components,)),
             loss=RankingHinge(self.margin),
-            cutoff=cutoff_of(self.threshold, self.alpha),
+            cutoff=cutoff_of(self.cutoff, self.alpha),
             labels_in_score=self.labels_in_score,
         )
-
-
-def cutoff_of(threshold: Any, alpha: float) -> Any:
-    """The cut-off that an option `threshold` stands for."""
-    if isinstance(threshold, str):
-        return Cantelli(alpha)
-    return threshold if hasattr(threshold, "cutoff") else TopFraction(float(threshold))

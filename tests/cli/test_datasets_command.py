@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from ramodo.datasets import SOURCES, load_dataset
-from ramodo.datasets.prepared import read_prepared, write_prepared
 from ramodo.formats import read
+from ramodo.paper.datasets import SOURCES, load_dataset
+from ramodo.paper.datasets.prepared import read_prepared, write_prepared
 
 
 @pytest.fixture(autouse=True)
@@ -115,7 +115,7 @@ def test_a_ready_made_file_is_said_to_be_one(ok, news, tmp_path, monkeypatch):
 )
 def test_errors_and_their_codes(run, arguments, code, message, monkeypatch, tmp_path):
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("ramodo.datasets.download.PAUSES", ())
+    monkeypatch.setattr("ramodo.paper.datasets.download.PAUSES", ())
     done = run("datasets", *arguments)
     assert (done.code, done.out) == (code, "")
     assert message in done.err

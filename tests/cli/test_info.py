@@ -33,9 +33,9 @@ def test_a_model(run, files):
     assert detector.fingerprint_ in shown
 
 
-def test_a_model_with_labels_a_cut_off_and_several_members(ok, data, tmp_path):
+def test_a_model_with_labels_a_cut_off_and_several_models(ok, data, tmp_path):
     options = {
-        "threshold": Conformal(0.2, held_out=0.2),
+        "cutoff": Conformal(0.2, held_out=0.2),
         "n_estimators": 3,
         "normalize": "l2",
         "n_epochs": 2,
@@ -49,7 +49,7 @@ def test_a_model_with_labels_a_cut_off_and_several_members(ok, data, tmp_path):
     terms = ["mean of 3 learned distances, of rows whose length is 1", "label direction"]
     assert facts["terms of the score"] == terms
     assert "; ".join(terms) in ok("info", tmp_path / "model").replace("\n", " ")
-    assert "Conformal" in facts["options"]["threshold"]
+    assert "Conformal" in facts["options"]["cutoff"]
     assert facts["data read as"] is None
     assert "Conformal" in ok("info", tmp_path / "model")
 
@@ -94,6 +94,12 @@ def test_a_folder_and_standard_input(ok, files, tmp_path):
     ok("convert", files.mail, tmp_path / "mail.rows")
     assert ok("info", tmp_path / "mail.rows") == ok("info", files.mail)
     assert ok("info", "-", "--format", "svmlight", stdin=files.mail.read_bytes()) == ok("info", files.mail)
+
+
+@pytest.mark.parametrize("shape", [(0, 0), (0, 5), (5, 0)])
+def test_a_matrix_without_values(ok, tmp_path, shape):
+    np.save(tmp_path / "data.npy", np.empty(shape))
+    assert ok("info", tmp_path / "data.npy").split()[:4] == ["rows", str(shape[0]), "features", str(shape[1])]
 
 
 def test_a_format_that_is_asked_for(ok, files, tmp_path):

@@ -95,11 +95,11 @@ SAID = {
     ),
     "labels that are words": (
         ["detect", "plain.csv", "--labels", "words.csv"],
-        "column 'label' holds bad, good; allowed as labels: numbers, 1 for a known outlier, -1 for a known inlier",
+        "labels must be 1 (outlier), -1 (inlier) or 0 (unknown), got bad, good.",
     ),
     "labels of others": (
         ["detect", "plain.csv", "--labels", "unknown.csv"],
-        "the id 'x7' is not in the data, whose ids are '0', '1', '2', ...; name their column with --id",
+        "no row of the data has the id 'x7'; their ids are '0', '1', '2', ... Name their column with --id",
     ),
     "no labels": (["evaluate", "{log_model}", "{log}"], "holds no labels; name their column with --label, or give"),
     "the label of all": (

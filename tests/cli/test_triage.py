@@ -51,7 +51,7 @@ def test_the_loop_without_a_page(mail, monkeypatch, capsys):
         (["--method", "sp"], "learns from no labels"),
         (["--rows", "5"], "without --headless"),
         (["--host", "0.0.0.0"], "--allow-remote"),
-        (["--store", "mysql://x/y", "--headless", "answers.csv"], "allowed: a file, or postgresql"),
+        (["--store", "mysql://x/y", "--headless", "answers.csv"], "--store must be a file, or postgresql"),
     ],
 )
 def test_what_is_refused(mail, monkeypatch, capsys, words, said):

@@ -10,7 +10,6 @@ import pytest
 
 from made_files import AS_REPEN
 from ramodo import load
-from ramodo.cli.output import guarded, unguarded
 
 
 def records(text):
@@ -185,31 +184,6 @@ def test_types_in_each_kind_of_file(ok, notes, tmp_path):
         assert found["input score"].dtype == np.int64
         assert found["score"].dtype == found["view: learned distance"].dtype == np.float64
         assert found["said"].dtype.kind == found["reasons"].dtype.kind == "U"
-
-
-@pytest.mark.parametrize(
-    ("text", "shown"),
-    [
-        ("=1+1", "'=1+1"),
-        ("+cmd|' /C calc'!A0", "'+cmd|' /C calc'!A0"),
-        ("@SUM(A1)", "'@SUM(A1)"),
-        ("-2+3", "'-2+3"),
-        ("\t=1", "'\t=1"),
-        ("＝1+1", "'＝1+1"),
-        ("-5", "-5"),
-        ("+1e3", "+1e3"),
-        ("-", "-"),
-        ("GET /=1", "GET /=1"),
-        ("", ""),
-    ],
-)
-def test_no_spreadsheet_computes_text(text, shown):
-    assert guarded(text) == shown
-    assert unguarded(shown) == text
-
-
-def test_text_that_is_quoted_already_stays_as_it_is():
-    assert unguarded("'hello'") == guarded("'hello'") == "'hello'"
 
 
 def test_ids_from_a_csv_of_scores_serve_as_labels(ok, tmp_path):

@@ -11,7 +11,7 @@ from pieces import QUICK, array, blocks, parts
 
 from examples import with_outliers
 from ramodo import REPEN, Conformal, Consensus, Sp
-from ramodo.data.opening import DataError
+from ramodo.data.validation import DataError
 from ramodo.engines.dask import DaskRows
 from ramodo.engines.opening import rows_of
 from ramodo.options import OptionError
@@ -51,7 +51,7 @@ def test_the_same_bits_of_all_views(client):
 
 
 @pytest.mark.parametrize(
-    "options", [{"normalize": "l2", "n_estimators": 2, "threshold": 0.1}, {"threshold": Conformal(0.3)}], ids=str
+    "options", [{"normalize": "l2", "n_estimators": 2, "cutoff": 0.1}, {"cutoff": Conformal(0.3)}], ids=str
 )
 def test_options_on_a_cluster(X, client, options):
     here, data = REPEN(**QUICK, **options).fit(X), array(X, 5)

@@ -13,7 +13,7 @@ from sklearn.datasets import dump_svmlight_file
 
 from examples import with_outliers
 from ramodo import REPEN, Consensus, formats, load, open_dataset
-from ramodo.data.opening import DataError
+from ramodo.data.validation import DataError
 from ramodo.formats import FormatError, Table, TableOptions, TextOptions, folder
 from ramodo.options import OptionError
 
@@ -277,3 +277,16 @@ def test_no_file_and_mixed_formats(files, tmp_path):
         open_dataset(f"{tmp_path}/*.svm")
     with pytest.raises(FormatError, match=r"part-0\.parquet is parquet; allowed: one format for all"):
         open_dataset([f"{files}/part-0.svm", f"{files}/part-0.parquet"])
+
+
+@pytest.mark.parametrize("package", ["dask", "zstandard"])
+def test_without_dask_an_error_says_what_to_install(python, package):
+    program = f"""
+import sys
+sys.modules[{package!r}] = None
+try:
+    from ramodo import open_dataset
+except ModuleNotFoundError as error:
+    print(error)
+"""
+    assert f"need {package}: pip install dask distributed" in python(program)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from ramodo.data.opening import open_block
+from ramodo.data.validation import open_block
 from ramodo.engines.wire import packed, unpacked
 
 RNG = np.random.default_rng(0)

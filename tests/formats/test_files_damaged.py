@@ -15,18 +15,18 @@ import pyarrow.parquet
 import pyarrow.parquet.encryption as encryption
 import pytest
 
-from ramodo.datasets.archives import zip_member
 from ramodo.formats import FormatError, h5ad_check, read
+from ramodo.paper.datasets.archives import file_in_zip
 
 LOOPING = Path(__file__).with_name("looping.h5ad.xz")
 
 
-def npz(tmp_path, offset_in_member, offset_in_list, value):
+def npz(tmp_path, offset_in_file, offset_in_list, value):
     """An archive whose entries say something else in one field."""
     packed = io.BytesIO()
     np.savez_compressed(packed, np.eye(3))
     content = bytearray(packed.getvalue())
-    content[content.index(b"PK\3\4") + offset_in_member] = value
+    content[content.index(b"PK\3\4") + offset_in_file] = value
     content[content.index(b"PK\1\2") + offset_in_list] = value
     path = tmp_path / "data.npz"
     path.write_bytes(content)
@@ -42,7 +42,7 @@ def test_an_encrypted_archive(tmp_path):
         read(str(path))
     with (
         pytest.raises(FormatError, match=r"data.npz cannot be unpacked: .*encrypted"),
-        zip_member(path, "arr_0.npy", 999),
+        file_in_zip(path, "arr_0.npy", 999),
     ):
         pass
 
@@ -51,7 +51,7 @@ def test_an_archive_of_unknown_compression(tmp_path):
     path = npz(tmp_path, 8, 10, 97)
     with pytest.raises(FormatError, match=r"data.npz .*: its compression is not known here; save it again with"):
         read(str(path))
-    with pytest.raises(FormatError, match=r"data.npz cannot be unpacked: "), zip_member(path, "arr_0.npy", 999):
+    with pytest.raises(FormatError, match=r"data.npz cannot be unpacked: "), file_in_zip(path, "arr_0.npy", 999):
         pass
 
 

@@ -310,7 +310,7 @@ from pathlib import Path
 import numpy as np
 from ramodo import REPEN
 from ramodo.formats import FormatError, folder as folders, read
-from ramodo.data.opening import DataError
+from ramodo.data.validation import DataError
 from ramodo.cli.convert import _checked
 X = read(sys.argv[1]).X
 detector = REPEN(n_epochs=1, n_components=3, random_state=0).fit(X)

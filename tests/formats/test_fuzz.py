@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from examples import scattered
-from ramodo.data.opening import DataError, open_rows
+from ramodo.data.validation import DataError, open_rows
 from ramodo.formats import FormatError, Table, TableOptions, TextOptions, folder, read, svmlight
 from ramodo.formats.recognising import is_plain
 from ramodo.formats.text import vectorize

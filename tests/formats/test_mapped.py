@@ -9,7 +9,7 @@ import pytest
 
 from own_process import run
 from ramodo.data.mapped import ChangedError, MappedArray, mapped_array, refuse_changed
-from ramodo.data.opening import open_rows
+from ramodo.data.validation import open_rows
 from ramodo.formats import Table, folder, read
 
 
@@ -150,7 +150,7 @@ import os, sys
 import numpy as np
 from ramodo import kernels
 from ramodo.data import mapped
-from ramodo.data.opening import open_rows
+from ramodo.data.validation import open_rows
 from ramodo.formats import read
 
 mapped.IN_MEMORY = 0

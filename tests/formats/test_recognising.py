@@ -5,14 +5,18 @@ import codecs
 import gzip
 import io
 import lzma
+import re
 import sys
 from types import SimpleNamespace
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.feather
+import pyarrow.parquet
 import pytest
 import zstandard
 
-from ramodo.formats import FormatError, read
+from ramodo.formats import FormatError, TableOptions, read, recognising
 from ramodo.formats.recognising import as_text
 
 TEXTS = {
@@ -86,6 +90,50 @@ def test_damaged_packings_on_standard_input_are_refused(monkeypatch):
     monkeypatch.setattr(sys, "stdin", SimpleNamespace(buffer=io.BytesIO(packed[:60])))
     with pytest.raises(FormatError, match=r"ends in the middle or is damaged"):
         read("-", "text")
+
+
+# ---- what grows too much ---------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def small(monkeypatch):
+    """What is always allowed, so small that tests stay so."""
+    monkeypatch.setattr(recognising, "ALWAYS_ALLOWED", 1 << 20)
+
+
+@pytest.mark.parametrize("pack", PACKED.values(), ids=PACKED)
+@pytest.mark.parametrize("kind", ["csv", "svmlight", "text"])
+def test_a_packed_file_that_grows_too_much_is_refused_early(tmp_path, small, kind, pack):
+    path = tmp_path / f"data{SUFFIXES[kind]}.gz"
+    path.write_bytes(pack(TEXTS[kind].encode() + b"0" * (1 << 27)))
+    with pytest.raises(
+        FormatError, match=r"data\..* grows from [\d,]+ to [\d,]+ bytes or more as it is read; "
+    ) as error:
+        read(str(path))
+    _, grown = (int(number.replace(",", "")) for number in re.findall(r"[\d,]*\d", str(error.value))[:2])
+    assert grown < 1 << 26
+
+
+def test_what_grows_little_or_is_small_is_read(tmp_path, small):
+    rng = np.random.default_rng(0)
+    honest = b"".join(b"5,%d\n" % number for number in rng.integers(1 << 30, size=200_000).tolist())
+    for text in (honest, b"5,1\n" * 100_000):
+        (tmp_path / "data.csv.xz").write_bytes(lzma.compress(text))
+        assert len(read(str(tmp_path / "data.csv.xz")).X) == text.count(b"\n")
+
+
+def test_tables_and_archives_that_grow_too_much(tmp_path, small):
+    nothing = pa.table({"a": pa.nulls(10_000_000)})
+    pa.parquet.write_table(nothing, tmp_path / "data.parquet")
+    pa.feather.write_feather(nothing, tmp_path / "data.feather")
+    np.savez_compressed(tmp_path / "data.npz", np.zeros((1000, 5000)))
+    (tmp_path / "data.mtx").write_text("%%MatrixMarket matrix coordinate real general\n1000000000 3 1\n1 1 5\n")
+    for path in sorted(tmp_path.iterdir()):
+        with pytest.raises(FormatError, match=rf"{path.name} grows from [\d,]+ to [\d,]+ bytes or more"):
+            read(str(path), table=TableOptions(missing="zero"))
+
+
+# ---- what only looks so ----------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("text", [b"", b"\n", b"B", b"BZh", b"BZh9 is a word\n", b"\xff\n", b"\xef\xbb", b"\x1f\x8b"])

@@ -73,6 +73,18 @@ def test_scales_do_not_depend_on_units():
     assert one == pytest.approx(other)
 
 
+@pytest.mark.parametrize("how", ["auto", "standard", "robust", "log"])
+@pytest.mark.parametrize("others", [0.0, 5e-324, -1e-320, 1e-310, 2e-200, 1.0, 1e30])
+def test_numbers_too_small_to_divide_by_count_as_zero(how, others):
+    values = np.where(np.arange(12) % 4, 5e-324, others)
+    scales = [Scale.learned(values, how), *of_matrix(sp.csr_array(values[:, None]), how)]
+    for scale in scales:
+        scaled = scale.apply(values)
+        assert np.isfinite(scaled).all()
+        back = Scales([scale]).undo(np.zeros(12, dtype=int), scaled)
+        assert np.allclose(back, values, rtol=1e-6, atol=1e-6)
+
+
 def test_sparse_columns_keep_their_zeros():
     X = sp.random_array((200, 6), density=0.2, rng=np.random.default_rng(0), format="csr") * 100
     for how in ("auto", "standard", "robust", "log"):

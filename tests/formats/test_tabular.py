@@ -460,21 +460,3 @@ def test_truncated_files(tmp_path, suffix, part):
 def test_a_table_with_nothing_but_ids(csv):
     with pytest.raises(FormatError, match=r"data.csv has no columns besides a, b\."):
         csv("a,b\n1,2\n", id="a", label="b")
-
-
-# ---- pairs of id and label -------------------------------------------------------------------------------------------
-
-
-def test_pairs(tmp_path):
-    path = tmp_path / "known.csv"
-    path.write_text("note,id,label\nx,007,1\ny,7,-1\nz,8,\n")
-    assert tabular.read_pairs(str(path), "id", "label") == [("007", 1), ("7", -1), ("8", 0)]
-    path.write_text("id,label\na,1\na,0\n")
-    with pytest.raises(FormatError, match="the id 'a' is given twice"):
-        tabular.read_pairs(str(path), "id", "label")
-    path.write_text("id,label\na,good\nb,0\n")
-    with pytest.raises(FormatError, match=r"known.csv, column 'label' holds 0, good; allowed as labels: numbers, 1"):
-        tabular.read_pairs(str(path), "id", "label")
-    path.write_text("id,other\na,1\n")
-    with pytest.raises(FormatError, match="has no column 'label'; it has id, other"):
-        tabular.read_pairs(str(path), "id", "label")

@@ -141,7 +141,7 @@ def use(path):
     """Read a file, and hand its matrix on as a fit would."""
     import warnings
 
-    from ramodo.data.opening import DataError, open_rows
+    from ramodo.data.validation import DataError, open_rows
     from ramodo.formats import FormatError, TableOptions, read
 
     warnings.simplefilter("ignore")

@@ -30,7 +30,7 @@ from examples import with_outliers  # noqa: E402
 from ramodo import RAMODO, REPEN, Conformal, KthNeighborREPEN, Layers, TopK, load  # noqa: E402
 from ramodo.cli.info import _of_model  # noqa: E402
 from ramodo.cli.reading import source_of  # noqa: E402
-from ramodo.data.opening import DataError, open_block  # noqa: E402
+from ramodo.data.validation import DataError, open_block  # noqa: E402
 from ramodo.formats import FormatError, How, TextOptions, format_named  # noqa: E402
 from ramodo.formats.text import as_table  # noqa: E402
 from ramodo.kernels import Phi  # noqa: E402
@@ -43,7 +43,7 @@ from ramodo.model.saved import ModelFileError  # noqa: E402
 from ramodo.model.terms import Model  # noqa: E402
 from ramodo.options import OptionError  # noqa: E402
 from ramodo.report.reproduction import reproduction  # noqa: E402
-from tampering import sealed  # noqa: E402
+from tampering import other_bytes, sealed  # noqa: E402
 
 VALUES = [None, True, False, 0, 1, -1, 2, 7, 8, 9, 40, 41, 2**31, 2**63 - 1, 2**63, 2**64, 10**400, 0.5, -0.0, 1e-320]
 VALUES += [1e300, float("nan"), float("inf"), "", "l2", "auto", "csv", "\x1b[2J", [], [1], [0, 8], {}, {"a": 1}]
@@ -68,9 +68,9 @@ def seeds(folder):
     made = [
         named,
         weighing,
-        REPEN(3, n_subsamples=5, threshold=Conformal(held_out=0.2), **quick).fit(X),
-        REPEN(3, n_subsamples=5, threshold=Conformal(), **quick).fit(X, labels=np.where(np.arange(len(y)) % 2, y, 0)),
-        REPEN(3, n_subsamples=5, n_estimators=2, normalize="l2", threshold=TopK(5), **quick).fit(X),
+        REPEN(3, n_subsamples=5, cutoff=Conformal(held_out=0.2), **quick).fit(X),
+        REPEN(3, n_subsamples=5, cutoff=Conformal(), **quick).fit(X, labels=np.where(np.arange(len(y)) % 2, y, 0)),
+        REPEN(3, n_subsamples=5, n_estimators=2, normalize="l2", cutoff=TopK(5), **quick).fit(X),
         REPEN(3, n_subsamples=5, **quick).fit(X, labeled_outliers=X[y == 1]),
         KthNeighborREPEN(2, n_subsamples=5, **quick).fit(X),
         RAMODO(representation=Layers((4, 3), "leaky_relu"), **quick).fit(X),
@@ -97,7 +97,7 @@ def _of_all_terms(X, y, quick):
 def changed(rng, content):
     """A model file with some bytes, some of what its header says, or some values of its arrays changed."""
     if rng.random() < 0.15:
-        return _other_bytes(rng, content)
+        return other_bytes(rng, content)
     header, values = _parts(content)
     for _ in range(rng.choice((1, 1, 1, 2, 3))):
         match rng.randrange(4):
@@ -115,22 +115,6 @@ def changed(rng, content):
 def _parts(content):
     length = 8 + int.from_bytes(content[:8], "little")
     return json.loads(content[8:length]), bytearray(content[length:])
-
-
-def _other_bytes(rng, content):
-    changed = bytearray(content)
-    for _ in range(rng.choice((1, 2, 8))):
-        place = rng.randrange(rng.choice((8, 2000, 10**9))) % (len(changed) + 1)
-        match rng.randrange(4):
-            case 0:
-                changed[place : place + 1] = bytes([rng.randrange(256)])
-            case 1:
-                del changed[place : place + rng.choice((1, 8, 500))]
-            case 2:
-                changed[place:place] = rng.choice((b"\0", b"9", b'"', b"}", b"\xff" * 8))
-            case 3:
-                del changed[place:]
-    return bytes(changed)
 
 
 def _change_said(rng, metadata):

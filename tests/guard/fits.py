@@ -164,7 +164,7 @@ FITS = {
     "margin, queries, top k": lambda: _sparse(
         RAMODO(loss=RankingHinge(2.0), sampler=TripletSampler(3), cutoff=TopK(7), thresholder=Cantelli(1.0), **QUICK)
     ),
-    "conformal": lambda: _sparse(REPEN(threshold=Conformal(0.3), **SMALL)),
+    "conformal": lambda: _sparse(REPEN(cutoff=Conformal(0.3), **SMALL)),
     "own stages": lambda: _sparse(RAMODO(representation=OwnHead(), loss=own_loss, **QUICK)),
     "folder": _from_folder,
     "text": _from_text,

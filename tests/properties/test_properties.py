@@ -10,7 +10,7 @@ from hypothesis.extra.numpy import arrays
 from examples import PLAIN, random_triplets, single
 from ramodo import REPEN, kernels
 from ramodo.data.blocks import DenseRows
-from ramodo.data.opening import open_with_facts
+from ramodo.data.validation import open_with_facts
 from ramodo.kernels import Phi
 from ramodo.model.representation import SparseLayer
 from ramodo.stages.scoring import Sp

@@ -125,9 +125,9 @@ def test_a_group_narrows_the_table(page, reports):
     assert content["groups"]
     button = page.element(".group-cards button")
     button.send_keys(Keys.ENTER)
-    members = [content["table"]["rows"][place]["id"] for place in content["groups"][0]["rows"]]
-    assert page.ids() == members[:25]
-    assert page.element("#matches").text.startswith(f"{len(members)} of ")
+    ids = [content["table"]["rows"][place]["id"] for place in content["groups"][0]["rows"]]
+    assert page.ids() == ids[:25]
+    assert page.element("#matches").text.startswith(f"{len(ids)} of ")
     page.element("#ungroup").click()
     assert len(page.ids()) == min(25, len(content["kinds"]))
     assert not page.element("#ungroup").is_displayed()

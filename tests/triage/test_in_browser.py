@@ -101,7 +101,7 @@ def test_known_labels_are_imported_and_a_model_can_be_gone_back_to(session_of, a
         session.refit(wait=True)
         page = at(f"{place.address}/changes")
         page.element("[data-back='0']").click()
-        page.wait("document.body.textContent.includes('(again 0)')")
+        page.wait("document.body.textContent.includes('(repeats 0)')")
     assert session.version == 2
     np.testing.assert_array_equal(session._ranked.scores, session._detector.outlier_scores_)
 

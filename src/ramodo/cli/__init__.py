@@ -10,6 +10,7 @@ import errno
 import os
 import sys
 
+from ..extras import pip_install
 from ..files.full_disk import NO_ROOM
 from ..terminal.escaping import escape_controls
 
@@ -25,7 +26,7 @@ def main() -> None:
         except ImportError as error:
             if error.name not in ("typer", "rich"):
                 raise
-            sys.exit("The command line needs the packages typer and rich: pip install 'ramodo[cli]'.")
+            sys.exit(f"The command line needs the packages typer and rich: {pip_install('cli')}.")
         try:
             app(prog_name="ramodo")
         finally:

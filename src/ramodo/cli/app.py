@@ -7,6 +7,7 @@ from typing import Annotated, Optional
 import typer
 
 from ..options import TOP
+from ..triage.queues import QUEUES, SCORE
 from .flags import (
     MODEL_FILE,
     WRITING,
@@ -370,7 +371,7 @@ def datasets(
 
     `ramodo datasets News20 -o news20.npz`
     """
-    from .datasets import run_list, run_load
+    from ..paper.datasets_command import run_list, run_load
 
     if name is None:
         run_list(cache, json)
@@ -408,7 +409,9 @@ def triage(
         Optional[str],  # noqa: UP045
         typer.Option("--headless", help="No page: take answers from this table of id,label, in the queue's order."),
     ] = None,
-    queue: Annotated[str, typer.Option("--queue", help="With --headless: score, variety or cut-off.")] = "score",
+    queue: Annotated[
+        str, typer.Option("--queue", help=f"With --headless: take rows from this queue: {', '.join(QUEUES)}.")
+    ] = SCORE.name,
     rows: Annotated[
         Optional[int],  # noqa: UP045
         typer.Option("--rows", help="With --headless: look at so many rows.", min=1),
@@ -470,7 +473,7 @@ def experiments(
 
     `ramodo experiments labels --sets News20 --output results`
     """
-    from .experiments import run_experiments
+    from ..paper.experiments_command import run_experiments
 
     run_experiments(
         name,

@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
 
+from ..extras import pip_install
 from ..formats import FormatError, Table, format_of
 from ..options import OptionError
 from .console import bar, note
@@ -28,7 +29,7 @@ def connected(cluster: str | None, quiet: bool) -> Iterator[None]:
     try:
         from distributed import Client, LocalCluster
     except ImportError:
-        raise OptionError(f"--cluster {cluster} needs the package distributed: pip install 'ramodo[dask]'.") from None
+        raise OptionError(f"--cluster {cluster} needs the package distributed: {pip_install('dask')}.") from None
     for name in ("distributed", "tornado"):
         logging.getLogger(name).setLevel(logging.CRITICAL)  # what goes wrong is said once, by our own error
     if "://" in cluster:

@@ -10,7 +10,7 @@ import numpy as np
 import scipy.io
 import scipy.sparse as sp
 
-from ..data.opening import open_block
+from ..data.validation import open_block
 from ..files.npz import write_npz
 from ..files.whole import write_whole
 from ..formats import FormatError, Table, folder, svmlight

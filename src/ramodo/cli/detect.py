@@ -148,7 +148,7 @@ def _summarize(
     every: bool,
     as_json: bool,
 ) -> None:
-    from ..insight.guarantees import guarantee_of  # imports scikit-learn, which reading is not to wait for
+    from ..insight.cutoffs import guarantee_of  # imports scikit-learn, which reading is not to wait for
 
     def explain(rows: list[int]) -> Explanation:
         return explained(detector, table, rows, scores, _REASONS, source.text_options())
@@ -171,22 +171,22 @@ def _summarize(
         facts["to check" if not as_json else "warnings"] = list(found) if as_json else found[0]
     listed = top_rows(scores, float(detector.threshold_), top, explain, every=every or as_json)
     if as_json:
-        facts["top"] = [_as_json(table, scores, row) for row in listed]
+        facts["top"] = [_as_json(table, row, bool(scores[row.number] >= detector.threshold_)) for row in listed]
     print_facts(facts, as_json, to_error=to_error)
     if listed and not as_json:
-        print_top(listed, table, scores, to_error=to_error)
+        print_top(listed, table, scores, float(detector.threshold_), to_error=to_error)
 
 
-def _as_json(table: Table, scores: Any, row: TopRow) -> dict[str, Any]:
+def _as_json(table: Table, row: TopRow, flagged: bool) -> dict[str, Any]:
     said = row.why.to_dict()
-    return {"id": table.id_of(row.number), **{name: said[name] for name in _TOLD}}
+    return {"id": table.id_of(row.number), "flagged": flagged, **{name: said[name] for name in _TOLD}}
 
 
 def _flagged(detector: Any, flagged: int, n_rows: int) -> str:
     """How many, and how many more than rows without any outlier would have, where they are too many to look at."""
-    from ..insight.noise import MANY, flags_of_noise
+    from ..insight.cutoffs import flags_of_noise, says_little
 
-    expected = flags_of_noise(detector, n_rows) if flagged >= MANY else None
+    expected = flags_of_noise(detector, n_rows) if says_little(detector, flagged, n_rows) else None
     noise = "" if expected is None else f"; rows without any outlier would give about {expected:,}: start at the top"
     return f"{flagged:,} rows, {flagged / n_rows:.2%}{noise}"
 

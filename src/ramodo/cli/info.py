@@ -51,7 +51,7 @@ def run_info(path: str, *, format: str | None, as_json: bool) -> None:
     facts: dict[str, Any] = {"rows": n_rows, "features": n_features, "non-zeros": int(entries)}
     if not as_json:
         facts = {name: f"{value:,}" for name, value in facts.items()}
-        facts["non-zeros"] += f", {entries / n_rows:.1f} a row"
+        facts["non-zeros"] += f", {entries / max(1, n_rows):.1f} a row"
     if table.classes is not None:
         values, counts = np.unique(table.classes, return_counts=True)
         labels = {shown(v): int(c) for v, c in zip(values[:20], counts[:20], strict=True)}

@@ -8,12 +8,12 @@ from typing import Any
 from ..model.file.option_checks import OPTIONS_OF
 from ..options import OPTIONS, OptionError, option_named
 
-OF_THRESHOLD = frozenset({"fdr"})
-"""Flags that stand for a threshold."""
+OF_CUTOFF = frozenset({"fdr"})
+"""Flags that stand for a cut-off."""
 
 METHODS = {
-    "consensus": OPTIONS_OF["Consensus"] | OF_THRESHOLD,
-    "repen": OPTIONS_OF["REPEN"] | OF_THRESHOLD,
+    "consensus": OPTIONS_OF["Consensus"] | OF_CUTOFF,
+    "repen": OPTIONS_OF["REPEN"] | OF_CUTOFF,
     "sp": frozenset({"random_state", "n_jobs"}),
 }
 """Methods, and their options by name in Python; the first is the default."""

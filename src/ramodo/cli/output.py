@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 import math
 import os
 import sys
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +17,8 @@ import numpy.typing as npt
 
 from ..explain.explanation import Reason, RowExplanation
 from ..explain.naming import in_words
+from ..extras import pip_install
+from ..files import spreadsheets
 from ..files.npz import write_npz
 from ..files.whole import write_whole
 from ..formats import FormatError, Table
@@ -77,39 +78,8 @@ def refuse_target(path: str, suffixes: tuple[str, ...] | None) -> str:
 
 
 def csv_lines(records: Records, header: bool = True, shown: Callable[[str], str] = str) -> Iterable[str]:
-    """Lines of a CSV file, whose text no spreadsheet takes for a formula."""
-    buffer = io.StringIO()
-    writer = csv.writer(buffer, lineterminator="\n")
-    if header:
-        writer.writerow([guarded(name) for name in records.names])
-    for row in _readable(records).rows():
-        writer.writerow([shown(guarded(cell)) if isinstance(cell, str) else cell for cell in row])
-        yield buffer.getvalue()
-        buffer.seek(0)
-        buffer.truncate()
-    yield buffer.getvalue()
-
-
-_FORMULAS = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")
-"""What text begins with that spreadsheets compute, or run."""
-
-
-def guarded(text: str) -> str:
-    """Text for a CSV file: an apostrophe before what a spreadsheet would take for a formula; numbers stay."""
-    return f"'{text}" if text.startswith(_FORMULAS) and len(text) > 1 and not _is_number(text) else text
-
-
-def unguarded(text: str) -> str:
-    """The text that was guarded."""
-    return text[1:] if text.startswith("'") and guarded(text[1:]) == text else text
-
-
-def _is_number(text: str) -> bool:
-    try:
-        float(text)
-    except ValueError:
-        return False
-    return True
+    """Lines of a CSV file whose text no spreadsheet takes for a formula."""
+    return spreadsheets.csv_lines(chain([records.names] * header, _readable(records).rows()), shown)
 
 
 def json_lines(records: Records) -> Iterable[str]:
@@ -201,11 +171,9 @@ def _save(path: str, matrix: npt.NDArray[np.float32]) -> None:
 
 
 def _matrix_csv(path: str, matrix: npt.NDArray[np.float32], table: Table) -> None:
-    with open(path, "w", encoding="utf-8", newline="") as file:
-        writer = csv.writer(file, lineterminator="\n")
-        writer.writerow(["id", *[f"c{i}" for i in range(matrix.shape[1])]])
-        for row, values in enumerate(matrix):
-            writer.writerow([table.id_of(row), *[float(v) for v in values]])
+    header = ["id", *[f"c{i}" for i in range(matrix.shape[1])]]
+    rows = ([table.id_of(row), *values.tolist()] for row, values in enumerate(matrix))
+    _write_lines(path, spreadsheets.csv_lines(chain([header], rows)))
 
 
 def _matrix_parquet(path: str, matrix: npt.NDArray[np.float32], table: Table) -> None:
@@ -219,5 +187,5 @@ def _arrow(path: str) -> tuple[Any, Any]:
         import pyarrow
         import pyarrow.parquet
     except ImportError:
-        raise FormatError(f"{path}: .parquet files need the package pyarrow: pip install 'ramodo[files]'.") from None
+        raise FormatError(f"{path}: .parquet files need the package pyarrow: {pip_install('files')}.") from None
     return pyarrow, pyarrow.parquet

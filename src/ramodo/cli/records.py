@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..data.blocks import Block
-from ..data.opening import open_block
+from ..data.validation import open_block
 from ..explain.explanation import RowExplanation
 from ..explain.naming import explained
 from ..formats import FormatError, Table, all_formats

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ..extras import pip_install
 from ..formats import FormatError
 from ..serving import SavedModel
 from .console import note
@@ -27,7 +28,7 @@ def run_serve(
     except ImportError as error:
         if error.name not in ("starlette", "uvicorn", "anyio", "prometheus_client", "pyarrow"):
             raise
-        raise FormatError("a server needs more packages: pip install 'ramodo[serve]'.") from None
+        raise FormatError(f"a server needs the package {error.name}: {pip_install('serve')}.") from None
     n_threads = threads_of(threads)
     asked = Place.asked(host, port, allow_remote=allow_remote, names=tuple(names))
     service = Service(SavedModel(model), SavedModel(model, n_jobs=n_threads), n_threads)

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from ..data.opening import DataError
+from ..data.validation import DataError
 from ..formats import Format, FormatError, How, Table
 from ..formats.aligning import aligned
 from ..formats.opening import LONGEST_LINE, damage_refused, open_binary

@@ -48,17 +48,22 @@ def top_rows(
     return [TopRow(highest[place], found[place], n_like.get(place, 1)) for place in listed]
 
 
-def print_top(rows: list[TopRow], table: Table, scores: Any, *, to_error: bool) -> None:
-    """A line for each, with its reasons, and its document where there are some."""
+def print_top(rows: list[TopRow], table: Table, scores: Any, threshold: float, *, to_error: bool) -> None:
+    """Print a line for each row: whether it is flagged, its reasons, and its document if there is one."""
     shares = percentiles(scores[[row.number for row in rows]], scores).tolist()
     alike = any(row.n_like > 1 for row in rows)
     print_rows(
-        ["id", "score", "percentile", *(["like it"] if alike else []), "reasons", *(["text"] if table.texts else [])],
+        [
+            *("id", "score", "percentile", "flagged"),
+            *(["like it"] if alike else []),
+            *("reasons", *(["text"] if table.texts else [])),
+        ],
         [
             [
                 table.id_of(row.number),
                 f"{scores[row.number]:.6g}",
                 f"{share:.2f}",
+                "yes" if scores[row.number] >= threshold else "no",
                 *([f"{row.n_like - 1:,}" if row.n_like > 1 else ""] if alike else []),
                 _reasons(row.why),
                 *([_short(table.texts[row.number])] if table.texts else []),

@@ -7,11 +7,12 @@ import warnings
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import numpy.typing as npt
 
-from ..formats import FormatError, Table, tabular
+from ..formats import Table
+from ..formats.labels_by_id import read_known_labels
 from ..options import OptionError
 from .flags import Fitting
-from .output import unguarded
 from .reading import threads_of
 
 if TYPE_CHECKING:
@@ -43,9 +44,9 @@ def detector_of(fitting: Fitting, is_text: bool, verbose: bool) -> Any:
 
     options = dict(fitting.options)
     if "fdr" in options:
-        if "threshold" in options:
+        if "cutoff" in options:
             raise OptionError("--share and --fdr were given; allowed: one of them.")
-        options["threshold"] = Conformal(options.pop("fdr"))
+        options["cutoff"] = Conformal(options.pop("fdr"))
     options["n_jobs"] = threads_of(options.get("n_jobs"))
     return _BUILD[fitting.method](options, is_text, int(verbose))
 
@@ -72,19 +73,9 @@ def _sp(options: dict[str, Any], is_text: bool, verbose: int) -> Any:
 _BUILD = {"consensus": _consensus, "repen": _repen, "sp": _sp}
 
 
-def read_labels(path: str, table: Table) -> Any:
-    """Labels by id, from a table with columns id and label: 1 known outlier, -1 known inlier."""
-    ids = {table.id_of(row): row for row in range(table.X.shape[0])}
-    y = np.zeros(table.X.shape[0], dtype=np.int8)
-    for given, value in tabular.read_pairs(path, "id", "label"):
-        id = given if given in ids else unguarded(given)
-        if id not in ids:
-            first = ", ".join(map(repr, list(ids)[:3]))
-            raise FormatError(
-                f"{path}: the id {given!r} is not in the data, whose ids are {first}, ...; name their column with "
-                "--id, or take the label out."
-            )
-        if value not in (-1, 0, 1):
-            raise FormatError(f"{path}: {id!r} has the label {value:g}; allowed: 1 outlier, -1 inlier, 0 unknown.")
-        y[ids[id]] = int(value)
-    return y
+def read_labels(path: str, table: Table) -> npt.NDArray[np.int8]:
+    """A label for each row, from a table of them: 1 known outlier, -1 known inlier, 0 unknown."""
+    labels = np.zeros(table.X.shape[0], dtype=np.int8)
+    for row, label in read_known_labels(path, table).items():
+        labels[row] = label
+    return labels

@@ -14,14 +14,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..explain.naming import reference_tokens
+from ..extras import pip_install
 from ..formats import FormatError, Table
+from ..formats.labels_by_id import read_known_labels
 from ..options import OptionError
 from . import output as files
 from .console import bar, err, note, print_facts
 from .flags import Fitting
 from .methods import refuse_options
 from .reading import Source, read_for, source_of, threads_of
-from .training import fit, read_labels
+from .training import fit
 
 if TYPE_CHECKING:
     from ..triage import TriageSession
@@ -101,10 +103,7 @@ def run_headless(
     if asked.save is not None:
         files.refuse_target(asked.save, None)
     with _session(path, source, fitting, asked, quiet) as session:
-        labels = read_labels(answers, session.table)
-        known = {int(row): int(labels[row]) for row in labels.nonzero()[0]}
-        if asked.queue == "variety":
-            session.group()
+        known = {row: label for row, label in read_known_labels(answers, session.table).items() if label}
         progress = bar("labelling", "rows", quiet)
         walked = walk(session, known, queue=asked.queue, most=asked.rows, show=progress.show)
         progress.clear()
@@ -188,4 +187,4 @@ def _need_packages() -> None:
         import starlette  # noqa: F401
         import uvicorn  # noqa: F401
     except ImportError as error:
-        raise FormatError(f"the labelling page needs the package {error.name}: pip install 'ramodo[triage]'.") from None
+        raise FormatError(f"the labelling page needs the package {error.name}: {pip_install('triage')}.") from None

@@ -228,6 +228,17 @@ class SparseRows(Block):
         data = (self.data[start:stop] * factors).astype(self.data.dtype)
         return replace(self, indptr=self.indptr - start, indices=self.indices[start:stop], data=data, factors=None)
 
+    def without_zeros(self) -> Self:
+        """The same rows without zeros that are stored: sums in which they take part can differ in the last bits."""
+        return self.selected(self.data[self.indptr[0] : self.indptr[-1]] != 0)
+
+    def selected(self, there: npt.NDArray[np.bool_]) -> Self:
+        """The same rows with some of their stored values."""
+        start, stop = int(self.indptr[0]), int(self.indptr[-1])
+        before = np.concatenate([[0], np.cumsum(there, dtype=np.int64)])
+        indices, data = self.indices[start:stop][there], self.data[start:stop][there]
+        return replace(self, indptr=before[self.indptr - start], indices=indices, data=data)
+
     def in_doubles(self) -> Self:
         return replace(self, data=self.data.astype(np.float64, copy=False))
 

@@ -10,8 +10,8 @@ import numpy.typing as npt
 
 from ..options import OptionError
 from .blocks import Block
-from .opening import DataError
 from .rows import Rows
+from .validation import DataError
 
 Labels = npt.NDArray[np.int8]
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from .opening import DataError
+from .validation import DataError
 
 
 class Places:

@@ -14,7 +14,7 @@ from datetime import UTC, datetime, timedelta
 import numpy as np
 import numpy.typing as npt
 
-from ..allowed import Integer
+from ..constraints import Integer
 from ..options import OptionError
 
 _START = datetime(2026, 3, 2, tzinfo=UTC)

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from ..allowed import Integer
+from ..constraints import Integer
 from ..options import OptionError
 
 _OWN = [consonant + vowel for consonant in "bdfglmnprstv" for vowel in "aeio"]

@@ -22,8 +22,8 @@ from dask.delayed import Delayed
 
 from .. import kernels
 from ..data.blocks import Block, SparseRows
-from ..data.opening import LARGEST, DataError
 from ..data.rows import Doubles, Facts, Integers, Rows, Show
+from ..data.validation import LARGEST, DataError
 from ..formats.format import How
 from . import tables, wire
 from .partitions import Form, Partition, Seen, block_of, look

@@ -17,6 +17,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path, PurePosixPath
 from typing import Any
 
+from ..extras import pip_install
 from ..formats import Format, FormatError, How, Table, TableOptions, TextOptions, format_named, format_of, read_as
 from ..options import OptionError
 from .dask import DaskRows
@@ -149,7 +150,7 @@ def _system(path: str, storage: Mapping[str, Any]) -> tuple[Any, str]:
     try:
         import fsspec
     except ImportError:
-        raise FormatError(f"{path}: files elsewhere need the package fsspec: pip install 'ramodo[dask]'.") from None
+        raise FormatError(f"{path}: files elsewhere need the package fsspec: {pip_install('dask')}.") from None
     try:
         return fsspec.core.url_to_fs(path, **storage)
     except (ImportError, ValueError) as error:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from dask.delayed import Delayed, delayed
 
-from ..data.opening import DataError
+from ..data.validation import DataError
 from .dask import DaskRows
 from .partitions import Form, Partition
 from .running import is_held

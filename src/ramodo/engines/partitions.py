@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..data.blocks import Block, DenseRows, SparseRows
-from ..data.opening import DataError, open_block
+from ..data.validation import DataError, open_block
 from ..formats.classes import Classes
 from ..formats.format import How
 from ..formats.table import Table

@@ -17,6 +17,7 @@ from contextlib import contextmanager
 from itertools import islice
 from typing import Any, ClassVar, Protocol
 from uuid import uuid4
+from weakref import WeakSet
 
 import dask
 from dask.delayed import Delayed, delayed
@@ -40,6 +41,9 @@ _KEPT_HERE = "1 GiB"
 _FRESH = 5.0
 """Seconds for which the list of workers is taken to be right."""
 
+
+_FREED: WeakSet[Any] = WeakSet()
+"""Clients whose scheduler has `LoosePins`."""
 
 _STAYS = "split-stage"
 """The kind of tasks that Dask's work stealing leaves where they are: it goes by names, and has no other way."""
@@ -134,6 +138,11 @@ class ClusterRunner:
 
     def __init__(self, client: Any) -> None:
         self._client = client
+        if client not in _FREED:
+            from .loose_pins import LoosePins
+
+            client.register_plugin(LoosePins())
+            _FREED.add(client)
         self._workers: dict[str, dict[str, Any]] = {}
         self._asked = -math.inf
 

@@ -14,9 +14,9 @@ import numpy.typing as npt
 
 from .. import kernels
 from ..data.blocks import Block, Shown, SparseRows
-from ..in_order import in_order
 from ..model.parts import Part, View
 from ..model.terms import Model
+from ..thread_map import thread_map
 from .explanation import Explanation, Strongest
 from .passages import PassagesOf
 from .reasons import Lacks, RowExplanation, Seen
@@ -95,7 +95,7 @@ class Explainer:
         explained: list[RowExplanation] = []
         strongest: list[Strongest] = []
         sums, references = kernels.FeatureSums(), [_ReferenceSums(part) for part in self._parts]
-        for block in in_order(of_block, range(0, rows.n_rows, _AT_ONCE), n_threads):
+        for block in thread_map(of_block, range(0, rows.n_rows, _AT_ONCE), n_threads):
             explained += block.explained
             strongest += block.strongest
             sums.add(block.columns, block.own)
@@ -111,7 +111,7 @@ class Explainer:
         return Explanation(explained, most, strongest, name_of, passages, n_features=len(self._typical.columns))
 
     def _of_block(self, rows: Block, start: int, scores: Doubles, percentiles: Doubles, asked: _Asked) -> _Block:
-        given = rows.part(start, min(start + _AT_ONCE, rows.n_rows))
+        given = self._model.as_fitted(rows.part(start, min(start + _AT_ONCE, rows.n_rows)))
         views, block = [part.view(given) for part in self._parts], given.as_sparse()
         found = self._native.explain(block, views, max(asked.top, _STRONGEST))
         added = self._model.breakdown(given, 1) if start < asked.in_full else {}

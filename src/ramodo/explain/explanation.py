@@ -204,12 +204,18 @@ class Explanation(Sequence[RowExplanation]):
         return [row.to_dict() for row in self._rows]
 
     def to_frame(self) -> Any:
-        """A pandas frame with a line per reason."""
+        """A pandas frame with a line per reason, and lines for what a row lacks and for all other features.
+
+        The contributions of a row sum to its score. What is not about a single feature has no column, value or mean.
+        """
         import pandas  # type: ignore[import-untyped, unused-ignore]
 
         columns = ("feature", "column", "value", "contribution", "share", "mean")
-        lines = [{"row": row.row, **{c: vars(r)[c] for c in columns}} for row in self._rows for r in row.reasons]
-        return pandas.DataFrame(lines, columns=["row", *columns])
+        lines: list[dict[str, Any]] = []
+        for row in self._rows:
+            lines += [{"row": row.row, **{name: vars(reason)[name] for name in columns}} for reason in row.reasons]
+            lines += [{"row": row.row, "feature": text, "contribution": amount} for text, amount in row.others()]
+        return pandas.DataFrame(lines, columns=["row", *columns]).astype({"column": "Int64"})
 
     def _repr_html_(self) -> str:
         """Tables with bars, for notebooks. Names are escaped: a feature called `<script>` stays text."""

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ..data.opening import open_block
+from ..data.validation import open_block
 from ..formats import Table, TextOptions, blending
 from ..formats.circles import circles_of
 from ..threads import n_threads

@@ -19,6 +19,9 @@ USUAL = 0.5
 _SAME = 0.01
 """Values that differ by less than this share of the mean are as usual."""
 
+_ALWAYS = ("column", "feature", "value", "contribution", "share", "mean")
+"""What JSON says of every reason."""
+
 _VIEWS = 4
 """Views that a line names; the others are one number."""
 
@@ -96,8 +99,15 @@ class Reason:
         return f"{compared}{': ' * bool(compared)}{', '.join(said)}"
 
     def to_dict(self) -> dict[str, Any]:
-        """Ready for JSON."""
-        return {**vars(self), "spans": [list(span) for span in self.spans]}
+        """Ready for JSON, with the optional facts that there are."""
+        said: dict[str, Any] = {name: getattr(self, name) for name in _ALWAYS}
+        if self.spans:
+            said["spans"] = [list(span) for span in self.spans]
+        if self.rows is not None:
+            said |= {"rows": self.rows, "n_rows": self.n_rows}
+        if self.shown:
+            said |= {"shown": self.shown, "usual": self.usual}
+        return said
 
 
 @dataclass(frozen=True)
@@ -162,15 +172,19 @@ class RowExplanation:
     def __str__(self) -> str:
         return self.as_text(f"row {self.row}", [str(row) for row in self.nearest])
 
+    def others(self) -> list[tuple[str, float]]:
+        """What is beside the reasons, in words, with what it adds: reasons and these sum to the score."""
+        return [(self.lacks.in_words(), self.lacks.contribution)] * bool(self.lacks.n) + [
+            ("all other features", self.rest)
+        ]
+
     def as_text(self, name: str, nearest: Sequence[str]) -> str:
         """Several lines of text, with names for the row and for the nearest training rows."""
         lines = [f"{name}: score {self.score:.6g}, above {above(self.percentile)} % of the training rows"]
         said = [(reason, reason.in_words()) for reason in self.reasons]
         width = min(60, max((len(text) for _, text in said), default=0))
         lines += [f"  {reason.contribution:+10.4g}  {text:<{width}} {reason.typical()}" for reason, text in said]
-        if lacked := self.lacks.in_words():
-            lines.append(f"  {self.lacks.contribution:+10.4g}  {lacked}")
-        lines.append(f"  {self.rest:+10.4g}  all other features")
+        lines += [f"  {amount:+10.4g}  {text}" for text, amount in self.others()]
         lines += [f"  {said}" for said in (self.spread(), f"by: {self.by()}" if self.by() else "") if said]
         return "\n".join([*lines, f"  nearest training rows: {', '.join(nearest)}"])
 
@@ -217,9 +231,7 @@ class RowExplanation:
             f"<td>{escape(r.typical())}</td></tr>"
             for r in self.reasons
         ]
-        others = [(self.lacks.in_words(), self.lacks.contribution)] * bool(self.lacks.n)
-        others.append(("all other features", self.rest))
-        lines += [f"<tr><td>{escape(text)}</td><td></td><td>{amount:+.4g}</td></tr>" for text, amount in others]
+        lines += [f"<tr><td>{escape(text)}</td><td></td><td>{amount:+.4g}</td></tr>" for text, amount in self.others()]
         said = [text for text in (self.spread(), f"by: {self.by()}" if self.by() else "") if text]
         return (
             f"<p><b>row {self.row}</b>: score {self.score:.6g}, above {above(self.percentile)} % of the training rows"

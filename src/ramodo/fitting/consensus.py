@@ -31,6 +31,7 @@ from ..model.learned import LearnedDistance
 from ..model.original import OriginalDistance
 from ..model.references import Origin
 from ..model.terms import Model, Scores, Term
+from ..model.ties import Tied
 from ..stages.assembling import Stages
 from ..stages.scoring import KthNN, RandomDistance, Sp
 from ..terminal.progress import Progress
@@ -63,6 +64,9 @@ _VARIED = 0.1
 _SAMPLE = 1000
 _PROBED = 256
 
+_DOUBLE = 2.0**-40
+"""Of the length of rows: distances that are smaller are rounding in double precision."""
+
 _SEEDS = 5
 """Of each reading: references of the two plain views, triplets, weights, references in the representations."""
 
@@ -74,7 +78,9 @@ class _View:
     name: str
     term: Term
     scores: Scores
-    weight: float
+    size: float
+    """What the rounding of scores is relative to; see `Tied`."""
+    weight: float = 1.0
 
 
 def fit(
@@ -138,8 +144,14 @@ def _read(
         stages, plan, ranked.data, ranked.ranking, seeds, starts or (None, None), plan.n_threads, progress
     )
     names = ("far in a representation trained briefly", "far in a representation trained longer")
-    learned = [_View(name, one.term, one.scores, 1.0) for name, one in zip(names, fits, strict=True)]
-    return ranked.views + learned, fits
+    return ranked.views + [_learned(name, one) for name, one in zip(names, fits, strict=True)], fits
+
+
+def _learned(name: str, fit: flow.LearnedFit) -> _View:
+    """The distance in a representation, which is computed in single precision."""
+    references = fit.term.detection.references
+    assert references is not None
+    return _View(name, fit.term, fit.scores, _typical(np.linalg.norm(references.rows.astype(np.float64), axis=1)))
 
 
 def _plain(
@@ -157,7 +169,23 @@ def _plain(
         taken = data.rows.take(drawn.ravel())
         score = scorer.against(taken, size, n_threads)
         term = OriginalDistance(Origin.of(taken, drawn.ravel()), size, scorer.phi_among(size))
-        return _View(name, term, data.rows.gather(score, bar.show), 1.0)
+        scores = data.rows.gather(score, bar.show)
+    return _View(name, term, scores, _size(taken, scores))
+
+
+def _size(references: Block, scores: Scores) -> float:
+    """What the rounding of distances is relative to: distances themselves, since they are computed in double precision.
+
+    Rows that are divided by their length may be multiples of each other in single precision: there it is the length.
+    """
+    length = _typical(np.sqrt(references.multiplied().squared_norms()))
+    return length if references.factors is not None else _typical(scores[scores > _DOUBLE * length], length)
+
+
+def _typical(sizes: Scores, otherwise: float = 1.0) -> float:
+    """The median of those above 0, where there are any."""
+    sizes = sizes[sizes > 0]
+    return float(np.median(sizes)) if len(sizes) else otherwise
 
 
 def _n_references(data: TrainingData) -> int:
@@ -206,7 +234,7 @@ def _agreement(some: list[_View], others: list[_View], held_out: npt.NDArray[np.
 
 def _together(views: list[_View], held_out: npt.NDArray[np.int64]) -> tuple[Evidence, Scores]:
     """The views as one term, and its scores of the training rows; those that are held out shape no curve."""
-    shaping = [np.delete(view.scores, held_out) for view in views]
+    shaping = [Tied.of(np.delete(view.scores, held_out), view.size) for view in views]
     term = Evidence(
         tuple(view.name for view in views),
         tuple(view.term for view in views),
@@ -215,7 +243,8 @@ def _together(views: list[_View], held_out: npt.NDArray[np.int64]) -> tuple[Evid
         (0.0,) * len(views),
     )
     scores = term.of([view.scores for view in views])
-    return replace(term, agreement=tuple(_correlation(view.scores, scores) for view in views)), scores
+    each = (curve(view.scores) for curve, view in zip(term.curves, views, strict=True))  # where ties are ties
+    return replace(term, agreement=tuple(_correlation(one, scores) for one in each)), scores
 
 
 def _correlation(one: Scores, other: Scores) -> float:

@@ -9,25 +9,24 @@ import numpy as np
 
 from ..model.evidence import KNOTS, Curve
 from ..model.terms import Scores
+from ..model.ties import Tied
 from ..stages.tail import tails_of
 
 _BEYOND = np.concatenate([np.arange(0.25, 5, 0.25), np.arange(5, 41)])
 """Evidence beyond the bulk at which the law is looked up; the last step goes on for ever."""
 
 
-def curve_by_law(scores: Scores) -> Curve:
+def curve_by_law(tied: Tied) -> Curve:
     """Shares are counted up to the end of the bulk, and follow the law beyond."""
-    (tail,) = tails_of([scores], errors=0.0)  # the sum of all evidence is judged with caution
+    (tail,) = tails_of([tied.ordered], errors=0.0)  # the sum of all evidence is judged with caution
     end = int(np.searchsorted(tail.ordered, tail.start, side="left"))
-    places = np.linspace(0, end, min(KNOTS - len(_BEYOND), end + 1)).astype(np.int64)
-    knots = np.unique(tail.ordered[places])
-    values = -np.log(tail.p_values(knots))
-    if tail.rate == 0:
-        return Curve(knots, values, 0.0)
+    knots = tied.knots(np.linspace(0, end, min(KNOTS - len(_BEYOND), end + 1)).astype(np.int64))
+    scores, values = tied.plateaus(knots, -np.log(tail.p_values(knots)))
+    if tail.rate == 0 or not tied.differ(1 / tail.rate, tail.start):
+        return Curve(scores, values, 0.0)
     beyond = tail.start + _stretched(_BEYOND, tail.shape) / tail.rate
-    scores, values = np.concatenate([knots, beyond]), np.concatenate([values, values[-1] + _BEYOND])
-    kept = np.concatenate([[True], np.diff(scores) > 0])
-    scores, values = scores[kept], values[kept]
+    kept = beyond > scores[-1]
+    scores, values = np.concatenate([scores, beyond[kept]]), np.concatenate([values, values[-1] + _BEYOND[kept]])
     return Curve(scores, values, float((values[-1] - values[-2]) / (scores[-1] - scores[-2])))
 
 

@@ -1,4 +1,4 @@
-"""A fit whose scores of the training rows are out of sample: a member for each fold, which does without it."""
+"""A fit whose scores of the training rows are out of sample: a model for each fold, which does without it."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 import numpy.typing as npt
 
-from ..data.opening import DataError
+from ..data.validation import DataError
 from ..model.by_fold import ByFold
 from ..model.combining import Sum
 from ..model.saved import SMALLEST_UNIT
@@ -21,26 +21,26 @@ Learn = Callable[[TrainingData, Model | None], Outcome]
 
 
 def fit_by_fold(learn: Learn, data: TrainingData, n_folds: int, previous: Model | None) -> Outcome:
-    """The members as one model. Labelled rows are known to all of them; they are no part of the calibration."""
+    """The models of all folds as one. All of them know the labelled rows, which are not used to calibrate."""
     folds, unlabeled = data.rows.folds(n_folds), data.labels == 0
     calibration = [np.flatnonzero((folds == fold) & unlabeled) for fold in range(n_folds)]
     _refuse_lopsided(data, calibration)
     starts = [None] * n_folds if previous is None else previous.by_fold
-    members = [learn(replace(data, held_out=rows), start) for rows, start in zip(calibration, starts, strict=True)]
-    units = _units([member.scores[rows] for member, rows in zip(members, calibration, strict=True)])
-    term = ByFold(tuple(_term(one.model) for one in members), units, tuple(map(len, calibration)))
-    scores = np.choose(folds, [member.scores / unit for member, unit in zip(members, units, strict=True)])
+    models = [learn(replace(data, held_out=rows), start) for rows, start in zip(calibration, starts, strict=True)]
+    units = _units([model.scores[rows] for model, rows in zip(models, calibration, strict=True)])
+    term = ByFold(tuple(_term(one.model) for one in models), units, tuple(map(len, calibration)))
+    scores = np.choose(folds, [model.scores / unit for model, unit in zip(models, units, strict=True)])
     return Outcome(
         Model((term,)),
-        tuple(fit for member in members for fit in member.fits),
+        tuple(fit for model in models for fit in model.fits),
         scores,
-        np.choose(folds, [member.initial for member in members]),
+        np.choose(folds, [model.initial for model in models]),
         tuple(scores[rows] for rows in calibration),
     )
 
 
 def _refuse_lopsided(data: TrainingData, calibration: list[npt.NDArray[np.int64]]) -> None:
-    """Each member needs rows to learn from, and rows to score."""
+    """Each model needs rows to learn from, and rows to score."""
     n_rows, most = data.rows.n_rows, max(map(len, calibration))
     if n_rows - most < FEWEST_ROWS or min(map(len, calibration)) == 0:
         raise DataError(
@@ -51,7 +51,7 @@ def _refuse_lopsided(data: TrainingData, calibration: list[npt.NDArray[np.int64]
 
 
 def _units(folds: list[Scores]) -> tuple[float, ...]:
-    """What to divide each member's scores by, so that one threshold serves all; 1 in the geometric mean."""
+    """What to divide each model's scores by, so that one threshold serves all; 1 in the geometric mean."""
     highest = np.array([tail.highest for tail in tails_of(folds)])
     if not (np.isfinite(highest) & (highest > SMALLEST_UNIT)).all():
         return (1.0,) * len(folds)

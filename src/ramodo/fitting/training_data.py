@@ -12,8 +12,8 @@ from sklearn.utils.validation import _get_feature_names
 from ..data.blocks import Block
 from ..data.elsewhere import is_elsewhere, names_elsewhere
 from ..data.labels import Labels, read_labels, refuse_contradictions, warn_of_predictions
-from ..data.opening import DataError, open_block, open_rows, open_with_facts
 from ..data.rows import Rows
+from ..data.validation import DataError, open_block, open_rows, open_with_facts
 from ..options import OptionError
 from ..stages.assembling import Stages
 

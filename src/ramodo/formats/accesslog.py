@@ -17,6 +17,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ..extras import pip_install
 from .assembling import assembled
 from .format import Format, How
 from .opening import need_threads
@@ -111,7 +112,7 @@ def _as_columns(path: str, requests: list[Request]) -> Any:
     try:
         import pyarrow
     except ImportError:
-        raise FormatError(f"{path}: logs of requests need the package pyarrow: pip install 'ramodo[files]'.") from None
+        raise FormatError(f"{path}: logs of requests need the package pyarrow: {pip_install('files')}.") from None
     need_threads(path, pyarrow.cpu_count() + pyarrow.io_thread_count())
     columns = dict(zip(Request._fields, map(list, zip(*requests, strict=True)), strict=True))
     return pyarrow.table(columns | {"time": pyarrow.array(columns["time"], pyarrow.timestamp("s"))})
@@ -138,7 +139,7 @@ FORMATS = (
     Format(
         "accesslog",
         (),
-        "The log of a web server, in the common or combined format: a request a line; needs `ramodo[files]`.",
+        "The log of a web server, in the common or combined format: a request a line; needs pyarrow.",
         read,
         columns=("ignore",),
         of_stream=_of_stream,

@@ -35,7 +35,7 @@ def aligned(path: str, kind: str, table: Table, detector: Any) -> Table:
     place = {name: i for i, name in enumerate(own)}
     absent = [name for name in names if name not in place and not _may_be_absent(name, place, table.categories)]
     if absent:
-        raise FormatError(_lacking(path, kind, own, names, absent, detector))
+        raise FormatError(_lacking(path, kind, table, names, absent, detector))
     known = [i for i, name in enumerate(names) if name in place]
     taken = _placed(table.X, n_tokens, [place[names[i]] for i in known], known, len(names))
     tokens = list(table.names or ())[: n_tokens - table.first_named]
@@ -63,13 +63,14 @@ def _is_text_of_a_table(detector: Any, table: Table) -> bool:
     return "columns" in (detector.source_ or {}) and table.texts is not None
 
 
-def _lacking(
-    path: str, kind: str, own: Sequence[str], names: Sequence[str], absent: Sequence[str], detector: Any
-) -> str:
-    """That columns of the model are absent."""
+def _lacking(path: str, kind: str, table: Table, names: Sequence[str], absent: Sequence[str], detector: Any) -> str:
+    """That columns of the model are absent, named as in its data: `country`, and not its feature `country=NZ`."""
     source = detector.source_ or {}
     if "words" in source and "columns" not in source:  # tokens of documents, no columns that people know
-        return other_data(path, kind, len(own), detector)
+        return other_data(path, kind, None, detector)
+    own, given = table.given or table.names or (), source.get("given", ())
+    if not set(given) <= set(own):
+        names, absent = given, [name for name in given if name not in own]
     has = f"{', '.join(map(repr, own[:5]))}{', ...' * (len(own) > 5)}" if own else "none of them"
     return (
         f"{path} lacks {len(absent):,} of the {len(names):,} columns that the model was fitted with, as "

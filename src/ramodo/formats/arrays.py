@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from typing import Any
 
@@ -9,10 +10,11 @@ import numpy as np
 import scipy.sparse as sp
 
 from ..data.mapped import mapped_array
-from ..data.opening import refuse_indices, refuse_structure
+from ..data.validation import refuse_indices, refuse_structure
 from ..files.full_disk import is_the_systems
 from .classes import Classes, is_text
 from .format import Format
+from .recognising import refuse_bomb
 from .table import FormatError, Table
 
 
@@ -25,6 +27,7 @@ def read(path: str) -> Table:
             if not is_archive:
                 return Table(_matrix(path, mapped_array(file)))
             with np.load(file, allow_pickle=False) as archive:
+                refuse_bomb(path, os.path.getsize(path), sum(member.file_size for member in archive.zip.infolist()))
                 names = [name for name in archive.files if not name.startswith("pool_")]
                 return _from_archive(path, {name: archive[name] for name in names})
         except FormatError:

@@ -8,6 +8,7 @@ What is missing is an error unless the caller says what to do. Columns of docume
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
@@ -45,10 +46,10 @@ def assembled(path: str, table: Any, how: How) -> Table:
     if others.X is None and not fields:
         if options.given:
             raise FormatError(
-                f"{path} has none of the columns that the model was fitted with, which are {_first(options.given)}; "
-                f"allowed: all of them, by their names. It has {_first(table.column_names)}."
+                f"{path} has none of the columns that the model was fitted with, which are {first_of(options.given)}; "
+                f"allowed: all of them, by their names. It has {first_of(table.column_names)}."
             )
-        besides = ", ".join(sorted(filter(None, _special(options))))
+        besides = ", ".join(sorted(filter(None, special(options))))
         raise FormatError(f"{path} has no columns besides {besides}.")
     return blended(fields, others, how) if fields else others
 
@@ -62,22 +63,23 @@ def flat(table: Any) -> Any:
     return table
 
 
-def _special(options: TableOptions) -> set[str | None]:
+def special(options: TableOptions) -> set[str | None]:
+    """Columns that do not become features: ids, labels, documents, and those to leave out."""
     return {options.id, options.label, *options.text, *options.ignore}
 
 
 def refuse_unknown(path: str, table: Any, options: TableOptions) -> None:
     """Raise if a column is named that the table does not have, or has twice."""
     names = table.column_names
-    repeated = sorted({name for name in names if names.count(name) > 1}) if len(set(names)) < len(names) else []
+    repeated = sorted(name for name, n in Counter(names).items() if n > 1)
     if repeated:
         raise FormatError(f"{path} has several columns named {repeated[0]!r}; allowed: one of each name.")
     for name in filter(None, (options.id, options.label, *options.text, *options.ignore, *options.beside)):
         if name not in names and name not in options.optional:
-            raise FormatError(f"{path} has no column {name!r}; it has {_first(names)}.")
+            raise FormatError(f"{path} has no column {name!r}; it has {first_of(names)}.")
 
 
-def _first(names: Sequence[str]) -> str:
+def first_of(names: Sequence[str]) -> str:
     """The first of some names, for a message."""
     return ", ".join(names[:10]) + (", ..." if len(names) > 10 else "")
 
@@ -98,7 +100,8 @@ def ids_of(path: str, name: str, table: Any) -> list[str]:
 def _others(path: str, table: Any, options: TableOptions, ids: list[str] | None) -> Table:
     """The columns that are no documents."""
     known = () if options.text_only else options.given or table.column_names  # a model does not look at others
-    used = [name for name in table.column_names if name in known and name not in _special(options)]
+    wanted = set(known) - special(options)
+    used = [name for name in table.column_names if name in wanted]
     columns = [Column(path, name, table.column(name), options, ids) for name in used]
     parts = [part for column in columns for part in column.parts()]
     return Table(

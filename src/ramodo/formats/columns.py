@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import date, datetime, timedelta
+from shlex import quote
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
-from ..data.opening import LARGEST, ValueRefusedError
+from ..data.validation import LARGEST, ValueRefusedError
 from .circles import names_of_circle, on_circle
 from .scales import Scale, Scales, of_block
 from .table import FormatError, MissingValueError, TableOptions
@@ -141,7 +142,8 @@ class Column:
             row = int(np.argmax(lengths != lengths[0]))
             raise FormatError(
                 f"{self._path}, column {self.name!r} holds lists of {lengths[0]:.0f} values, and of {lengths[row]:.0f} "
-                f"in {self._row(row)}; allowed: as many in each row. Leave it out with --ignore."
+                f"in {self._row(row)}; allowed: as many in each row. Leave it out with --ignore.",
+                row,
             )
         flat = pc.cast(pc.list_flatten(values), pa.float64(), safe=False)
         matrix = flat.to_numpy(zero_copy_only=False).astype(np.float64).reshape(len(lengths), -1)
@@ -158,7 +160,8 @@ class Column:
         return [(Scales.named(names, self.scales).apply(matrix), names)]
 
     def _refuse_gap(self, gaps: npt.NDArray[np.bool_]) -> None:
-        raise MissingValueError(f"{self._path}, {self._row(int(np.argmax(gaps)))}, column {self.name!r}")
+        row = int(np.argmax(gaps))
+        raise MissingValueError(f"{self._path}, {self._row(row)}, column {self.name!r}", row)
 
     def _refuse_beyond(self, values: Doubles, names: Sequence[str]) -> None:
         """Raise at a value that no detector takes, where a scale would hide it, or be made of it."""
@@ -166,7 +169,7 @@ class Column:
         if self._options.scale != "none" and beyond.any():
             row, place = divmod(int(np.argmax(beyond)), values.shape[1])
             said = ValueRefusedError(self._path, float(values[row, place]), row, place).said
-            raise FormatError(f"{self._path}, {self._row(row)}, column {names[place]!r}: {said}")
+            raise FormatError(f"{self._path}, {self._row(row)}, column {names[place]!r}: {said}", row)
 
     def _row(self, number: int) -> str:
         """A row as the user knows it: its id, or its number, counted from 0 as in the scores."""
@@ -212,7 +215,8 @@ class Column:
         row = _first_text(values)
         found = "" if row is None else f", as {values[row]!r} in {self._row(row)}"
         raise FormatError(
-            f"{self._path}, column {self.name!r} holds text{found}; allowed: {allowed}, as the model was fitted with."
+            f"{self._path}, column {self.name!r} holds text{found}; allowed: {allowed}, as the model was fitted with.",
+            row,
         )
 
     def _note_odd_text(self, values: npt.NDArray[np.object_], kinds: npt.NDArray[np.object_], n: int) -> None:
@@ -221,14 +225,14 @@ class Column:
         if row is not None and 2 * sum(map(_is_number, kinds)) > len(kinds):
             self.notes.append(
                 f"column {self.name!r} is read as text, for {values[row]!r} in {self._row(row)} is no number: it "
-                f"became {len(kinds):,} columns, one for each value. Leave it out with --ignore {self.name}; or leave "
-                "the value empty in the file, and say with --missing what becomes of it."
+                f"became {len(kinds):,} columns, one for each value. Leave it out with --ignore {quote(self.name)}; or "
+                "leave the value empty in the file, and say with --missing what becomes of it."
             )
         elif n >= _MANY and len(kinds) >= _NEARLY_ALL * n:
             self.notes.append(
                 f"column {self.name!r} is text with {len(kinds):,} values in {n:,} rows: it became {len(kinds):,} "
-                f"columns, one for each value. If it names the rows give --id {self.name}, else leave it out with "
-                f"--ignore {self.name}."
+                f"columns, one for each value. If it names the rows give --id {quote(self.name)}, else leave it out "
+                f"with --ignore {quote(self.name)}."
             )
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from ..data.opening import LARGEST
+from ..data.validation import LARGEST
 from .table import FormatError, MissingValueError, TableOptions
 
 

@@ -7,7 +7,8 @@ from typing import Any
 
 import scipy.sparse as sp
 
-from ..data.opening import refuse_indices, refuse_structure
+from ..data.validation import refuse_indices, refuse_structure
+from ..extras import pip_install
 from . import h5ad_check
 from .classes import classes_of
 from .format import Format
@@ -27,7 +28,7 @@ def read(path: str, options: TableOptions | None = None) -> Table:
         try:
             import anndata
         except ImportError:
-            raise FormatError(f"{path}: .h5ad files need the package anndata: pip install 'ramodo[h5ad]'.") from None
+            raise FormatError(f"{path}: .h5ad files need the package anndata: {pip_install('h5ad')}.") from None
         wrong = checking.result()
     if wrong is not None:
         raise _refusal(path, wrong)
@@ -88,7 +89,7 @@ FORMATS = (
     Format(
         "h5ad",
         (".h5ad",),
-        "AnnData, cells by genes; needs `ramodo[h5ad]`.",
+        "AnnData, cells by genes; needs anndata.",
         lambda path, how: read(path, how.table),
         columns=("id", "label", "with"),
         names_rows=True,

@@ -128,21 +128,21 @@ def refuse_cut(path: str, before: int, now: int) -> None:
 def line_blocks(path: str, size: int = _BLOCK, show: Show | None = None) -> Iterator[npt.NDArray[np.uint8]]:
     """Blocks of about `size` bytes that end with a line, in order."""
     with open_binary(path, show) as stream:
-        rest = b""
+        rest: list[bytes] = []
         while True:
             read = read_safely(path, stream, size)
             if not read:
                 break
             cut = read.rfind(b"\n") + 1
             if cut == 0:
-                rest += read
-                if len(rest) > LONGEST_LINE:
+                rest.append(read)
+                if sum(map(len, rest)) > LONGEST_LINE:
                     raise FormatError(f"{path}: a line is longer than {LONGEST_LINE:,} bytes.")
                 continue
-            yield np.frombuffer(rest + read[:cut], dtype=np.uint8)
-            rest = read[cut:]
-        if rest:
-            yield np.frombuffer(rest, dtype=np.uint8)
+            yield np.frombuffer(b"".join([*rest, read[:cut]]), dtype=np.uint8)
+            rest = [read[cut:]]
+        if any(rest):
+            yield np.frombuffer(b"".join(rest), dtype=np.uint8)
 
 
 def read_safely(path: str, stream: IO[bytes], size: int) -> bytes:

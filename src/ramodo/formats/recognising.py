@@ -12,6 +12,7 @@ import io
 import lzma
 from typing import IO, Any
 
+from ..extras import pip_install
 from .table import FormatError
 
 COMPRESSED = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open, ".zst": None}
@@ -35,6 +36,9 @@ _MARKS = {
 }
 """Byte-order marks; that of UTF-32 begins with that of UTF-16, and is looked for first."""
 
+MOST_GROWTH, ALWAYS_ALLOWED = 1000, 1 << 28
+"""A packed file may grow so many times, and to so many bytes however small it is; larger ones would fill the memory."""
+
 _LONGEST = max(_BZ2_HEAD, *map(len, _PACKINGS.values()), *map(len, _MARKS))
 
 
@@ -47,18 +51,28 @@ def as_text(path: str, stream: Any, suffix: str = "") -> IO[bytes]:
     """The bytes unpacked, and in UTF-8 without a mark; `suffix` names the packing where they do not show it."""
     head = _first_bytes(stream)
     packing = _packing(head) or (suffix if suffix in COMPRESSED else None)
-    whole: Any = _Resumed(head, stream).buffered()
+    given = _Resumed(head, stream)
+    whole: Any = given.buffered(1 << 20 if packing is None else 1 << 16)
     if packing is not None:
         opener: Any = COMPRESSED[packing]
         whole = opener(whole) if opener is not None else _open_zstandard(path, whole)
         head = _first_bytes(whole)
-        whole = _Resumed(head, whole).buffered()
+        whole = _Unpacked(head, whole, path, given).buffered()
     mark = _mark(head)
     if mark is None:
         return whole
     whole.read(len(mark))
     encoding = _MARKS[mark]
     return whole if encoding == "utf-8" else _Decoded(whole, encoding).buffered()
+
+
+def refuse_bomb(path: str, packed: int, unpacked: int) -> None:
+    """Raise if a file of so many bytes grows to so many more that it was probably made to fill the memory."""
+    if unpacked > max(ALWAYS_ALLOWED, MOST_GROWTH * packed):
+        raise FormatError(
+            f"{path} grows from {packed:,} to {unpacked:,} bytes or more as it is read; allowed: {ALWAYS_ALLOWED:,} "
+            f"bytes, or {MOST_GROWTH:,} times its size. If that is no mistake, unpack it or write it as CSV first."
+        )
 
 
 def _packing(head: bytes) -> str | None:
@@ -89,9 +103,9 @@ class _Readable(io.RawIOBase):
     def readable(self) -> bool:
         return True
 
-    def buffered(self) -> io.BufferedReader:
+    def buffered(self, size: int = 1 << 20) -> io.BufferedReader:
         """With the methods of a file."""
-        return io.BufferedReader(self, 1 << 20)
+        return io.BufferedReader(self, size)
 
 
 class _Resumed(_Readable):
@@ -99,6 +113,7 @@ class _Resumed(_Readable):
 
     def __init__(self, head: bytes, stream: Any) -> None:
         self._head, self._stream = head, stream
+        self.n_read = len(head)
 
     def readinto(self, buffer: Any) -> int:
         if self._head:
@@ -108,7 +123,21 @@ class _Resumed(_Readable):
         read = getattr(self._stream, "read1", self._stream.read)  # what has come, not what may come
         found = read(len(buffer))
         buffer[: len(found)] = found
+        self.n_read += len(found)
         return len(found)
+
+
+class _Unpacked(_Resumed):
+    """What comes out of a packed file, unless it is too much for what went in."""
+
+    def __init__(self, head: bytes, stream: Any, path: str, packed: _Resumed) -> None:
+        super().__init__(head, stream)
+        self._path, self._packed = path, packed
+
+    def readinto(self, buffer: Any) -> int:
+        n = super().readinto(buffer)
+        refuse_bomb(self._path, self._packed.n_read, self.n_read)
+        return n
 
 
 class _Decoded(_Readable):
@@ -133,7 +162,7 @@ def _open_zstandard(path: str, file: IO[bytes]) -> io.BufferedReader:
     try:
         import zstandard
     except ImportError:
-        raise FormatError(f"{path}: .zst files need the package zstandard: pip install 'ramodo[files]'.") from None
+        raise FormatError(f"{path}: .zst files need the package zstandard: {pip_install('files')}.") from None
     return _Frames(file, zstandard.ZstdDecompressor()).buffered()
 
 

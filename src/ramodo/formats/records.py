@@ -2,22 +2,35 @@
 
 Keys within keys become dotted columns, `user.country`. A key that a line lacks, or that is null, is a missing value. A
 list of as many numbers on each line becomes one column per place, `vector.0`. Text of which every value is a date is
-dates.
+dates. Half of a surrogate pair, which JSON can spell and UTF-8 cannot, becomes the replacement character.
 """
 
 from __future__ import annotations
 
 import json
+import re
+import sys
 from collections.abc import Iterator
 from datetime import datetime
 from typing import Any
 
 import numpy as np
 
+from ..extras import pip_install
 from .assembling import assembled
 from .format import Format, How
 from .opening import line_blocks, need_threads
 from .table import FormatError, Table
+
+LONGEST_NAME = 1000
+"""Characters in the name of a column, its keys joined by dots: deep nesting makes many long names of a short line."""
+
+MOST_COLUMNS = 1_000_000
+
+MOST_CELLS, CELLS_PER_VALUE = 1 << 26, 64
+"""Rows times columns, however few values there are; and in larger files, for each value in them."""
+
+_SURROGATE = re.compile(rb"\\u[dD][89a-fA-F]")
 
 
 def read(path: str, how: How | None = None) -> Table:
@@ -44,6 +57,9 @@ def _record(path: str, text: bytes, number: int) -> dict[str, Any]:
     """One line, its keys dotted."""
     try:
         value = json.loads(text.decode("utf-8", "replace"))
+        if _SURROGATE.search(text):
+            whole = json.dumps(value, ensure_ascii=False).encode("utf-16", "surrogatepass")
+            value = json.loads(whole.decode("utf-16", "replace"))
     except (ValueError, RecursionError) as error:
         reason = str(error).partition(":")[0] or type(error).__name__
         raise FormatError(
@@ -51,32 +67,49 @@ def _record(path: str, text: bytes, number: int) -> dict[str, Any]:
         ) from None
     if not isinstance(value, dict):
         raise FormatError(f"{path}, line {number}: an object of JSON was expected; found {_shown(text)}.")
-    return dict(_dotted(value, ""))
+    return dict(_dotted(value, f"{path}, line {number}"))
 
 
 def _shown(text: bytes) -> str:
     return repr(text[:60].decode("utf-8", "replace"))
 
 
-def _dotted(value: dict[str, Any], before: str) -> Iterator[tuple[str, Any]]:
+def _dotted(value: dict[str, Any], place: str) -> Iterator[tuple[str, Any]]:
     """Iterative: what is nested deeply in a file must not nest calls."""
-    waiting = [(before, value)]
+    waiting = [("", value)]
     while waiting:
         prefix, inner = waiting.pop()
         for key, found in inner.items():
+            name = prefix + key
+            if len(name) > LONGEST_NAME:
+                raise FormatError(
+                    f"{place}: the key {name[:60]!r}... has more than {LONGEST_NAME:,} characters, the keys around it "
+                    "included; allowed: shorter or less nested keys."
+                )
             if isinstance(found, dict):
-                waiting.append((f"{prefix}{key}.", found))
+                waiting.append((f"{name}.", found))
             else:
-                yield f"{prefix}{key}", found
+                yield sys.intern(name), found  # each line has its own copy else
+
+
+def _refuse_large(path: str, n_rows: int, n_columns: int, n_values: int) -> None:
+    """Raise if rows have so few keys in common that a table of all of them would fill the memory."""
+    if n_columns > MOST_COLUMNS or n_rows * n_columns > max(MOST_CELLS, CELLS_PER_VALUE * n_values):
+        raise FormatError(
+            f"{path} has {n_rows:,} rows with {n_columns:,} different keys, and {n_values:,} values; allowed: "
+            f"{MOST_COLUMNS:,} keys, and a table of {MOST_CELLS:,} cells or {CELLS_PER_VALUE} for each value. Write "
+            "rows that have few columns in common as svmlight, or what differs as text: a list of words under one key."
+        )
 
 
 def _table(path: str, records: list[dict[str, Any]], how: How) -> Table:
     try:
         import pyarrow
     except ImportError:
-        raise FormatError(f"{path}: .jsonl files need the package pyarrow: pip install 'ramodo[files]'.") from None
+        raise FormatError(f"{path}: .jsonl files need the package pyarrow: {pip_install('files')}.") from None
     need_threads(path, pyarrow.cpu_count() + pyarrow.io_thread_count())
     names = list(dict.fromkeys([*(name for record in records for name in record), *how.table.given]))
+    _refuse_large(path, len(records), len(names), sum(map(len, records)))
     texts, categories = {how.table.id, *how.table.text}, set(how.table.categories)
     columns = {
         name: _column(path, name, [record.get(name) for record in records], name in texts, name in categories)
@@ -144,7 +177,7 @@ FORMATS = (
     Format(
         "jsonl",
         (".jsonl", ".ndjson"),
-        "JSON Lines: an object a line, its keys the columns; needs `ramodo[files]`.",
+        "JSON Lines: an object a line, its keys the columns; needs pyarrow.",
         read,
         columns=("id", "label", "text", "ignore"),
         of_stream=_of_stream,

@@ -24,7 +24,7 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 from ..data.mapped import is_mapped
-from ..data.opening import open_block
+from ..data.validation import open_block
 from .table import FormatError, Table, TableOptions
 from .values import named_values
 
@@ -35,6 +35,9 @@ _NORMAL = 1.349
 
 _MOSTLY = 0.5
 """A column of which this share is zero keeps its zeros."""
+
+_SMALLEST = 1e-100
+"""What is smaller counts as 0 where a scale is learnt: what is divided by it might not fit."""
 
 _HEAVY = 2.5
 """A tail is heavy if the 90th percentile is so many times as far above the median as the 10th is below: 1 where both
@@ -57,6 +60,7 @@ class Scale(NamedTuple):
         """The scale of a column with these values, of which none is missing."""
         if how == "none" or len(values) == 0:
             return cls()
+        values = _without_tiny(values)
         if how == "auto":
             return cls(*_auto(values))
         unit = _typical_size(values) if how == "log" else 0.0
@@ -66,6 +70,10 @@ class Scale(NamedTuple):
             if high > low:
                 return cls(middle, (high - low) / _NORMAL, unit)
         return cls(*_mean_and_deviation(taken), unit)
+
+
+def _without_tiny(values: Doubles) -> Doubles:
+    return np.where(np.abs(values) < _SMALLEST, 0.0, values)
 
 
 def _logarithms(values: Any, unit: Any) -> Any:
@@ -117,6 +125,7 @@ def of_block(values: Doubles, how: str) -> list[Scale]:
     """
     if how != "auto":
         return [Scale.learned(column, how) for column in values.T]
+    values = _without_tiny(values)
     largest = float(np.abs(values).max(initial=0.0)) or 1.0
     small = values / largest
     width = float(np.sqrt(small.var(axis=0).sum())) * largest or 1.0
@@ -149,7 +158,7 @@ def of_matrix(X: Any, how: str) -> list[Scale]:
     found = []
     for begin, end in zip(columns.indptr[:-1].tolist(), columns.indptr[1:].tolist(), strict=True):
         there = columns.data[begin:end].astype(np.float64)
-        there = there[there != 0]
+        there = there[np.abs(there) >= _SMALLEST]
         found.append(_of_sparse(there, how) if len(there) else Scale())
     return found
 
@@ -210,5 +219,6 @@ _DIGITS = 1e7
 
 def _rounded(values: Doubles, size: Doubles) -> Doubles:
     """What the user gave, without the last digits that scaling there and back has changed."""
-    step = 10.0 ** np.floor(np.log10(np.maximum(np.abs(values), size) / _DIGITS))
-    return np.asarray(np.rint(values / step) * step)
+    power = np.floor(np.log10(np.maximum(np.abs(values), size) / _DIGITS))
+    up, down = 10.0 ** np.maximum(-power, 0), 10.0 ** np.maximum(power, 0)  # 1e-7 has no exact value, and 1e7 has
+    return np.asarray(np.rint(values * up / down) / up * down)

@@ -17,14 +17,21 @@ SCALES = ("auto", "none", "standard", "robust", "log")
 
 
 class FormatError(ValueError):
-    """A file that cannot be read; the message names it, with line and column if there are any."""
+    """A file that cannot be read; the message names it, with line and column if there are any.
+
+    row : the number of the row to blame, from 0, where one is
+    """
+
+    def __init__(self, message: str, row: int | None = None) -> None:
+        super().__init__(message)
+        self.row = row
 
 
 class MissingValueError(FormatError):
     """A value of a table is missing, and no option says what to do about it; `place` is where."""
 
-    def __init__(self, place: str) -> None:
-        super().__init__(f"{place}: the value is missing; say what to do with --missing zero, mean or indicator.")
+    def __init__(self, place: str, row: int | None = None) -> None:
+        super().__init__(f"{place}: the value is missing; say what to do with --missing zero, mean or indicator.", row)
         self.place = place
 
 

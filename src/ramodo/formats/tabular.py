@@ -12,11 +12,13 @@ from typing import Any
 
 import numpy as np
 
-from .assembling import assembled, ids_of, refuse_unknown
-from .classes import Classes, classes_of, is_text, shown
-from .dialect import HEAD, Dialect, dialect_of
+from ..extras import pip_install
+from .assembling import assembled, first_of, ids_of, refuse_unknown, special
+from .classes import Classes, classes_of
+from .dialect import HEAD, Dialect, by_place, dialect_of
 from .format import Format, How
 from .opening import Show, is_plain_file, need_threads, refuse_cut, suffixes_of, whole
+from .recognising import refuse_bomb
 from .table import FormatError, Table, TableOptions
 
 
@@ -26,21 +28,6 @@ def read(
     """A table as a matrix with named columns, and tokens of its columns of documents, if some are named."""
     how = How(options or TableOptions(), show=show)
     return _read(path, how, suffix or (suffixes_of(path) or [".csv"])[-1])
-
-
-def read_pairs(path: str, id: str, label: str) -> list[tuple[str, float]]:
-    """Two columns of a table: ids, each once, and numbers."""
-    options = TableOptions(id=id, label=label)
-    table, _ = _load(path, (suffixes_of(path) or [".csv"])[-1], options)
-    refuse_unknown(path, table, options)
-    labels = classes_of(table.column(label).to_pylist())
-    if is_text(labels):
-        found = ", ".join(map(shown, np.unique(labels)[:10]))
-        raise FormatError(
-            f"{path}, column {label!r} holds {found}; allowed as labels: numbers, 1 for a known outlier, -1 for a "
-            "known inlier, 0 for unknown."
-        )
-    return list(zip(ids_of(path, id, table), labels.tolist(), strict=True))
 
 
 def read_labels(path: str, ids: Sequence[str], label: str | None) -> tuple[list[str] | None, Classes]:
@@ -70,7 +57,7 @@ def _load(path: str, suffix: str, options: TableOptions, show: Show | None = Non
         import pyarrow.feather
         import pyarrow.parquet
     except ImportError:
-        raise FormatError(f"{path}: {suffix} files need the package pyarrow: pip install 'ramodo[files]'.") from None
+        raise FormatError(f"{path}: {suffix} files need the package pyarrow: {pip_install('files')}.") from None
     need_threads(path, pyarrow.cpu_count() + pyarrow.io_thread_count())
     try:
         dialect = None
@@ -82,12 +69,14 @@ def _load(path: str, suffix: str, options: TableOptions, show: Show | None = Non
                 stream.seek(0)
                 table = _parse(stream, dialect, options)
         elif suffix == ".parquet":
+            facts = pyarrow.parquet.read_metadata(path)
+            refuse_bomb(path, os.path.getsize(path), 8 * facts.num_rows * facts.num_columns)
             table = pyarrow.parquet.read_table(path, memory_map=False)
         else:
             table = pyarrow.feather.read_table(path, memory_map=False)  # a mapping that is cut ends the process
+            refuse_bomb(path, os.path.getsize(path), 8 * table.num_rows * table.num_columns)
         table.validate(full=True)  # pyarrow trusts what it reads: what is damaged would lead it beyond its arrays
-        assert table.column_names is not None  # which are decoded here
-        return table, dialect
+        return with_all_names(table), dialect  # which decodes the names
     except FormatError:
         raise
     except (pyarrow.ArrowException, UnicodeDecodeError, OSError) as error:
@@ -107,6 +96,12 @@ def _load(path: str, suffix: str, options: TableOptions, show: Show | None = Non
         raise FormatError(f"{of} is not a {suffix[1:]} file{_what_to_do(reason)}: {reason}{other}.") from None
 
 
+def with_all_names(table: Any) -> Any:
+    """Columns without a name are named by their place, so that options can name them."""
+    names = [name or by_place(place) for place, name in enumerate(table.schema.names)]
+    return table if names == table.schema.names else table.rename_columns(names)
+
+
 _RAGGED = re.compile(r"Expected (\d+) columns, got (\d+): (.*)")
 
 
@@ -115,7 +110,7 @@ def _parse(stream: Any, dialect: Dialect, options: TableOptions) -> Any:
 
     shown_only = set(options.ignore).intersection(options.beside)  # which is text: 007 stays 007
     texts = filter(None, (options.id, *options.text, *options.categories, *shown_only))
-    types = {name: pyarrow.string() for name in texts}  # which the file cannot say
+    types = {"" if name in dialect.unnamed else name: pyarrow.string() for name in texts}  # which no file can say
     names = None if dialect.names is None else list(dialect.names)
     return pyarrow.csv.read_csv(
         stream,
@@ -160,12 +155,19 @@ def _read(path: str, how: How, suffix: str) -> Table:
     if dialect is None:
         return assembled(path, table, how)
     found = replace(assembled(path, table, how), header=dialect.names is None)
-    if not dialect.noticed:
+    unnamed = [name for name in dialect.unnamed if name not in special(how.table)]
+    if dialect.noticed:
+        note = (
+            f"{path} begins with numbers and not with names, so its first line is read as values and its columns are "
+            "named column 1, column 2, ...; if it holds names give --header, else --no-header says the same."
+        )
+    elif unnamed:
+        note = (
+            f"{first_of(unnamed)} {'has' if len(unnamed) == 1 else 'have'} no name: give the place instead, as in "
+            f"--id {unnamed[0]!r} or --ignore {unnamed[0]!r}."
+        )
+    else:
         return found
-    note = (
-        f"{path} begins with numbers and not with names, so its first line is read as values and its columns are named "
-        "column 1, column 2, ...; if it holds names give --header, else --no-header says the same."
-    )
     return replace(found, notes=[note, *found.notes])
 
 
@@ -176,7 +178,7 @@ def _of_stream(name: str, block: bytes, _: int, how: How, suffix: str) -> Table:
     options = replace(how.table, header=how.table.header is not False)
     dialect = dialect_of(block[:HEAD], "\t" if suffix == ".tsv" else ",", options.delimiter, options.header)
     try:
-        table = _parse(pyarrow.BufferReader(block), dialect, options)
+        table = with_all_names(_parse(pyarrow.BufferReader(block), dialect, options))
     except (pyarrow.ArrowException, UnicodeDecodeError) as error:
         reason = str(error).removeprefix("CSV parse error: ").splitlines()[0].rstrip(".")
         raise FormatError(f"{name}, {reason}.") from None
@@ -190,7 +192,7 @@ def _of_stream(name: str, block: bytes, _: int, how: How, suffix: str) -> Table:
 
 
 def _format(name: str, suffixes: tuple[str, ...], meaning: str) -> Format:
-    meaning = f"{meaning}; needs `ramodo[files]`."
+    meaning = f"{meaning}; needs pyarrow."
     reader = partial(_read, suffix=suffixes[0])
     columns = ("id", "label", "text", "ignore", "with")
     streamed = partial(_of_stream, suffix=suffixes[0]) if name in ("csv", "tsv") else None

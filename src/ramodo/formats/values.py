@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from ..data.opening import ValueRefusedError
+from ..data.validation import ValueRefusedError
 from .table import FormatError, Table
 
 
@@ -21,4 +21,4 @@ def named_values(path: str, table: Table) -> Iterator[None]:
             f"column {error.column + first}" if table.names is None or place < 0 else f"column {table.names[place]!r}"
         )
         of = "standard input" if path == "-" else path
-        raise FormatError(f"{of}, row {table.id_of(error.row)}, {column}: {error.said}") from None
+        raise FormatError(f"{of}, row {table.id_of(error.row)}, {column}: {error.said}", error.row) from None

@@ -12,8 +12,8 @@ from scipy.stats import spearmanr
 from sklearn.base import clone
 
 from ..data.labels import read_labels
-from ..data.opening import open_rows
-from ..data.spread import scaling_advice
+from ..data.scaling_advice import scaling_advice
+from ..data.validation import open_rows
 from ..explain.contributions import Explainer
 from ..model.references import References
 from ..options import OptionError

@@ -9,13 +9,17 @@ Up to the tail, the highest 5 %, shares are counted. In the tail they follow an 
 the training rows there: evidence grows with the score without end, so that new rows beyond all training rows do not
 tie, and a row that is ten times as far out as others of the tail counts so.
 
+Scores that differ by rounding alone tie. Equal rows can differ in the last bits of their scores, by how they are stored
+or by the processor; a curve that told such scores apart would make whole units of evidence of them. So curves are
+shaped by scores that were tied first, are flat around each knot, and have knots far enough apart that rounding between
+them is worth next to nothing.
+
 Explanations stay exact: the evidence of a view is shared among features in proportion to their contributions to it.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from itertools import pairwise
 from typing import Any, ClassVar
 
 import numpy as np
@@ -24,6 +28,7 @@ from ..data.blocks import Block
 from .parts import Doubles, Part, View
 from .saved import Saved, require
 from .terms import Scores, Tensors, Term, added
+from .ties import Tied
 
 TAIL = 0.05
 """The share of training rows whose scores are the tail."""
@@ -34,23 +39,23 @@ KNOTS = 256
 
 @dataclass(frozen=True)
 class Curve:
-    """The evidence of a score: interpolated between knots, linear beyond the last."""
+    """The evidence of a score: interpolated between points, linear beyond the last."""
 
     scores: Doubles
     values: Doubles
     slope: float
 
     @classmethod
-    def of(cls, scores: Scores) -> Curve:
+    def of(cls, tied: Tied) -> Curve:
         """The curve of training rows' scores."""
-        ordered = np.sort(scores)
-        n = len(ordered)
+        ordered, n = tied.ordered, len(tied.ordered)
         start = n - max(1, round(TAIL * n))
-        knots = np.unique(ordered[np.linspace(0, start, min(KNOTS, start + 1)).astype(np.int64)])
+        knots = tied.knots(np.linspace(0, start, min(KNOTS, start + 1)).astype(np.int64))
         values = -np.log1p(-np.searchsorted(ordered, knots, "left") / n)
         last = float(knots[-1])
         excess = float(ordered[start:].mean()) - last
-        return cls(knots, values, 1 / (excess if excess > 0 else last or 1.0))  # a tail of equal scores has no unit
+        units = (unit for unit in (excess, last) if tied.differ(unit, last))
+        return cls(*tied.plateaus(knots, values), 1 / next(units, 1.0))  # a tail of equal scores has no unit
 
     def __call__(self, scores: Scores) -> Scores:
         beyond = np.maximum(scores - self.scores[-1], 0.0)
@@ -123,9 +128,9 @@ class Evidence(Term):
 
 def _read_curve(saved: Saved, number: int, slope: float) -> Curve:
     scores, values = (saved.array(f"curve.{number}.{name}", "float64", 1) for name in ("scores", "values"))
-    fine = 0 < len(scores) == len(values) <= KNOTS and float(values[0]) == 0.0
-    steps = [all(a < b for a, b in pairwise(one.tolist())) for one in (scores, values)]
-    require(fine and all(steps), f"curve {number} of the evidence does not rise from 0")
+    fine = 0 < len(scores) == len(values) <= 2 * KNOTS and float(values[0]) == 0.0
+    rises = bool((np.diff(scores) > 0).all() and (np.diff(values) >= 0).all())
+    require(fine and rises, f"curve {number} of the evidence does not rise from 0")
     return Curve(scores, values, slope)
 
 

@@ -15,6 +15,7 @@ from .references import Fitted, Origin, References, nearest
 from .representation import DenseLayer, Representation, SparseLayer
 from .saved import Saved, require
 from .terms import Scores, Tensors, Term
+from .ties import ROUNDING
 
 
 @dataclass(frozen=True)
@@ -127,7 +128,10 @@ class LearnedPart(Part):
         near = nearest(squared, self._detection.size, self._detection.phi)
         difference = mapped[:, None, :] - self._small[near]
         distances = np.sqrt((difference**2).sum(axis=2))
-        u = difference * (self._weight / near.shape[1] / np.where(distances > 0, distances, 1.0))[:, :, None]
+        sizes = np.linalg.norm(mapped, axis=1)[:, None] + np.linalg.norm(self._small, axis=1)[near]
+        distances = np.where(distances > ROUNDING * sizes, distances, 0.0)  # else its direction is chance
+        scale = np.where(distances > 0, self._weight / near.shape[1] / np.where(distances > 0, distances, 1.0), 0.0)
+        u = difference * scale[:, :, None]
         p = self._back(u.sum(axis=1), gates)
         flat = near.ravel()
         q = -self._back(u.reshape(len(flat), -1), [gate[flat] for gate in self._gates])

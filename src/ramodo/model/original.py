@@ -10,17 +10,21 @@ from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
+import scipy.sparse as sp
 
 from .. import kernels
-from ..data.blocks import Block
+from ..data.blocks import Block, SparseRows
 from ..kernels import Phi
-from .parts import Doubles, Part, View
+from .parts import Doubles, Integers, Part, View
 from .references import Origin, nearest
 from .saved import ModelFileError, Saved
 from .terms import Scores, Tensors, Term
 
 _CANCELLED = 1e-6
 """Below this share of |x|² + |s|² a squared distance has lost too many digits: it is summed again, directly."""
+
+_NOTHING = 2.0**-80
+"""Below this share it is rounding alone, and no feature adds to it."""
 
 
 @dataclass(frozen=True)
@@ -78,8 +82,9 @@ class OriginalPart(Part):
         self._size, self._phi, self._weight, self._normalize = term.size, term.phi, weight, normalize
         self.as_given, self.numbers = term.references.rows, term.references.numbers
         self.references = self.as_given.normalized(normalize).in_doubles().multiplied()
-        self._matrix = self.references.as_sparse().to_csr()
-        self._transposed = self._matrix.T.tocsr()
+        self._sparse = self.references.as_sparse()
+        self._columns = self._sparse.features()
+        self._transposed = _among(self._columns, self._sparse).T.tocsr()
         self._squares = self.references.squared_norms()
 
     def view(self, block: Block) -> View:
@@ -93,11 +98,23 @@ class OriginalPart(Part):
 
     def _squared(self, rows: Block) -> Doubles:
         """Squared distances of rows to all references."""
-        matrix, sizes = rows.as_sparse().to_csr(), rows.squared_norms()[:, None] + self._squares[None]
-        squared: Doubles = np.maximum(sizes - 2 * (matrix @ self._transposed).toarray(), 0.0)
+        sparse, sizes = rows.as_sparse(), rows.squared_norms()[:, None] + self._squares[None]
+        products = (_among(self._columns, sparse) @ self._transposed).toarray()
+        squared: Doubles = np.maximum(sizes - 2 * products, 0.0)
         lost = squared < _CANCELLED * sizes
         for i in np.flatnonzero(lost.any(axis=1)):
             near = np.flatnonzero(lost[i])
-            difference = self._matrix[near] - matrix[np.full(len(near), i)]
+            pair = self._sparse.take(near), sparse.take(np.full(len(near), i))
+            columns = np.unique(np.concatenate([one.indices for one in pair]))
+            difference = _among(columns, pair[0]) - _among(columns, pair[1])
             squared[i, near] = difference.multiply(difference).sum(axis=1)
-        return squared
+        return np.where(squared < _NOTHING * sizes, 0.0, squared)
+
+
+def _among(columns: Integers, rows: SparseRows) -> sp.csr_array:
+    """The entries of rows in some columns, numbered by their places there: memory does not grow with all columns."""
+    indices = rows.indices[rows.indptr[0] : rows.indptr[-1]]
+    places = np.searchsorted(columns, indices)
+    there = np.append(columns, -1)[places] == indices
+    kept = rows.selected(there)
+    return sp.csr_array((kept.data, places[there], kept.indptr), shape=(rows.n_rows, len(columns)))

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
-from ..data.opening import open_block
+from ..data.validation import open_block
 from .references import Origin
 
 CHECKED_AT_ONCE = 1 << 26
@@ -121,9 +121,9 @@ class Saved:
         require(fine, f"{self._prefix}{name} is {shown(values)}")
         return [int(value) for value in values]
 
-    def flag(self, name: str, missing: bool | None = None) -> bool:
-        """True or false; `missing` is what holds where older files do not say."""
-        value = self._take(name) if missing is None else self._facts.pop(name, missing)
+    def flag(self, name: str) -> bool:
+        """True or false."""
+        value = self._take(name)
         require(isinstance(value, bool), f"{self._prefix}{name} is {shown(value)}")
         return bool(value)
 

@@ -26,8 +26,8 @@ import numpy as np
 import numpy.typing as npt
 
 from ..data.blocks import Block
-from ..data.opening import DataError
 from ..data.rows import Rows, Show
+from ..data.validation import DataError
 
 if TYPE_CHECKING:
     from .evidence import Evidence
@@ -39,6 +39,10 @@ if TYPE_CHECKING:
 Scores = npt.NDArray[np.float64]
 Floats = npt.NDArray[np.float32]
 Tensors = dict[str, npt.NDArray[Any]]
+
+
+_DENSE_VALUES = 1 << 24
+"""Values that sparse rows are spread out to at a time, for a model of dense rows."""
 
 
 class Term(ABC):
@@ -111,10 +115,20 @@ class Model:
 
     def score_block(self, block: Block, n_threads: int) -> Scores:
         """The same for rows in memory."""
-        scores = self.total([term.score(block, n_threads) for term in self.terms])
+        spread_out = block.is_sparse and not self.as_fitted(block.part(0, 0)).is_sparse
+        most = max(1, _DENSE_VALUES // block.n_features) if spread_out else block.n_rows
+        if most < block.n_rows:
+            parts = (block.part(i, min(i + most, block.n_rows)) for i in range(0, block.n_rows, most))
+            return np.concatenate([self.score_block(part, n_threads) for part in parts])
+        seen = self.as_fitted(block)
+        scores = self.total([term.score(seen, n_threads) for term in self.terms])
         if not np.isfinite(scores).all():
             raise DataError("scores are not finite: the weights of this model are damaged, or X is beyond its reach.")
         return scores
+
+    def as_fitted(self, block: Block) -> Block:
+        """The rows in the kind, sparse or dense, that was fitted: bits depend on it."""
+        return next((origin.rows.matching(block) for origin in self.origins()), block)
 
     def total(self, scores: list[Scores]) -> Scores:
         """The terms' scores as one."""
@@ -151,13 +165,13 @@ class Model:
 
     @property
     def by_fold(self) -> tuple[Model, ...]:
-        """The members, each as a model, where a row is scored by the member of its fold; else none."""
+        """The model of each fold, where a row is scored by that of its fold; else none."""
         is_by_fold = len(self.terms) == 1 and self.terms[0].kind == "by fold"
-        return tuple(Model((member,)) for member in self.terms[0].inner()) if is_by_fold else ()
+        return tuple(Model((model,)) for model in self.terms[0].inner()) if is_by_fold else ()
 
     @property
     def n_calibration(self) -> tuple[int, ...]:
-        """Of each fold, the training rows that are like new rows to its member."""
+        """Of each fold, the training rows that are like new rows to its model."""
         return tuple(self.terms[0].facts()["n_calibration"]) if self.by_fold else ()
 
     def breakdown(self, block: Block, n_threads: int) -> dict[str, Scores]:

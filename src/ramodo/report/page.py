@@ -9,6 +9,7 @@ from html import escape
 from importlib import resources
 from typing import Any
 
+from ..extras import pip_install
 from ..options import OptionError
 from .content import Content
 from .payload import Lengths, payload, shortened
@@ -26,7 +27,7 @@ def plotly_script() -> str:
     try:
         from plotly.offline import get_plotlyjs
     except ImportError:
-        raise OptionError("a report needs the package plotly: pip install 'ramodo[report]'.") from None
+        raise OptionError(f"a report needs the package plotly: {pip_install('report')}.") from None
     return str(get_plotlyjs()).replace("\r\n", "\n")  # as a browser reads it, for its hash
 
 

@@ -7,16 +7,12 @@ from collections.abc import Callable, Iterable, Sequence
 import numpy as np
 
 from ..explain.explanation import Driver
+from ..insight.cutoffs import flags_of_noise, guarantee_of, says_little
 from ..insight.diagnosis import Diagnosis
 from ..insight.figures import FLAGGED, SAMPLED
-from ..insight.guarantees import guarantee_of
-from ..insight.noise import MANY, flags_of_noise, number_is_asked_for
 from .content import SHOWN, Content
 
 Shorten = Callable[[str], str]
-
-_MORE = 2
-"""Flags that are not this many times as many as noise gives may be noise."""
 
 _LITTLE = 0.1
 """What a row has is said before what it lacks, unless it is less than this share of that."""
@@ -92,14 +88,17 @@ def headline(content: Content) -> str:
     if content.explanation is None or flagged < 2:
         return f"{start}."
     kinds = [group for group in content.groups if content.scores[content.explained[group.rows[0]]] >= content.threshold]
-    of = "them" if flagged <= len(content.explained) else f"the {len(content.explained):,} highest"
+    compared = min(flagged, len(content.explained))
+    of = "them" if flagged == compared else f"the {compared:,} highest"
     if not kinds:
         return f"{start}; no two of {of} for the same reason."
     alike, n_kinds = sum(len(group.rows) for group in kinds), len(kinds)
+    which = f"{alike:,} of {of}" if alike < compared else f"All of {of}"
     largest = f", the largest of {rows(len(kinds[0].rows))}" if n_kinds > 1 else ""
+    others = {0: "", 1: "; the other is like no other"}.get(compared - alike, "; each of the others is like no other")
     return (
-        f"{start}. {alike:,} of {of} are of {'one kind' if n_kinds == 1 else f'{n_kinds:,} kinds'}, high for the same "
-        f"reason{largest}; each of the others is like no other."
+        f"{start}. {which} are of {'one kind' if n_kinds == 1 else f'{n_kinds:,} kinds'}, high for the same "
+        f"reason{largest}{others}."
     )
 
 
@@ -120,8 +119,7 @@ def of_noise(content: Content, diagnosis: Diagnosis) -> str:
     warned = any(finding.name == "view_agreement" and finding.warning for finding in diagnosis.findings)
     if min(diagnosis.views.values(), default=1.0) < _AGREE and not warned:
         said.append("The views do not all see the same rows as outliers: each row says which views put it there.")
-    doubtful = expected is not None and 0 < flagged < _MORE * expected and not number_is_asked_for(content.detector)
-    if flagged >= MANY or doubtful:
+    if says_little(content.detector, flagged, len(content.scores)):
         if expected is not None:
             said.append(
                 f"Rows without any outlier among them would give about {expected:,} flag{'s' * (expected != 1)} with "

@@ -98,7 +98,7 @@ def _column(name: str, values: Sequence[Any], reading: ModelReading) -> Any:
     if name in reading.table_options.categories or name in reading.table_options.text:
         return pyarrow.array([_spelled(value) for value in values], pyarrow.string())
     if any(isinstance(value, str) for value in values):
-        return _as_in_csv(values)
+        return as_in_csv(values)
     return pyarrow.array([None if value is None else _number(i, name, value) for i, value in enumerate(values)])
 
 
@@ -122,7 +122,7 @@ def _number(row: int, name: str, value: float) -> float:
     return number
 
 
-def _as_in_csv(values: Sequence[Any]) -> Any:
+def as_in_csv(values: Sequence[Any]) -> Any:
     """Dates, numbers and words among strings, told apart by the reader of CSV files."""
     import pyarrow.csv
 

@@ -20,8 +20,7 @@ class RowError(FormatError):
     """A row that cannot be read, and its number."""
 
     def __init__(self, row: int, problem: str) -> None:
-        super().__init__(f"row {row}: {problem}")
-        self.row = row
+        super().__init__(f"row {row}: {problem}", row)
 
 
 @dataclass(frozen=True, eq=False)
@@ -145,7 +144,8 @@ class ModelReading:
         except MissingValueError as error:
             raise FormatError(
                 f"{error.place}: the value is missing, and the model was fitted with --missing error; fill it in, or "
-                "fit again with --missing zero, mean or indicator."
+                "fit again with --missing zero, mean or indicator.",
+                error.row,
             ) from None
         return aligned(PLACE, "a table", read, self.detector)
 

@@ -6,15 +6,15 @@ import copy
 from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
-from ..allowed import Integer
+from ..constraints import Integer
 from ..kernels import Phi
 from ..options import OptionError, check
 from .adadelta import Adadelta
-from .adapting import AdaptedCutoff, AdaptedLoss, AdaptedRepresentation, AdaptedThresholder
-from .checking import name_of
-from .foreign import as_scorer
+from .custom_stages import AdaptedCutoff, AdaptedLoss, AdaptedRepresentation, AdaptedThresholder
+from .detector_as_scorer import as_scorer
 from .layers import Layers
-from .ranking import RankingHinge
+from .ranking_loss import RankingHinge
+from .result_checks import name_of
 from .scoring import Sp
 from .thresholding import Cantelli
 from .triplets import TripletSampler

@@ -13,7 +13,7 @@ from ..data.blocks import Block
 from ..data.rows import Rows
 from ..detector import RankingDetector
 from ..options import OptionError, check
-from .foreign import as_scorer
+from .detector_as_scorer import as_scorer
 
 Scores = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int64]

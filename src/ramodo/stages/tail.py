@@ -48,13 +48,13 @@ class Tail:
 
     @property
     def highest(self) -> float:
-        """A score that about one row would reach by an exponential law: what members of two folds have in common."""
+        """A score that about one row would reach by an exponential law: what models of two folds have in common."""
         n_beyond = max(1.0, self.share * len(self.ordered))
         return self.start + math.log(n_beyond) / self.rate if self.rate > 0 else self.start
 
 
 def tails_of(folds: Sequence[Scores], errors: float = CAUTIOUS) -> list[Tail]:
-    """The tail of each fold; their shape is taken to be the same, since members see rows of the same kind.
+    """The tail of each fold; their shape is taken to be the same, since models see rows of the same kind.
 
     `errors`: standard errors by which the shape is larger than it looks.
     """

@@ -1,7 +1,4 @@
-"""Reads a model file without trusting it: the header, every dtype and every shape are checked first.
-
-Version 3 holds terms and has a checksum; version 2 held models and a direction, and is still read.
-"""
+"""Reads a model file without trusting it: the header, every dtype and every shape are checked first."""
 
 from __future__ import annotations
 
@@ -17,7 +14,6 @@ from ..terms import Model, offset_of
 from . import frequencies, terms
 from .facts import check_vectors, read_label, read_source, read_stage_seconds
 from .tensors import CHECKSUM
-from .version_2 import from_version_2
 
 FORMAT = "ramodo"
 VERSION = 3
@@ -40,11 +36,9 @@ def read_fitted(header: dict[str, str], tensors: dict[str, npt.NDArray[Any]]) ->
     """Options as JSON, and the attributes of a fitted detector."""
     require(header.get("format") == FORMAT, "its header does not say so")
     version = header.get("version")
-    require(version in ("2", str(VERSION)), f"version {shown(version)} is not 2 or {VERSION}, which are read here")
-    require(version != str(VERSION) or CHECKSUM in header, "it has no checksum")
+    require(version == str(VERSION), f"its format has version {shown(version)}; this ramodo reads {VERSION}")
+    require(CHECKSUM in header, "it has no checksum")
     require(header.get("class") in CLASSES, f"it holds a {shown(header.get('class'))}, known are {', '.join(CLASSES)}")
-    if version == "2":
-        header, tensors = from_version_2(header, tensors)
     options = json.loads(header["options"])
     require(isinstance(options, dict), "its options are not a table")
     facts = _read(json.loads(header["facts"]), FACTS)

@@ -17,8 +17,8 @@ import numpy as np
 import numpy.typing as npt
 
 from ... import __version__
-from ...data.opening import DataError, open_rows
 from ...data.rows import Rows
+from ...data.validation import DataError, open_rows
 from ...files.whole import write_whole
 from ...options import check
 from ..saved import ModelFileError, require
