@@ -38,6 +38,8 @@ lint: $(VENV)/lint
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+	$(BIN)/codespell
+	$(BIN)/zizmor --offline --quiet .github
 
 # One table each; the run at Webspam's shape needs 16 GB and several minutes, so it is asked for by name.
 BENCHMARKS := accuracy rankings instances discoveries labels logs triage triage_load triage_refit framework files explanations reasons peers kernels news20 growth dense scale imports serving

@@ -11,7 +11,7 @@ from pathlib import Path
 
 PROJECT = Path(__file__).parents[2] / "pyproject.toml"
 
-LEFT_OUT = ("spark", "bench", "lint", "mlflow", "docs", "wheels")
+LEFT_OUT = ("spark", "bench", "lint", "mlflow", "docs", "wheels", "dev")
 """Extras and groups that the tests do not install."""
 
 _BOUND = re.compile(r"([A-Za-z0-9._-]+)(?:\[[a-z,]+\])?>=([0-9.]+)")
