@@ -9,7 +9,7 @@ import pytest
 import scipy.sparse as sp
 
 from ramodo import RAMODO, REPEN, AverageNN, Conformal, Consensus, KthNN, Sp
-from ramodo.data.opening import open_block
+from ramodo.data.validation import open_block
 from ramodo.explain.contributions import Explainer
 from ramodo.kernels import Phi
 from ramodo.model.by_fold import ByFold
@@ -182,7 +182,7 @@ def _models(data, dense):
         "evidence": Model((_evidence(rows, one, learned, Normalized(other, "l2")), direction), (1.0, 2.0)),
         "normalised evidence": Model((learned, Normalized(_evidence(rows, one, other, several), "max")), (1.0, 1.0)),
         "by fold": Model((ByFold((Sum((learned, direction), (0.5, 0.0)), one), (2.0, 0.5), (3, 4)), other), (1.0, 0.5)),
-        "evidence by fold": Consensus(6, threshold=Conformal(), normalize="max", random_state=0).fit(X).model_,
+        "evidence by fold": Consensus(6, cutoff=Conformal(), normalize="max", random_state=0).fit(X).model_,
     }
 
 
@@ -393,11 +393,11 @@ def test_weights_of_a_sum_within(models, weights):
 
 
 @either
-def test_a_row_is_scored_and_explained_by_the_member_of_its_fold(models, data, dense):
+def test_a_row_is_scored_and_explained_by_the_model_of_its_fold(models, data, dense):
     (term, _), rows = models[dense]["by fold"].terms, _block(data[0], dense)
     folds = rows.folds(2)
     expected = np.choose(
-        folds, [member.score(rows, 1) / unit for member, unit in zip(term.models, term.units, strict=True)]
+        folds, [model.score(rows, 1) / unit for model, unit in zip(term.models, term.units, strict=True)]
     )
     assert np.array_equal(term.score(rows, 1), expected)
     first, *_, last = term.parts(1.0, None)

@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from own_process import run
 from ramodo import REPEN, Conformal, Consensus, TopK
 from ramodo.fitting.curves import curve_by_law
 from ramodo.model.evidence import Curve
 from ramodo.model.ties import ROUNDING, Tied, settled
+from support.own_process import run
 
 pytestmark = pytest.mark.filterwarnings("ignore:subsample_size")
 
@@ -200,7 +200,7 @@ TABLES = {
 @pytest.mark.parametrize("name", TABLES)
 def test_a_processor_without_avx2_flags_the_same_rows(tmp_path, name):
     X = TABLES[name](np.random.default_rng(1))
-    fitted = [Detector(threshold=TopK(40), random_state=0).fit(X) for Detector in (Consensus, REPEN)]
+    fitted = [Detector(cutoff=TopK(40), random_state=0).fit(X) for Detector in (Consensus, REPEN)]
     models = [str(detector.save(tmp_path / f"{number}.ramodo")) for number, detector in enumerate(fitted)]
     np.save(tmp_path / "rows.npy", X)
     run(_SCORED, tmp_path / "rows.npy", ",".join(models), tmp_path / "scores.npy", RAMODO_INSTRUCTIONS="baseline")

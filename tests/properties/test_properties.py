@@ -7,15 +7,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from examples import PLAIN, random_triplets, single
 from ramodo import REPEN, kernels
 from ramodo.data.blocks import DenseRows
-from ramodo.data.opening import open_with_facts
+from ramodo.data.validation import open_with_facts
 from ramodo.kernels import Phi
 from ramodo.model.representation import SparseLayer
 from ramodo.stages.scoring import Sp
 from reference import batches, initial_weights, train
-from side_by_side import LIMIT, MARGIN, SEED, WIDTH, run_kernel
+from support.examples import PLAIN, random_triplets, single
+from support.side_by_side import LIMIT, MARGIN, SEED, WIDTH, run_kernel
 
 N_ROWS, N_FEATURES = 12, 9
 

@@ -39,6 +39,14 @@ def test_it_listens_where_it_says():
         Place("no.such.name.invalid", 0).opened()
 
 
+@pytest.mark.parametrize("host", ["127.0.0.1", "localhost"])
+def test_answers_are_sent_at_once(host):
+    """With Nagle's algorithm the second answer on a connection waits 40 ms for the client to acknowledge the first."""
+    place, listening = Place.asked(host, 0).opened()
+    with listening, socket.create_connection((host, place.port)), listening.accept()[0] as accepted:
+        assert accepted.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY)
+
+
 @pytest.mark.skipif(not socket.has_ipv6, reason="no IPv6 here")
 def test_addresses_for_browsers():
     assert Place("::1", 80).address == "http://[::1]:80"

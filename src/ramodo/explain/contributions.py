@@ -14,9 +14,9 @@ import numpy.typing as npt
 
 from .. import kernels
 from ..data.blocks import Block, Shown, SparseRows
-from ..in_order import in_order
 from ..model.parts import Part, View
 from ..model.terms import Model
+from ..thread_map import thread_map
 from .explanation import Explanation, Strongest
 from .passages import PassagesOf
 from .reasons import Lacks, RowExplanation, Seen
@@ -95,7 +95,7 @@ class Explainer:
         explained: list[RowExplanation] = []
         strongest: list[Strongest] = []
         sums, references = kernels.FeatureSums(), [_ReferenceSums(part) for part in self._parts]
-        for block in in_order(of_block, range(0, rows.n_rows, _AT_ONCE), n_threads):
+        for block in thread_map(of_block, range(0, rows.n_rows, _AT_ONCE), n_threads):
             explained += block.explained
             strongest += block.strongest
             sums.add(block.columns, block.own)

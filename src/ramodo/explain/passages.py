@@ -20,9 +20,9 @@ import numpy as np
 import numpy.typing as npt
 
 from ..formats import TextOptions
-from ..formats.blending import Document
-from ..formats.circles import Circle
+from ..formats.cyclic_dates import Circle
 from ..formats.text import spans_of
+from ..formats.text_and_columns import Document
 from .reasons import Span
 
 Doubles = npt.NDArray[np.float64]

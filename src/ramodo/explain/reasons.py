@@ -19,6 +19,9 @@ USUAL = 0.5
 _SAME = 0.01
 """A value counts as usual if it differs from the mean by less than this share of it."""
 
+_ALWAYS = ("column", "feature", "value", "contribution", "share", "mean")
+"""What JSON says of every reason."""
+
 _VIEWS = 4
 """Views named in one line; the others are summed up."""
 
@@ -96,8 +99,15 @@ class Reason:
         return f"{compared}{': ' * bool(compared)}{', '.join(said)}"
 
     def to_dict(self) -> dict[str, Any]:
-        """Ready for JSON."""
-        return {**vars(self), "spans": [list(span) for span in self.spans]}
+        """Ready for JSON, with the optional facts that there are."""
+        said: dict[str, Any] = {name: getattr(self, name) for name in _ALWAYS}
+        if self.spans:
+            said["spans"] = [list(span) for span in self.spans]
+        if self.rows is not None:
+            said |= {"rows": self.rows, "n_rows": self.n_rows}
+        if self.shown:
+            said |= {"shown": self.shown, "usual": self.usual}
+        return said
 
 
 @dataclass(frozen=True)

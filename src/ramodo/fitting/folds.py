@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 import numpy.typing as npt
 
-from ..data.opening import DataError
+from ..data.validation import DataError
 from ..model.by_fold import ByFold
 from ..model.combining import Sum
 from ..model.saved import SMALLEST_UNIT

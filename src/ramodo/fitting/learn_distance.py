@@ -14,13 +14,13 @@ import numpy.typing as npt
 
 from ..data.blocks import Block, DenseRows
 from ..data.rows import Show
-from ..data.spread import scaling_advice
+from ..data.scaling_advice import scaling_advice
 from ..model.learned import LearnedDistance
 from ..model.references import Fitted, Origin, References
 from ..model.representation import Representation, SparseLayer, initial_limit
 from ..stages.assembling import Stages
-from ..stages.checking import checked_pools, checked_scores, checked_triplets
 from ..stages.protocols import Candidates, Pools
+from ..stages.result_checks import checked_scores, checked_triplets, refuse_few_inliers
 from ..terminal.progress import Progress
 from .flow import LearnedFit, Plan, Ranked, Scores, Seeds
 from .training import Start, scale_for, train
@@ -133,7 +133,7 @@ def _without(held_out: Integers, rows: Integers) -> Integers:
 
 def _draw(stages: Stages, plan: Plan, pools: Pools, data: TrainingData, seed: np.random.SeedSequence) -> Integers:
     sampler = stages.sampler
-    checked_pools(pools, sampler.n_queries)
+    refuse_few_inliers(pools, sampler.n_queries)
     drawn = sampler.draw(pools, plan.n_epochs, plan.samples_per_epoch, plan.batch_size, np.random.default_rng(seed))
     n_rows = data.rows.n_rows + sum(rows.n_rows for rows in data.extra())
     return checked_triplets(sampler, drawn, (plan.n_epochs, plan.samples_per_epoch, sampler.n_queries + 2), n_rows)
@@ -204,7 +204,8 @@ def _typical_distance(
 ) -> float:
     """The median squared distance between two rows that differ; 1 if all are equal."""
     pairs = data.eligible[rng.integers(len(data.eligible), size=2 * _PAIRS)]
-    mapped = representation.transform(data.rows.take(pairs), n_threads).astype(np.float64)
+    taken, places = np.unique(pairs, return_inverse=True)  # few rows may be wide
+    mapped = representation.transform(data.rows.take(taken), n_threads).astype(np.float64)[places]
     squared = ((mapped[:_PAIRS] - mapped[_PAIRS:]) ** 2).sum(axis=1)
     return float(np.median(squared[squared > 0])) if squared.any() else 1.0
 

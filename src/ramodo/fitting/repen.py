@@ -9,13 +9,13 @@ from typing import Any
 import numpy as np
 
 from ..data.rows import Show
-from ..in_order import in_order
 from ..model.combining import Mean, Normalized
 from ..model.learned import LearnedDistance
 from ..model.terms import Model, Term
 from ..stages.assembling import Stages, copied
-from ..stages.checking import checked_scores
+from ..stages.result_checks import checked_scores
 from ..terminal.progress import Progress
+from ..thread_map import thread_map
 from .flow import LearnedFit, Outcome, Plan, Ranked, Scores, Seeds, extra_scores, warn_if_flat, with_labels
 from .learn_distance import learn
 from .training_data import TrainingData
@@ -77,7 +77,7 @@ def _fit_several(
                 own_stages = copied(stages, plan.n_estimators)
             return _fit_one(own_stages, plan, data, own, start, threads_each, Progress(), show)
 
-        return list(in_order(one, list(zip(seeds, starts, strict=True)), workers, stop.set))
+        return list(thread_map(one, list(zip(seeds, starts, strict=True)), workers, stop.set))
 
 
 def _fit_one(

@@ -10,10 +10,9 @@ import numpy.typing as npt
 from sklearn.utils.validation import _get_feature_names
 
 from ..data.blocks import Block
-from ..data.elsewhere import is_elsewhere, names_elsewhere
 from ..data.labels import Labels, read_labels, refuse_contradictions, warn_of_predictions
-from ..data.opening import DataError, open_block, open_rows, open_with_facts
 from ..data.rows import Rows
+from ..data.validation import DataError, open_rows, open_with_facts
 from ..options import OptionError
 from ..stages.assembling import Stages
 
@@ -75,7 +74,8 @@ def open_training_data(
 ) -> TrainingData:
     """Check everything, and keep rows out of training where the cut-off asks for it."""
     rows, facts = open_with_facts(given.X, n_threads=n_threads)
-    names = names_elsewhere(rows) if is_elsewhere(given.X) else _get_feature_names(given.X)
+    names = _get_feature_names(given.X)
+    names = rows.learned_attributes().get("feature_names_in_") if names is None else names
     if rows.n_rows < FEWEST_ROWS:
         raise DataError(
             f"X has n_samples = {rows.n_rows}; at least {FEWEST_ROWS} are needed: a query, a positive and a negative."
@@ -110,7 +110,7 @@ def _open_extra(rows: Rows, names: npt.NDArray[np.object_] | None, name: str, gi
             f"{name} must have the columns of X in their order: column {first} must be {names[first]!r}, got "
             f"{own[first]!r}."
         )
-    extra = open_rows(given).in_memory() if is_elsewhere(given) else open_block(given, name=name)
+    extra = open_rows(given, name=name).in_memory()
     if extra.n_features != rows.n_features:
         raise DataError(f"{name} must have the {rows.n_features} features of X, got {extra.n_features}.")
     kind = rows.take(np.empty(0, dtype=np.int64))

@@ -68,4 +68,4 @@ class LabelDirection(Term):
     def read(cls, saved: Saved, inner: tuple[Term, ...]) -> LabelDirection:
         columns, weights = saved.features("columns"), saved.array("weights", "float32", 2)
         require(weights.shape == (len(columns), 1), f"the weights of a direction have shape {weights.shape}")
-        return cls(Axes(columns, weights, saved.n_features, saved.flag("unit_rows", missing=True)))
+        return cls(Axes(columns, weights, saved.n_features, saved.flag("unit_rows")))

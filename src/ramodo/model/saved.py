@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
-from ..data.opening import open_block
+from ..data.validation import open_block
 from .references import Origin
 
 CHECKED_AT_ONCE = 1 << 26

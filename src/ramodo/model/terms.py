@@ -26,8 +26,8 @@ import numpy as np
 import numpy.typing as npt
 
 from ..data.blocks import Block
-from ..data.opening import DataError
 from ..data.rows import Rows, Show
+from ..data.validation import DataError
 
 if TYPE_CHECKING:
     from .evidence import Evidence

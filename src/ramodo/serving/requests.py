@@ -11,6 +11,7 @@ import pyarrow.csv  # for dates among JSON: imported now, so that the first requ
 import pyarrow.ipc
 
 from ..formats import FormatError
+from .arrow_rows import opened
 from .saved_model import SavedModel
 
 ARROW = "application/vnd.apache.arrow.stream"
@@ -61,10 +62,11 @@ def _of_arrow(model: SavedModel, body: bytes, reasons: int) -> Answer:
         with pyarrow.ipc.open_stream(body) as stream:
             table = stream.read_all()
         table.validate(full=True)  # pyarrow trusts what it reads: what is damaged would lead it beyond its arrays
+        table = opened(table)  # which decodes the names
     except (pyarrow.ArrowException, OSError, UnicodeDecodeError) as error:
         reason = (str(error) or type(error).__name__).splitlines()[0].rstrip(".")
         raise FormatError(f"the body is no Arrow IPC stream: {reason}.") from None
-    id = model.reading.id
+    id = model.reading.learned.id
     keep = [] if id is None or id not in table.schema.names else [id]
     found = model.score(table, keep=keep, reasons=reasons)
     written = io.BytesIO()

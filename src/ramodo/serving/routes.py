@@ -20,7 +20,7 @@ from starlette.routing import Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from .. import __version__
-from ..data.opening import DataError
+from ..data.validation import DataError
 from ..formats import FormatError
 from ..options import OptionError
 from ..terminal.escaping import escape_controls
@@ -30,6 +30,9 @@ from .saved_model import SavedModel
 
 OPEN_PATHS = ("/healthz",)
 PATHS = ("/score", "/model", "/metrics", "/healthz")
+
+REFUSED = (FormatError, DataError, OptionError, MemoryError)
+"""Errors of scoring that are the client's to act on; all others are the server's."""
 
 _TYPES = (JSON, ARROW)
 _METHODS = ("GET", "POST", "PUT", "PATCH", "DELETE", "OPTIONS")
@@ -87,12 +90,12 @@ async def _answered(scoring: Callable[[], Answer], lane: anyio.CapacityLimiter) 
     """In a thread, so that other requests are answered meanwhile."""
     try:
         return await anyio.to_thread.run_sync(scoring, limiter=lane)
-    except (FormatError, DataError, OptionError) as error:
-        row = getattr(error, "row", None)
-        detail = {"message": str(error)} | ({} if row is None else {"row": row})
-        raise HTTPException(422, detail) from None  # type: ignore[arg-type]
     except MemoryError:
         raise HTTPException(413, "There is not enough memory for these rows. Send fewer at a time.") from None
+    except REFUSED as error:
+        row = getattr(error, "row", None)  # as a FormatError has it where one row is to blame
+        detail = {"message": str(error)} | ({} if row is None else {"row": row})
+        raise HTTPException(422, detail) from None  # type: ignore[arg-type]
 
 
 async def _unknown(request: Request) -> Response:

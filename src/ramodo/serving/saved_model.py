@@ -10,13 +10,14 @@ import numpy as np
 import numpy.typing as npt
 
 from ..explain.naming import explained
-from ..formats import Table
+from ..formats import FormatError, Table
+from ..formats.values import named_values
 from ..insight.figures import percentiles
 from ..model.file.saving import open_model
 from ..options import TOP, OptionError
 from ..threads import n_threads
 from . import arrow_rows, json_rows
-from .reading import ModelReading
+from .model_rows import PLACE, ModelReading
 
 Scores = npt.NDArray[np.float64]
 
@@ -51,20 +52,23 @@ class SavedModel:
         return str(self._detector.fingerprint_)
 
     def score(self, batch: Any, *, keep: Sequence[str] = (), reasons: int = 0) -> Any:
-        """Score a `pyarrow.RecordBatch` or `Table`: a record batch with score, percentile and flag of each row.
+        """Score a table of any library that speaks Arrow, as pyarrow, pandas, polars and DuckDB do.
+
+        Returns a `pyarrow.RecordBatch` with the score, percentile and flag of each row.
 
         keep : columns of `batch` to put in front
         reasons : so many of the strongest for each row, in a column `reasons`
         """
         import pyarrow
 
+        batch = arrow_rows.opened(batch)
         schema = _schema(batch.schema, keep, reasons)
         if batch.num_rows == 0:
             return pyarrow.RecordBatch.from_arrays([pyarrow.array([], field.type) for field in schema], schema=schema)
         table = arrow_rows.table_of(batch, self.reading)
         scores = self._scores(table)
         found = {"score": scores, "percentile": self._percentiles(scores), "flag": self._flags(scores)}
-        columns = [*(_whole(batch.column(name)) for name in keep), *map(pyarrow.array, found.values())]
+        columns = [*(_whole(name, batch) for name in keep), *map(_owned, found.values())]
         if reasons:
             why = [[_brief(reason) for reason in row["reasons"]] for row in self._reasons(table, scores, reasons)]
             columns.append(pyarrow.array(why, _reasons_type()))
@@ -107,7 +111,8 @@ class SavedModel:
         return found
 
     def _scores(self, table: Table) -> Scores:
-        return self._detector.outlier_score(table.X)
+        with named_values(PLACE, table):
+            return self._detector.outlier_score(table.X)
 
     def _percentiles(self, scores: Scores) -> Scores:
         return np.round(percentiles(scores, self._known), 3)
@@ -118,14 +123,13 @@ class SavedModel:
     def _reasons(self, table: Table, scores: Scores, top: int) -> list[dict[str, Any]]:
         """Reasons, what all other features add, and the nearest training rows, of each row."""
         TOP.refuse_unless_allowed(top)
-        found = explained(self._detector, table, range(len(scores)), scores, top, self.reading.text_options)
-        known = self.reading.source.get("reference_ids") or {}
+        found = explained(self._detector, table, range(len(scores)), scores, top)
         return [
             {
                 "reasons": [reason.to_dict() for reason in row.reasons],
                 "lacks": row.lacks.to_dict(),
                 "rest": row.rest,
-                "nearest": [known.get(str(number), str(number)) for number in row.nearest],
+                "nearest": list(map(self._detector.provenance_.id_of, row.nearest)),
             }
             for row in found
         ]
@@ -152,14 +156,28 @@ def _schema(given: Any, keep: Sequence[str], reasons: int) -> Any:
     twice = [name for name, _ in results if name in keep]
     if twice:
         raise OptionError(f"keep={twice[0]!r} was given, which is a result's name; allowed: columns of other names.")
-    fields = [given.field(name) for name in keep] + [pyarrow.field(*result) for result in results]
+    fields = [given.field(given.names.index(name)) for name in keep] + [pyarrow.field(*result) for result in results]
     return pyarrow.schema(fields + ([pyarrow.field("reasons", _reasons_type())] if reasons else []))
 
 
-def _whole(column: Any) -> Any:
-    """One array: a table's columns come in pieces."""
+def _owned(values: npt.NDArray[Any]) -> Any:
+    """The values in memory of Arrow's own.
+
+    `pyarrow.array` would borrow NumPy's, and giving that back takes Python's lock. Polars drops batches in its own
+    threads, even after a failed query has raised: one that asks for the lock while the interpreter ends aborts.
+    """
     import pyarrow
 
-    if not isinstance(column, pyarrow.ChunkedArray):
-        return column
-    return pyarrow.concat_arrays(column.unify_dictionaries().chunks)
+    buffer = pyarrow.allocate_buffer(values.nbytes)
+    np.frombuffer(buffer, values.dtype)[:] = values
+    return pyarrow.Array.from_buffers(pyarrow.from_numpy_dtype(values.dtype), len(values), [None, buffer])
+
+
+def _whole(name: str, table: Any) -> Any:
+    """A column as one array: a table's columns come in pieces."""
+    import pyarrow
+
+    try:
+        return pyarrow.concat_arrays(arrow_rows.column_of(table, name).unify_dictionaries().chunks)
+    except pyarrow.ArrowException as error:  # of types that pyarrow cannot put together yet
+        raise FormatError(f"{PLACE}, column {name!r}: {str(error).rstrip('.')}.") from None
