@@ -157,9 +157,9 @@ def test_kept_columns_and_reasons(fitted):
 
 def test_what_cannot_be_kept(fitted):
     table, model = in_arrow(fitted, "visits"), SavedModel(fitted.visits.model)
-    with pytest.raises(OptionError, match="keep='absent' was given; allowed: visit, country"):
+    with pytest.raises(OptionError, match="keep must name columns of the table, got 'absent'; it has visit, country"):
         model.score(table, keep=["absent"])
-    with pytest.raises(OptionError, match="keep='score' was given, which is a result's name"):
+    with pytest.raises(OptionError, match="keep must not name a result, got 'score'"):
         model.score(table.append_column("score", table.column("seconds")), keep=["score"])
 
 
