@@ -12,6 +12,8 @@ from ramodo.formats import read as read_file
 from ramodo.model.evidence import Evidence
 from ramodo.options import OptionError
 
+pytestmark = pytest.mark.slow
+
 FOUR = (
     "far from most rows",
     "far from the nearest rows",

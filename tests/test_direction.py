@@ -19,6 +19,8 @@ from ramodo.model.saved import ModelFileError
 from ramodo.options import OptionError
 from tampering import rewrite
 
+pytestmark = pytest.mark.slow
+
 OPTIONS = {"n_components": 6, "n_epochs": 4, "batch_size": 64, "n_subsamples": 20, "random_state": 0}
 
 

@@ -3,7 +3,11 @@
 import re
 from pathlib import Path
 
+import pytest
+
 from ramodo.kernels import _native
+
+pytestmark = pytest.mark.slow
 
 ROOT = Path(__file__).parent.parent
 

@@ -13,6 +13,8 @@ import pytest
 
 from ramodo.cli import main
 
+pytestmark = pytest.mark.slow
+
 DOCS = Path(__file__).parent.parent / "docs"
 WITH_EXAMPLES = {
     "command-line.md",

@@ -12,6 +12,8 @@ import pytest
 
 import ramodo
 
+pytestmark = pytest.mark.slow
+
 pytest.importorskip("material", reason="the documentation's packages are not installed: pip install --group docs")
 
 ROOT = Path(__file__).parent.parent

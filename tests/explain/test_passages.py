@@ -18,6 +18,8 @@ from ramodo.formats.circles import names_of_circle, on_circle
 from ramodo.formats.text import spans_of, vectorize
 from ramodo.report.marking import marked
 
+pytestmark = pytest.mark.slow
+
 OPTIONS = TextOptions()
 
 

@@ -18,6 +18,8 @@ from ramodo.formats import FormatError, Table, TableOptions, TextOptions, folder
 from ramodo.formats.recognising import is_plain
 from ramodo.formats.text import vectorize
 
+pytestmark = pytest.mark.slow
+
 # ---- bytes -----------------------------------------------------------------------------------------------------------
 
 PIECES = [

@@ -16,6 +16,8 @@ import zstandard
 
 from ramodo.formats import FormatError, opening, read
 
+pytestmark = pytest.mark.slow
+
 PACK = {
     ".gz": gzip.compress,
     ".bz2": bz2.compress,

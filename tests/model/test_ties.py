@@ -10,7 +10,7 @@ from ramodo.fitting.curves import curve_by_law
 from ramodo.model.evidence import Curve
 from ramodo.model.ties import ROUNDING, Tied, settled
 
-pytestmark = pytest.mark.filterwarnings("ignore:subsample_size")
+pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore:subsample_size")]
 
 N_PATTERNS = 12
 
