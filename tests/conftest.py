@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
-from examples import KINDS, with_outliers
-from loopback_cluster import cluster_of
 from ramodo import REPEN
+from support.examples import KINDS, with_outliers
+from support.loopback_cluster import cluster_of
 
 # Prepared sets, where they are beside the project and nobody names another folder.
 _BESIDE = Path(__file__).parents[2] / "shared" / "data"

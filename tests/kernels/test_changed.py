@@ -2,7 +2,7 @@
 
 import pytest
 
-from own_process import run
+from support.own_process import run
 
 pytestmark = pytest.mark.slow
 

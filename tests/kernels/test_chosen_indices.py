@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from own_process import compiled, run
+from support.own_process import compiled, run
 
 pytestmark = pytest.mark.slow
 

@@ -4,7 +4,7 @@ import os
 
 import pytest
 
-from own_process import run
+from support.own_process import run
 
 pytestmark = pytest.mark.slow
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from own_process import compiled
+from support.own_process import compiled
 
 pytestmark = pytest.mark.slow
 

@@ -15,11 +15,11 @@ import pyarrow.csv
 import pyarrow.ipc
 import pytest
 
-from loopback import serving
 from ramodo.serving import SavedModel
 from ramodo.serving.requests import ARROW
 from ramodo.serving.routes import OPEN_PATHS, Counted, Service
 from ramodo.web import Access, Place, application
+from support.loopback import serving
 
 LIMIT = 1_000_000
 

@@ -66,7 +66,7 @@ def _of_arrow(model: SavedModel, body: bytes, reasons: int) -> Answer:
     except (pyarrow.ArrowException, OSError, UnicodeDecodeError) as error:
         reason = (str(error) or type(error).__name__).splitlines()[0].rstrip(".")
         raise FormatError(f"the body is no Arrow IPC stream: {reason}.") from None
-    id = model.reading.id
+    id = model.reading.learned.id
     keep = [] if id is None or id not in table.schema.names else [id]
     found = model.score(table, keep=keep, reasons=reasons)
     written = io.BytesIO()

@@ -17,7 +17,7 @@ from ..model.file.saving import open_model
 from ..options import TOP, OptionError
 from ..threads import n_threads
 from . import arrow_rows, json_rows
-from .reading import PLACE, ModelReading
+from .model_rows import PLACE, ModelReading
 
 Scores = npt.NDArray[np.float64]
 
@@ -123,14 +123,13 @@ class SavedModel:
     def _reasons(self, table: Table, scores: Scores, top: int) -> list[dict[str, Any]]:
         """Reasons, what all other features add, and the nearest training rows, of each row."""
         TOP.refuse_unless_allowed(top)
-        found = explained(self._detector, table, range(len(scores)), scores, top, self.reading.text_options)
-        known = self.reading.source.get("reference_ids") or {}
+        found = explained(self._detector, table, range(len(scores)), scores, top)
         return [
             {
                 "reasons": [reason.to_dict() for reason in row.reasons],
                 "lacks": row.lacks.to_dict(),
                 "rest": row.rest,
-                "nearest": [known.get(str(number), str(number)) for number in row.nearest],
+                "nearest": list(map(self._detector.provenance_.id_of, row.nearest)),
             }
             for row in found
         ]
