@@ -10,7 +10,7 @@ ifneq ($(wildcard ../shared/data),)
 export RAMODO_DATA ?= $(abspath ../shared/data)
 endif
 
-.PHONY: demo test test-oldest test-spark test-mlflow test-portable docs wheels system-packages lint bench bench-all experiments fuzz sanitize stubs clean
+.PHONY: demo test test-quick test-oldest test-spark test-mlflow test-portable docs wheels system-packages lint bench bench-all experiments fuzz sanitize stubs clean
 
 demo: $(VENV)/installed
 	$(BIN)/python -m ramodo.demo
@@ -18,6 +18,12 @@ demo: $(VENV)/installed
 # In two processes.
 test: system-packages $(VENV)/tests
 	$(BIN)/python -m pytest -n 2 --dist worksteal
+
+# The unit tier, in under a minute: no cluster, browser, server or command.
+QUICK := $(wildcard tests/test_*.py) \
+         $(addprefix tests/,data estimators explain files fitting formats insight kernels model project stages terminal web)
+test-quick: $(VENV)/tests
+	$(BIN)/python -m pytest -n 2 --dist worksteal -m "not slow" $(QUICK)
 
 # A browser and PostgreSQL from Debian: says what is missing, and installs it for root unless SYSTEM_PACKAGES=no.
 export SYSTEM_PACKAGES

@@ -23,6 +23,13 @@ settings.register_profile("searching", deadline=None, max_examples=1000)
 settings.load_profile(os.environ.get("RAMODO_HYPOTHESIS", "steady"))
 
 
+def pytest_collection_modifyitems(items):
+    """What starts processes is slow: `make test-quick` leaves it out."""
+    for item in items:
+        if {"python", "two_workers"} & set(item.fixturenames):
+            item.add_marker(pytest.mark.slow)
+
+
 @pytest.fixture(params=KINDS, ids=str)
 def kind(request):
     return request.param

@@ -15,6 +15,8 @@ from pyod.utils.data import generate_data
 from ramodo import REPEN, AverageNN, Consensus, Ensemble, KthNN, Sp
 from ramodo.pyod import PyODDetector
 
+pytestmark = pytest.mark.slow
+
 DETECTORS = [
     REPEN(n_epochs=5, random_state=0),
     Consensus(random_state=0),

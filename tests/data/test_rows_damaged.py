@@ -4,6 +4,8 @@ import os
 
 import pytest
 
+pytestmark = pytest.mark.slow
+
 DAMAGES = {
     "coo row too large": "A = X.tocoo(); row = A.row.copy(); row[5] = 10**6; A.coords = (row, A.col)",
     "coo row negative": "A = X.tocoo(); row = A.row.copy(); row[5] = -1; A.coords = (row, A.col)",

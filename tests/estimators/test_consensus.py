@@ -12,6 +12,8 @@ from ramodo.model.evidence import Evidence
 from ramodo.options import OptionError
 from support.examples import with_outliers
 
+pytestmark = pytest.mark.slow
+
 FOUR = (
     "far from most rows",
     "far from the nearest rows",

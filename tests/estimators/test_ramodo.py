@@ -46,6 +46,8 @@ from reference import Adadelta as PlainAdadelta
 from reference import activate, derivative, initial_weights, rows_gradient, rows_loss
 from support.examples import PLAIN, either, random_triplets, same_bits, scattered
 
+pytestmark = pytest.mark.slow
+
 
 def _without_addresses(value):
     return re.sub(r" at 0x\w+", "", str(value))

@@ -11,6 +11,8 @@ import pytest
 
 from ramodo.fitting.learn_distance import _count_alive, _Responses
 
+pytestmark = pytest.mark.slow
+
 _A_TRILLION = """
 import resource
 import numpy as np, scipy.sparse as sp

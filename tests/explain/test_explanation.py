@@ -17,6 +17,8 @@ from ramodo.model.representation import SparseLayer
 from ramodo.options import OptionError
 from support.examples import with_outliers
 
+pytestmark = pytest.mark.slow
+
 QUICK = {"n_epochs": 3, "random_state": 0}
 DETECTORS = {
     "REPEN": REPEN(n_components=6, **QUICK),

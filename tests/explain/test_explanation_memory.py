@@ -11,6 +11,8 @@ import scipy.sparse as sp
 from ramodo.model import learned, parts
 from ramodo.thread_map import thread_map
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture
 def alive(monkeypatch):

@@ -19,6 +19,8 @@ from ramodo.formats.text import spans_of, vectorize
 from ramodo.formats.text_and_columns import documents_of, with_texts
 from ramodo.report.marking import marked
 
+pytestmark = pytest.mark.slow
+
 OPTIONS = TextOptions()
 
 

@@ -19,6 +19,8 @@ from ramodo.options import OptionError
 from support.examples import either
 from support.tampering import rewrite
 
+pytestmark = pytest.mark.slow
+
 OPTIONS = {"n_components": 6, "n_epochs": 4, "batch_size": 64, "n_subsamples": 20, "random_state": 0}
 
 

@@ -18,6 +18,8 @@ from ramodo.fitting import label_direction as direction
 from ramodo.options import OptionError
 from ramodo.stages.scoring import RandomDistance
 
+pytestmark = pytest.mark.slow
+
 QUICK = {"n_components": 6, "n_epochs": 3, "n_subsamples": 10, "random_state": 0}
 MAKERS = {
     "REPEN": lambda **more: REPEN(**{**QUICK, "cutoff": Conformal(0.5), **more}),

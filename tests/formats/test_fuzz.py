@@ -18,6 +18,8 @@ from ramodo.formats.text import vectorize
 from support import slow_svmlight
 from support.examples import scattered
 
+pytestmark = pytest.mark.slow
+
 # ---- bytes -----------------------------------------------------------------------------------------------------------
 
 PIECES = [

@@ -14,6 +14,8 @@ from ramodo.insight.diagnosis import Diagnosis, Finding
 from ramodo.options import OptionError
 from reference import sp_scores
 
+pytestmark = pytest.mark.slow
+
 OPTIONS = {"n_components": 6, "n_epochs": 5, "batch_size": 64, "n_subsamples": 20, "random_state": 0}
 NAMES = [
     "row_length",

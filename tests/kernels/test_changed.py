@@ -4,6 +4,8 @@ import pytest
 
 from support.own_process import run
 
+pytestmark = pytest.mark.slow
+
 PREPARE = """
 import sys, threading, time
 import numpy as np

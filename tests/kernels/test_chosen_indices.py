@@ -7,6 +7,8 @@ import pytest
 
 from support.own_process import compiled, run
 
+pytestmark = pytest.mark.slow
+
 HERE = Path(__file__).parent
 NATIVE = HERE.parent.parent / "native"
 

@@ -6,6 +6,8 @@ import pytest
 
 from support.own_process import run
 
+pytestmark = pytest.mark.slow
+
 PROGRAM = """
 import os, sys, threading
 import scipy.sparse as sp

@@ -10,6 +10,8 @@ import pytest
 
 from support.own_process import compiled
 
+pytestmark = pytest.mark.slow
+
 HERE = Path(__file__).parent
 NATIVE = HERE.parent.parent / "native"
 

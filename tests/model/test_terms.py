@@ -22,6 +22,8 @@ from ramodo.model.saved import ModelFileError
 from ramodo.model.terms import Model
 from ramodo.model.ties import Tied
 
+pytestmark = pytest.mark.slow
+
 N_FEATURES = 40
 
 either = pytest.mark.parametrize("dense", [False, True], ids=["sparse", "dense"])

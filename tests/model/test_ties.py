@@ -10,7 +10,7 @@ from ramodo.model.evidence import Curve
 from ramodo.model.ties import ROUNDING, Tied, settled
 from support.own_process import run
 
-pytestmark = pytest.mark.filterwarnings("ignore:subsample_size")
+pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore:subsample_size")]
 
 N_PATTERNS = 12
 

@@ -9,6 +9,8 @@ import pytest
 
 import ramodo
 
+pytestmark = pytest.mark.slow
+
 
 def test_public_names():
     detectors = {"Consensus", "RAMODO", "REPEN", "KthNeighborREPEN", "AverageNeighborREPEN"}

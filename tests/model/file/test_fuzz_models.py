@@ -8,6 +8,8 @@ from fuzz import fuzz_models
 from ramodo.model.file import reading as model_reading
 from ramodo.model.file import saving as model_file
 
+pytestmark = pytest.mark.slow
+
 
 def test_changed_models_are_refused_or_models(tmp_path):
     counts = fuzz_models.run(tmp_path / "changed.ramodo", 0, lambda count: count < 150)

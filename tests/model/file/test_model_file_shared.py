@@ -10,6 +10,8 @@ import pytest
 from ramodo import load
 from ramodo.model.file.saving import open_model
 
+pytestmark = pytest.mark.slow
+
 LOADS = 300
 
 

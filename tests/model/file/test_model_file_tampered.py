@@ -14,6 +14,8 @@ from ramodo.options import OptionError
 from support.examples import with_outliers
 from support.tampering import assert_refused, is_model_or_refused, read, rewrite, tables, write
 
+pytestmark = pytest.mark.slow
+
 HUGE = 10**400
 """Valid JSON, and no float."""
 
