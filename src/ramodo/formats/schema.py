@@ -10,17 +10,18 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field, fields, replace
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, fields, is_dataclass, replace
 from datetime import date, timedelta
-from functools import cached_property
+from functools import cache, cached_property
 from itertools import accumulate
-from typing import Any, NamedTuple, Self
+from types import UnionType
+from typing import Any, NamedTuple, Self, get_args, get_origin, get_type_hints
 
 import numpy as np
 import numpy.typing as npt
 
-from ..model.saved import require, shown
+from ..model.saved import ModelFileError, require, shown
 from .cyclic_dates import CYCLES, Circle
 from .scales import SCALES, Scale, Scales
 
@@ -31,81 +32,12 @@ KINDS = ("number", "boolean", "date", "category", "set", "list", "text")
 """Kinds of columns: a set is a list of categories, a list has as many numbers in each row, text holds documents."""
 
 _VALUES, _FIRST = ("category", "set"), date(1970, 1, 1)
+_DAYS = (date.min - _FIRST).days, (date.max - _FIRST).days
 
 _DATE_PARTS = (("days", None), *((cycle, part) for cycle in CYCLES for part in ("sine", "cosine")))
 
-
-# ---- what JSON may say -----------------------------------------------------------------------------------------------
-
-_Fits = Callable[[Any], bool]
-
-
-def _fact(default: Any, fits: _Fits) -> Any:
-    """A field with the check that its value in a model file must pass."""
-    return field(default=default, metadata={"fits": fits})
-
-
-def _is_text(value: Any) -> bool:
-    return isinstance(value, str)
-
-
-def _is_flag(value: Any) -> bool:
-    return isinstance(value, bool)
-
-
-def _is_number(value: Any) -> bool:
-    return type(value) in (int, float) and abs(value) <= sys.float_info.max
-
-
-def _is_scale(value: Any) -> bool:
-    """Center, width and unit of a column."""
-    fine = isinstance(value, list) and len(value) == 3 and all(map(_is_number, value))
-    return bool(fine and value[1] > 0 and value[2] >= 0)
-
-
-def _is_range(value: Any) -> bool:
-    fine = isinstance(value, list) and len(value) == 2 and all(type(n) is int for n in value)
-    return bool(fine and 0 <= value[0] <= value[1] <= 16 and (value[0] == 0) == (value[1] == 0))
-
-
-def _is_format(value: Any) -> bool:
-    from . import FORMATS
-
-    return value in FORMATS
-
-
-def _between(low: int, high: int) -> _Fits:
-    return lambda value: type(value) is int and low <= value <= high
-
-
-def _one_of(allowed: Sequence[str]) -> _Fits:
-    return lambda value: isinstance(value, str) and value in allowed
-
-
-def _all(fits: _Fits) -> _Fits:
-    return lambda value: isinstance(value, list) and all(map(fits, value))
-
-
-def _or_none(fits: _Fits) -> _Fits:
-    return lambda value: value is None or fits(value)
-
-
-def _said(thing: Any) -> dict[str, Any]:
-    """The fields that differ from their defaults."""
-    values = ((one, getattr(thing, one.name)) for one in fields(thing))
-    return {one.name: value for one, value in values if value not in (one.default, one.default_factory)}
-
-
-def _checked(kind: type, given: Any) -> dict[str, Any]:
-    """The fields of a dataclass as JSON has them, lists made tuples; raises `ModelFileError` for any other."""
-    require(isinstance(given, dict), f"its schema says {shown(given)}")
-    known = {one.name: one.metadata["fits"] for one in fields(kind)}
-    for name, value in given.items():
-        require(name in known and known[name](value), f"its schema says {name}={shown(value)}")
-    return {name: tuple(value) if isinstance(value, list) else value for name, value in given.items()}
-
-
-# ---- columns and their features --------------------------------------------------------------------------------------
+_MOST_NAMES = 1 << 22
+"""Features that a model file may name beyond its own length: places of lists take no room in it."""
 
 
 @dataclass(frozen=True)
@@ -116,16 +48,22 @@ class TextOptions:
     idf : weigh tokens by inverse document frequency, with sublinear counts; else their values are counts
     """
 
-    words: tuple[int, int] = _fact((1, 1), _is_range)
-    characters: tuple[int, int] = _fact((3, 5), _is_range)
-    bits: int = _fact(22, _between(1, 48))
-    vocabulary: bool = _fact(False, _is_flag)
-    idf: bool = _fact(True, _is_flag)
+    words: tuple[int, int] = (1, 1)
+    characters: tuple[int, int] = (3, 5)
+    bits: int = 22
+    vocabulary: bool = False
+    idf: bool = True
 
     @property
     def n_features(self) -> int:
         """Number of hashed features."""
         return 1 << self.bits
+
+    @property
+    def is_sound(self) -> bool:
+        """Whether a model can have been fitted with them."""
+        ranges = (self.words, self.characters)
+        return 1 <= self.bits <= 48 and all(0 <= a <= b <= 16 and (a == 0) == (b == 0) for a, b in ranges)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -142,15 +80,15 @@ class Column:
     marks_missing : whether one more feature is 1 where the value is missing
     """
 
-    name: str = field(metadata={"fits": _is_text})
-    kind: str = _fact("number", _one_of(KINDS))
-    values: tuple[str, ...] = _fact((), _all(_is_text))
-    scales: tuple[Scale, ...] = _fact((), _all(_is_scale))
-    mean: float | None = _fact(None, _or_none(_is_number))
-    first_day: int | None = _fact(None, _or_none(_between((date.min - _FIRST).days, (date.max - _FIRST).days)))
-    width: int = _fact(1, _between(0, 1 << 48))
-    weight: float = _fact(1.0, lambda value: _is_number(value) and value > 0)
-    marks_missing: bool = _fact(False, _is_flag)
+    name: str
+    kind: str = "number"
+    values: tuple[str, ...] = ()
+    scales: tuple[Scale, ...] = ()
+    mean: float | None = None
+    first_day: int | None = None
+    width: int = 1
+    weight: float = 1.0
+    marks_missing: bool = False
 
     @property
     def n_features(self) -> int:
@@ -175,23 +113,19 @@ class Column:
         return replace(self, values=values, marks_missing=self.marks_missing or other.marks_missing)
 
     @property
-    def _is_sound(self) -> bool:
+    def is_sound(self) -> bool:
         """Whether its fields fit each other, as those that reading learns do."""
-        scales, is_date = len(self.scales), self.kind == "date"
-        usual = {"list": self.width, "number": 1, "boolean": 1, "date": 1}.get(self.kind, 0)
-        distinct = len(set(self.values)) == len(self.values) and (self.kind == "text" or self.is_sorted)
+        is_text, usual = self.kind == "text", {"list": self.width, "number": 1, "boolean": 1, "date": 1}
         return (
-            scales in (0, usual)
-            and distinct
-            and (not self.values or self.kind in (*_VALUES, "text"))
-            and (is_date or self.first_day is None)
-            and (self.kind in ("list", "text") or self.width == 1)
+            self.kind in KINDS
+            and len(self.scales) in (0, usual.get(self.kind, 0))
+            and all(scale.width > 0 and scale.unit >= 0 for scale in self.scales)
+            and (is_text or list(self.values) == sorted(set(self.values)))
+            and (not self.values or (len(set(self.values)) == len(self.values) and self.kind in (*_VALUES, "text")))
+            and (self.first_day is None or (self.kind == "date" and _DAYS[0] <= self.first_day <= _DAYS[1]))
+            and (0 <= self.width <= 1 << 48 if self.kind in ("list", "text") else self.width == 1)
+            and self.weight > 0
         )
-
-    @property
-    def is_sorted(self) -> bool:
-        """Whether its categories are in order, in which they are searched."""
-        return list(self.values) == sorted(self.values)
 
 
 class Feature(NamedTuple):
@@ -204,29 +138,17 @@ class Feature(NamedTuple):
     @property
     def name(self) -> str:
         """As explanations show it."""
-        column = self.column.name
-        if self.part == "value":
-            return f"{column}={self.value}"
-        if self.part == "place":
-            return f"{column}.{self.value}"
-        if self.part == "missing":
-            return f"{column} is missing"
-        if self.part == "days":
-            return f"{column}, days since {_FIRST + timedelta(days=self.column.first_day or 0)}"
-        if self.part == "token":
-            return f"{column}: {self.value}"
-        return column if self.part == "number" else f"{column} {self.part} ({self.value})"
+        column, value = self.column.name, self.value
+        since = f"{column}, days since {_FIRST + timedelta(days=self.column.first_day or 0)}"
+        named = {"number": column, "value": f"{column}={value}", "place": f"{column}.{value}", "days": since}
+        named |= {"token": f"{column}: {value}", "missing": f"{column} is missing"}
+        return named.get(self.part, f"{column} {self.part} ({value})")
 
     @property
     def scale(self) -> Scale:
         """What is done to its values."""
         scales, place = self.column.scales, self.value if self.part == "place" else 0
         return scales[place] if scales and self.part in ("number", "place", "days") else Scale()  # type: ignore[index]
-
-    @property
-    def key(self) -> tuple[str, str, str | int | None]:
-        """By which it is found in another schema."""
-        return self.column.name, self.part, self.value
 
 
 # ---- the schema ------------------------------------------------------------------------------------------------------
@@ -250,22 +172,22 @@ class Schema:
     marks_last : features that mark missing values come after all others, as in a matrix; else after their column
     """
 
-    format: str | None = _fact(None, _or_none(_is_format))
-    suffix: str = _fact("", _is_text)
-    id: str | None = _fact(None, _or_none(_is_text))
-    label: str | None = _fact(None, _or_none(_is_text))
-    text: tuple[str, ...] = _fact((), _all(_is_text))
-    ignore: tuple[str, ...] = _fact((), _all(_is_text))
-    missing: str = _fact("error", _one_of(MISSING))
-    scale: str = _fact("none", _one_of(SCALES))
-    delimiter: str | None = _fact(None, _or_none(_is_text))
-    header: bool | None = _fact(None, _or_none(_is_flag))
-    zero_based: bool | None = _fact(None, _or_none(_is_flag))
-    tokens: TextOptions = field(default_factory=TextOptions, metadata={"fits": lambda value: isinstance(value, dict)})
-    columns: tuple[Column, ...] = _fact((), _all(lambda value: isinstance(value, dict)))
-    plain: tuple[str, ...] | None = _fact(None, _or_none(_all(_is_text)))
-    is_numbered: bool = _fact(False, _is_flag)
-    marks_last: bool = _fact(False, _is_flag)
+    format: str | None = None
+    suffix: str = ""
+    id: str | None = None
+    label: str | None = None
+    text: tuple[str, ...] = ()
+    ignore: tuple[str, ...] = ()
+    missing: str = "error"
+    scale: str = "none"
+    delimiter: str | None = None
+    header: bool | None = None
+    zero_based: bool | None = None
+    tokens: TextOptions = field(default_factory=TextOptions)
+    columns: tuple[Column, ...] = ()
+    plain: tuple[str, ...] | None = None
+    is_numbered: bool = False
+    marks_last: bool = False
 
     def __post_init__(self) -> None:
         for name in ("text", "ignore"):
@@ -287,21 +209,27 @@ class Schema:
     @classmethod
     def from_json(cls, given: str | bytes) -> Self:
         """The schema that a model file keeps; raises `ModelFileError` where it is none that reading learns."""
+        from . import FORMATS
+
         try:
-            said = _checked(cls, json.loads(given))
+            found: Self = _built(cls, json.loads(given), "schema")
         except (ValueError, RecursionError) as error:
             require(False, str(error) or "its schema is nested too deeply")
-        said["tokens"] = TextOptions(**_checked(TextOptions, said.get("tokens", {})))
-        said["columns"] = tuple(map(_column, said.get("columns", ())))
-        found = cls(**said)
-        names = [column.name for column in found.columns]
-        require(len(set(names)) == len(names), "its schema has two columns of one name")
-        kinds = [column.kind == "text" for column in found.columns]
+        for name, allowed in (("format", (None, *FORMATS)), ("missing", MISSING), ("scale", SCALES)):
+            value = getattr(found, name)
+            require(value in allowed, f"its schema says {name}={shown(value)}")
+        require(found.tokens.is_sound, f"its schema says tokens={shown(found.tokens)}")
+        for column in found.columns:
+            require(column.is_sound, f"the column {shown(column.name)} of its schema is not sound")
+        kinds, width = [column.kind == "text" for column in found.columns], found.tokens.n_features
         require(kinds == sorted(kinds, reverse=True), "the columns of text of its schema do not come first")
-        require(not (found.columns and found.plain is not None), "its schema has columns and names")
-        width = 0 if found.tokens.vocabulary else found.tokens.n_features
         for column in found.texts:
-            require(bool(column.values) != bool(width) and column.width == (width or 1), "its schema has other tokens")
+            fits = bool(column.values) == found.tokens.vocabulary and column.width == (1 if column.values else width)
+            require(fits, "its schema has other tokens")
+        require(len(found._by_name) == len(found.columns), "its schema has two columns of one name")
+        require(not (found.columns and found.plain is not None), "its schema has columns and names")
+        named = (found.n_features or 0) - found.n_tokens
+        require(named <= _MOST_NAMES + len(given), f"its schema has {named:,} names")
         return found
 
     # ---- columns -----------------------------------------------------------------------------------------------------
@@ -320,11 +248,6 @@ class Schema:
     def is_text(self) -> bool:
         """Whether rows are documents, one each, and nothing else."""
         return len(self.columns) == len(self.texts) == 1
-
-    @property
-    def is_sparse(self) -> bool:
-        """Whether rows of a table become a sparse matrix."""
-        return any(column.kind in (*_VALUES, "text") for column in self.columns)
 
     @property
     def is_scaled(self) -> bool:
@@ -406,11 +329,8 @@ class Schema:
             return None if self.plain is None else list(self.plain)
         if self.is_text or self.is_numbered:
             return list(self.columns[0].values) or None
-        tokens = (
-            []
-            if self.first_named
-            else [column.feature(i).name for column in self.texts for i in range(column.n_features)]
-        )
+        texts = () if self.first_named else self.texts
+        tokens = [column.feature(place).name for column in texts for place in range(column.n_features)]
         return tokens + [feature.name for feature in self.features()]
 
     @cached_property
@@ -431,19 +351,43 @@ class Schema:
 
     def places_in(self, other: Schema) -> npt.NDArray[np.int64]:
         """The number in another schema of each feature that is no token; -1 where it is not there."""
-        if self.plain is not None and other.plain is not None:
-            place: dict[Any, int] = {name: i for i, name in enumerate(other.plain)}
-            return np.fromiter((place.get(name, -1) for name in self.plain), dtype=np.int64)
-        place = {feature.key: i for i, feature in enumerate(other.for_tables().features(), other.n_tokens)}
-        return np.fromiter((place.get(each.key, -1) for each in self.for_tables().features()), dtype=np.int64)
+        own, others = (
+            [(each.column.name, each.part, each.value) for each in schema.for_tables().features()]
+            for schema in (self, other)
+        )
+        place = {key: number for number, key in enumerate(others, other.n_tokens)}
+        return np.fromiter((place.get(key, -1) for key in own), dtype=np.int64)
 
 
-def _column(given: Any) -> Column:
-    said = _checked(Column, given)
-    require("name" in said, "a column of its schema has no name")
-    found = Column(**said | {"scales": tuple(Scale(*scale) for scale in said.get("scales", ()))})
-    require(found._is_sound, f"the column {shown(found.name)} of its schema is not sound")
-    return found
+def _said(thing: Any) -> dict[str, Any]:
+    """The fields of a dataclass that differ from their defaults."""
+    values = ((one, getattr(thing, one.name)) for one in fields(thing))
+    return {one.name: value for one, value in values if value not in (one.default, one.default_factory)}
+
+
+_hints = cache(get_type_hints)
+
+
+def _built(hint: Any, given: Any, name: str) -> Any:
+    """A value of JSON as a field of this type holds it; raises `ModelFileError` where it is of another type."""
+    inner, is_tuple = get_args(hint), hint is Scale or get_origin(hint) is tuple
+    if get_origin(hint) is UnionType:
+        return None if given is None else _built(inner[0], given, name)
+    if is_dataclass(hint) and isinstance(given, dict):
+        known = _hints(hint)
+        require(set(given) <= set(known), f"its schema says {', '.join(map(str, set(given) - set(known)))}=")
+        require(hint is not Column or "name" in given, "a column of its schema has no name")
+        return hint(**{one: _built(known[one], value, one) for one, value in given.items()})  # type: ignore[operator]
+    if is_tuple and isinstance(given, list):
+        kinds = (float,) * 3 if hint is Scale else inner[:1] * len(given) if inner[1:] == (...,) else inner
+        if len(kinds) == len(given):
+            values = tuple(_built(kind, value, name) for kind, value in zip(kinds, given, strict=True))
+            return Scale(*values) if hint is Scale else values
+    if type(given) is hint and hint is not float:
+        return given
+    if hint is not float or type(given) not in (int, float) or not abs(given) <= sys.float_info.max:
+        raise ModelFileError(f"its schema says {name}={shown(given)}")
+    return given
 
 
 def merged(pieces: Sequence[Schema]) -> Schema:

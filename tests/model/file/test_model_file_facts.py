@@ -49,7 +49,7 @@ def test_names_are_those_of_the_schema(fitted, tmp_path):
     ("schema", "message"),
     [
         ('{"format": "pickle"}', "its schema says format='pickle'"),
-        ("[]", r"its schema says \[\]"),
+        ("[]", r"its schema says schema=\[\]"),
         ("nonsense", "Expecting value"),
         (Schema(plain=("a",)), "its schema has 1 features, and the model 40"),
         (Schema(columns=(Column(name="a"),)), "its schema has 1 features"),
