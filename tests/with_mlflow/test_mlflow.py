@@ -5,10 +5,10 @@ import shutil
 from pathlib import Path
 
 import pytest
-from support.made_files import write_visits
 
 from ramodo import Consensus, load
 from ramodo.datasets import make_ultrahigh
+from support.made_files import write_visits
 
 PAGE = (Path(__file__).parents[2] / "docs" / "neighbours.md").read_text(encoding="utf-8")
 
