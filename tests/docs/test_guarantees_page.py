@@ -4,8 +4,6 @@ import ast
 import re
 from pathlib import Path
 
-import pytest
-
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "guarantees.md").read_text(encoding="utf-8")
 NAMED = sorted(set(re.findall(r"`(tests/[\w/]+\.py)(?:::(\w+))?`", PAGE)))
@@ -19,11 +17,13 @@ def test_each_section_names_tests_and_its_limits():
         assert "Where it ends:" in section
 
 
-@pytest.mark.parametrize(("path", "test"), NAMED)
-def test_what_it_names_is_there(path, test):
+def test_what_it_names_is_there():
+    assert [(path, test) for path, test in NAMED if not _is_there(path, test)] == []
+
+
+def _is_there(path, test):
+    if not (ROOT / path).is_file():
+        return False
     tree = ast.parse((ROOT / path).read_text(encoding="utf-8"))
-    tests = {
-        node.name for node in ast.walk(tree) if isinstance(node, ast.FunctionDef) and node.name.startswith("test_")
-    }
-    assert tests
-    assert not test or test in tests
+    names = [node.name for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)]
+    return test in names if test else any(name.startswith("test_") for name in names)

@@ -247,7 +247,7 @@ def test_neighbours_that_the_queries_or_references_do_not_have(data, tmp_path, k
         open_model(path)
         return
     for reader in (load, open_model):
-        with pytest.raises(ModelFileError, match="k=9"):
+        with pytest.raises(ModelFileError, match="got 9"):
             reader(path)
 
 

@@ -65,7 +65,7 @@ def test_the_other_tables_share_what_is_computed(experiments, monkeypatch):
     rows = table_rows(text)
     assert "◦ / .8764" in rows["R8"]  # 80 rows are fewer than HLLE's 250 neighbours
     assert "– / •" in rows["Webspam"]
-    assert "- HLLE on R8 (◦): X has n_samples = 80" in text
+    assert "- HLLE on R8 (◦): n_samples must be above n_neighbors=250, got 80" in text
     assert "`◦` the data break a condition of the method" in text
     assert "/ 0.0234" in rows["p-value"]
     before = kept(first.folder)
