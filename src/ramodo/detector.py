@@ -44,7 +44,7 @@ class Detector(ABC, OutlierMixin, BaseEstimator):
     def score_one(self, x: Mapping[Any, float]) -> float:
         """`outlier_score` of one row of a stream, the same bits: a dict of features and values, all others being zero.
 
-        Features have the names that the training data had, or the numbers of their columns, from 0 on, where it had
+        Features have the names that the training data had, or the numbers of their columns, from 0, where it had
         none. Names that it did not have are left out; a row of nothing else is refused.
         """
         check_is_fitted(self, "outlier_scores_")
@@ -78,7 +78,8 @@ class Detector(ABC, OutlierMixin, BaseEstimator):
         check_is_fitted(self, "outlier_scores_")
         check({"n_jobs": self.n_jobs})
         if is_dask(X):
-            return rows_of_dask(X, self.n_features_in_, getattr(self, "feature_names_in_", None))
+            return rows_of_dask(X, self)
+        self._refuse_table(X)
         _check_feature_names(self, X, reset=False)  # first: the values of other columns do not matter
         rows = open_rows(X, n_threads=self._n_threads())
         if rows.n_features != self.n_features_in_:
@@ -88,6 +89,17 @@ class Detector(ABC, OutlierMixin, BaseEstimator):
                 f"{self.n_features_in_} features as input."
             )
         return rows
+
+    def _refuse_table(self, X: Any) -> None:
+        """Raise at a table where the command made features of columns: of categories, dates and scaled numbers."""
+        schema, names = getattr(self, "schema_", None), _get_feature_names(X)
+        if schema is None or not schema.columns or names is None:
+            return
+        if schema.scale != "none" or not np.array_equal(names, getattr(self, "feature_names_in_", ())):
+            raise DataError(
+                "X must be the matrix of features that the command made of a table's columns, got a table. To score "
+                "tables like those that the model was fitted to: ramodo.serving.SavedModel(path).score(X)."
+            )
 
     def _of_rows(self, of_block: OfBlock, X: Any, n_columns: int | None = None) -> Any:
         """What a function gives for each row of X; of a Dask collection as one, computed when it is asked for.
@@ -99,7 +111,7 @@ class Detector(ABC, OutlierMixin, BaseEstimator):
         check_is_fitted(self, "outlier_scores_")
         check({"n_jobs": self.n_jobs})
         like = np.empty(0) if n_columns is None else np.empty((0, n_columns), dtype=np.float32)
-        return map_lazily(X, of_block, like, self.n_features_in_, getattr(self, "feature_names_in_", None))
+        return map_lazily(X, of_block, like, self)
 
     def _n_threads(self) -> int:
         return threads.n_threads(self.n_jobs)
@@ -131,8 +143,8 @@ class RankingDetector(Detector):
         eligible = np.flatnonzero(read_labels(labels, rows.n_rows) != 1)
         if len(eligible) < 2:
             raise OptionError(
-                f"X has n_samples = {rows.n_rows}, of which {len(eligible)} are not known outliers; allowed: at least "
-                "2, to draw references from."
+                "X must have at least 2 rows that are not known outliers, to draw references from, got n_samples = "
+                f"{rows.n_rows} with {len(eligible)} of them."
             )
         score = self.ranking(rows, eligible, np.random.default_rng(seed_of(self.random_state)), self._n_threads())
         scores = rows.gather(score)
@@ -143,6 +155,7 @@ class RankingDetector(Detector):
             "threshold_": threshold,
             "offset_": offset_of(threshold),
             "_score": score,
+            "schema_": None,
             **rows.learned_attributes(),
         }
         if names is not None:
@@ -164,7 +177,7 @@ def _flags(decisions: Scores) -> npt.NDArray[np.int64]:
 
 
 def seed_of(random_state: Any) -> int | None:
-    """One seed, drawn from a generator where one was given."""
+    """The seed, drawn from `random_state` if that is a generator."""
     if isinstance(random_state, np.random.RandomState):
         return int(random_state.randint(2**31))
     if isinstance(random_state, np.random.Generator):

@@ -9,12 +9,12 @@ import pytest
 from distributed import wait
 from pieces import QUICK, array, blocks, parts
 
-from examples import with_outliers
 from ramodo import REPEN, Conformal, Consensus, Sp
 from ramodo.data.validation import DataError
 from ramodo.engines.dask_collections import rows_of
 from ramodo.engines.dask_rows import DaskRows
 from ramodo.options import OptionError
+from support.examples import with_outliers
 
 FITTED = ("outlier_scores_", "initial_scores_", "loss_curve_", "row_norms_", "row_lengths_")
 

@@ -5,7 +5,7 @@ Dask is imported only if X comes from it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -28,21 +28,21 @@ def is_dask(X: Any) -> bool:
     return module.partition(".")[0] in _MODULES or module.startswith("ramodo.engines.")
 
 
-def rows_of_dask(X: Any, n_features: int = 0, names: Sequence[str] | None = None) -> Rows:
-    """A Dask collection as rows. A model says how many features it expects, and how they are called."""
+def rows_of_dask(X: Any, model: Any = None) -> Rows:
+    """A Dask collection as rows, with the columns of a fitted detector if there is one."""
     from ..engines.dask_collections import rows_of
 
-    return rows_of(X, n_features, names)
+    return rows_of(X, model)
 
 
-def map_lazily(X: Any, of_block: OfBlock, like: npt.NDArray[Any], n_features: int, names: Sequence[str] | None) -> Any:
+def map_lazily(X: Any, of_block: OfBlock, like: npt.NDArray[Any], model: Any) -> Any:
     """A collection of the same kind as X, with what a function returns for the rows of each partition.
 
     `like` is what it returns for no rows.
     """
     from ..engines.lazy_results import map_partitions
 
-    return map_partitions(X, of_block, like, n_features, names)
+    return map_partitions(X, of_block, like, model)
 
 
 def map_values(function: Callable[[Any], Any], values: Any) -> Any:

@@ -67,7 +67,7 @@ class Rows(ABC):
     @property
     @abstractmethod
     def n_features(self) -> int:
-        """Number of columns, most of which may never occur."""
+        """Number of columns, including those that never occur."""
 
     @abstractmethod
     def map(self, function: Callable[[Block], T], show: Show | None = None) -> list[T]:
@@ -123,7 +123,7 @@ class Rows(ABC):
     def for_training(self, epochs: Integers, extra: Sequence[Block]) -> tuple[Block, Integers]:
         """The rows that triplets refer to, in memory, and the triplets as positions among them.
 
-        In `epochs` the rows of `extra` are numbered from `n_rows` on.
+        In `epochs`, the rows of `extra` have the numbers from `n_rows` up.
         """
         drawn = np.unique(epochs)
         own = drawn[drawn < self.n_rows]
@@ -132,7 +132,7 @@ class Rows(ABC):
         return taken.stacked(extra) if extra else taken, renumbered
 
     def epochs_at_once(self, epochs: Integers) -> int:
-        """Of how many epochs the rows are taken together, for memory's sake."""
+        """How many epochs' rows are taken into memory together."""
         return len(epochs)
 
     def training_rows(self, epochs: Integers, extra: Sequence[Block]) -> TrainingRows:
@@ -150,7 +150,7 @@ class Rows(ABC):
         return {}
 
     def traffic(self) -> str:
-        """How much has travelled so far, in words; nothing of rows that are here."""
+        """How much data has been moved so far, in words; empty for local rows."""
         return ""
 
 

@@ -26,7 +26,7 @@ class DataError(ValueError, TypeError):
 
 
 class ValueRefusedError(DataError):
-    """A value is no number that can be used; `said` is what is wrong with it and what to do, without its place."""
+    """An unusable value; `said` is what is wrong with it and what to do, without its place."""
 
     def __init__(self, name: str, value: float, row: int, column: int) -> None:
         kind, advice = _kind_and_advice(value)
@@ -68,7 +68,7 @@ def open_block(X: Any, *, name: str = "X", n_threads: int = 1) -> Block:
 
 
 def open_with_facts(X: Any, *, name: str = "X", n_threads: int = 1) -> tuple[Rows, Facts]:
-    """The same as `open_rows`, with what a fit has to know of them, from the same pass over the data."""
+    """The same as `open_rows`, with facts that a fit needs, from the same pass over the data."""
     if is_dask(X):
         X = rows_of_dask(X)
     return (X, X.facts()) if isinstance(X, Rows) else _opened(X, name, n_threads, counted=True)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -14,9 +13,9 @@ from .dask_runner import is_held
 from .partitions import Form, Partition
 
 
-def rows_of(X: Any, n_features: int = 0, names: Sequence[str] | None = None) -> DaskRows:
-    """X as rows. Rows of `open_dataset` are returned as they are, so that files are not read again."""
-    form = Form(n_features, None if names is None else tuple(map(str, names))) if n_features else None
+def rows_of(X: Any, model: Any = None) -> DaskRows:
+    """X as rows, with the columns of a model. Rows of `open_dataset` stay as they are, so files are read once."""
+    form = None if model is None else Form.of_model(model)
     if not isinstance(X, DaskRows):
         return DaskRows(partitions_of(X), form)
     return X if form is None else DaskRows(X.partitions, X.form_for(form))

@@ -24,7 +24,8 @@ from .. import kernels
 from ..data.blocks import Block, SparseRows
 from ..data.rows import Doubles, Facts, Integers, Rows, Show
 from ..data.validation import LARGEST, DataError
-from ..formats.format import How
+from ..formats.frequencies import DocumentFrequencies
+from ..formats.schema import Schema, merged
 from . import serialization, tables
 from .dask_runner import Runner, current_runner, task_on
 from .partitions import Form, Partition, Seen, block_of, look
@@ -58,7 +59,7 @@ class Moved:
         return self.functions + self.looks + self.values + self.rows
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class _Survey:
     """What all partitions together are."""
 
@@ -72,9 +73,6 @@ class _Survey:
     squared_norms: Doubles
     ids: tuple[str, ...] | None
     classes: Any
-    categories: tuple[str, ...]
-    given: tuple[str, ...]
-    header: bool | None
 
 
 class DaskRows(Rows):
@@ -143,7 +141,12 @@ class DaskRows(Rows):
         return max(1, int(limit / of_epoch))
 
     def learned_attributes(self) -> dict[str, Any]:
-        return {} if self.names is None else {"feature_names_in_": np.array(self.names, dtype=object)}
+        schema = self.schema
+        if schema is None or schema.n_features is None:
+            return {}
+        found = {"schema_": schema, "document_frequencies_": self.frequencies}
+        names = schema.names if schema.first_named == 0 else None
+        return found if names is None else found | {"feature_names_in_": np.array(names, dtype=object)}
 
     def traffic(self) -> str:
         moved, whole = self.moved, max(1, self.n_bytes)
@@ -172,34 +175,19 @@ class DaskRows(Rows):
         return self.n_rows, self.n_features
 
     @property
-    def names(self) -> tuple[str, ...] | None:
-        """Names of the columns, where partitions are tables."""
-        return self._form.names
+    def schema(self) -> Schema:
+        """How the rows were read, with the columns that were learned."""
+        return self._survey.form.schema or Schema()
 
     @property
-    def categories(self) -> tuple[str, ...]:
-        """Columns of a table that became one column for each of their values."""
-        return self._survey.categories
+    def names(self) -> list[str] | None:
+        """Names of the features, from the first that has one on; None where none has."""
+        return self.schema.names
 
     @property
-    def how(self) -> How | None:
-        """The way in which files are read, with the scales and frequencies that were learned for it."""
-        return self._given.how
-
-    @property
-    def given(self) -> tuple[str, ...]:
-        """Columns that the matrix of a table was made of."""
-        return self._survey.given
-
-    @property
-    def header(self) -> bool | None:
-        """Whether CSV files begin with a line of names."""
-        return self._survey.header
-
-    @property
-    def zero_based(self) -> bool | None:
-        """Whether the indices of svmlight files began at 0."""
-        return self._form.zero_based
+    def frequencies(self) -> DocumentFrequencies | None:
+        """Document frequencies by which tokens are weighted, where files hold documents."""
+        return None if self._given.how is None else self._given.how.frequencies
 
     @property
     def ids(self) -> tuple[str, ...] | None:
@@ -233,7 +221,7 @@ class DaskRows(Rows):
 
     def form_for(self, form: Form) -> Form:
         """The form that a model expects, with the way in which these files are read."""
-        return replace(form, zero_based=self._given.zero_based, how=self._given.how)
+        return replace(form, how=self._given.how)
 
     # ---- how -----------------------------------------------------------------------------------------------------
 
@@ -289,9 +277,11 @@ class DaskRows(Rows):
     @cached_property
     def _survey(self) -> _Survey:
         found = self._look(self._given)
-        guesses = {one.zero_based for one in found}
-        if guesses == {True, False}:  # an index 0 in any of them says that all begin at 0
-            found = self._look(replace(self._given, zero_based=True))
+        how, guesses = self._given.how, {one.schema.zero_based for one in found}
+        if how is not None and guesses == {True, False}:  # an index 0 in any of them says that all begin at 0
+            how = replace(how, schema=replace(how.schema, zero_based=True))
+            self._given = replace(self._given, how=how)
+            found = self._look(self._given)
         return _together(found, self.partitions, self._given)
 
     def _look(self, form: Form) -> list[Seen]:
@@ -339,34 +329,30 @@ def _together(found: Sequence[Seen], partitions: Sequence[Partition], given: For
     form = _form(found, partitions, given)
     scan = kernels.Scan(form.n_features, sum(len(one.features) for one in found))
     for one in found:
-        columns = one.features if one.names is None else _places(one, form)
+        columns = _places(one, form.schema)
         values = np.ones(len(columns), dtype=np.float32)
         scan.add(SparseRows(np.array([0, len(columns)]), columns, values, form.n_features), LARGEST, 1)
     has_ids, has_classes = (all(getattr(one, name) is not None for one in found) for name in ("ids", "classes"))
     return _Survey(
-        form,
-        Facts(scan.n_seen(), max(one.largest for one in found)),
-        np.cumsum([0, *[one.n_rows for one in found]]),
-        sum(one.n_bytes for one in found),
-        sum(one.n_entries for one in found),
-        np.concatenate([one.lengths for one in found]),
-        np.concatenate([one.squared_norms for one in found]),
-        tuple(id for one in found for id in one.ids or ()) if has_ids else None,
-        np.concatenate([one.classes for one in found if one.classes is not None]) if has_classes else None,
-        tuple(dict.fromkeys(name for one in found for name in one.categories)),
-        tuple(dict.fromkeys(name for one in found for name in one.given)),
-        found[0].header,
+        form=form,
+        facts=Facts(scan.n_seen(), max(one.largest for one in found)),
+        starts=np.cumsum([0, *[one.n_rows for one in found]]),
+        n_bytes=sum(one.n_bytes for one in found),
+        n_entries=sum(one.n_entries for one in found),
+        lengths=np.concatenate([one.lengths for one in found]),
+        squared_norms=np.concatenate([one.squared_norms for one in found]),
+        ids=tuple(id for one in found for id in one.ids or ()) if has_ids else None,
+        classes=np.concatenate([one.classes for one in found if one.classes is not None]) if has_classes else None,
     )
 
 
 def _form(found: Sequence[Seen], partitions: Sequence[Partition], given: Form) -> Form:
-    names = given.names
-    if names is None and all(one.names is not None for one in found):
-        names = tables.all_names([(one.names or (), one.categories) for one in found])
-        categories = [name for one in found for name in one.categories]
+    schema = given.schema or found[0].schema
+    if given.schema is None and all(one.schema.n_features is not None for one in found):
         for one, part in zip(found, partitions, strict=True):
-            tables.refuse_other_columns(one.names or (), found[0].names or (), categories, part.place)
-    n_features = given.n_features or _width(found, partitions, names)
+            tables.refuse_other_columns(one.schema, found[0].schema, part.place)
+        schema = merged([one.schema for one in found])
+    n_features = given.n_features or _width(found, partitions, schema)
     sparse = {one.is_sparse for one in found if one.n_rows} or {found[0].is_sparse}
     if len(sparse) > 1:
         odd = next(i for i, one in enumerate(found) if one.n_rows and one.is_sparse != found[0].is_sparse)
@@ -374,13 +360,12 @@ def _form(found: Sequence[Seen], partitions: Sequence[Partition], given: Form) -
             f"partitions must be all sparse or all dense: {partitions[odd].place} is "
             f"{'sparse' if found[odd].is_sparse else 'dense'}, {partitions[0].place} is not."
         )
-    zero_based = None if found[0].zero_based is None else any(one.zero_based for one in found)
-    return Form(n_features, names, sparse.pop(), any(one.is_double for one in found), zero_based, given.how)
+    return Form(n_features, schema, sparse.pop(), any(one.is_double for one in found), given.how)
 
 
-def _width(found: Sequence[Seen], partitions: Sequence[Partition], names: tuple[str, ...] | None) -> int:
-    if names is not None:
-        return len(names)
+def _width(found: Sequence[Seen], partitions: Sequence[Partition], schema: Schema | None) -> int:
+    if schema is not None and schema.n_features is not None:
+        return schema.n_features
     widest = max(one.n_features for one in found)
     if all(one.takes_width for one in found):
         return widest
@@ -394,12 +379,12 @@ def _width(found: Sequence[Seen], partitions: Sequence[Partition], names: tuple[
     return usual
 
 
-def _places(one: Seen, form: Form) -> Integers:
-    """The features of a table's partition as columns of all of them."""
-    places = {name: i for i, name in enumerate(form.names or ())}
-    own = [places.get(name, -1) for name in one.names or ()]
-    columns = np.array(own, dtype=np.int64)[one.features]
-    return np.sort(columns[columns >= 0])
+def _places(one: Seen, schema: Schema | None) -> Integers:
+    """The features of a partition as features of all of them."""
+    if schema is None or schema.n_features is None or one.schema.columns == schema.columns:
+        return one.features
+    numbers = one.schema.places_in(schema)[one.features]
+    return np.sort(numbers[numbers >= 0])
 
 
 def _megabytes(n: float) -> str:

@@ -23,11 +23,9 @@ from .dask_runner import current_runner
 from .partitions import Form, Partition, block_of
 
 
-def map_partitions(
-    X: Any, of_block: OfBlock, like: npt.NDArray[Any], n_features: int, names: Sequence[str] | None
-) -> Any:
-    """A collection of what `of_block` returns for each partition: a value, or several, for each row."""
-    form = Form(n_features, None if names is None else tuple(map(str, names)))
+def map_partitions(X: Any, of_block: OfBlock, like: npt.NDArray[Any], model: Any) -> Any:
+    """A collection of what `of_block` returns for each partition, read as a model reads: a value, or several, a row."""
+    form = Form.of_model(model)
     if isinstance(X, DaskRows):
         form = X.form_for(form)
     held, _ = current_runner().hold((of_block, form), is_lazy=True)

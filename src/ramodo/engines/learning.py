@@ -14,7 +14,7 @@ from typing import Any, Protocol
 import numpy as np
 from dask.delayed import delayed
 
-from ..formats import FormatError, How, Table
+from ..formats import FormatError, How, Schema, Table
 from ..formats.assembling import assembled
 from ..formats.frequencies import DocumentFrequencies
 from . import serialization
@@ -62,19 +62,19 @@ def with_scales(files: Sequence[Readable], how: How) -> How:
             "columns, of the same kinds, in each."
         ) from None
     try:
-        learned = assembled(f"{files[0].path} and the files after it", whole, replace(how, table=_of_rows(how)))
+        place = f"{files[0].path} and the files after it"
+        learned = assembled(place, whole, replace(how, schema=_of_rows(how.schema), beside=()))
     except FormatError:
-        _of_each(files, _checked, [replace(how, table=replace(how.table, scale="none"))] * len(files))
+        _of_each(files, _checked, [replace(how, schema=replace(how.schema, scale="none"))] * len(files))
         raise  # no single file is to blame
-    table = replace(how.table, scales=learned.scales, means=learned.means or {}, dates=learned.dates)
-    return replace(how, table=table)
+    return replace(how, schema=replace(how.schema, columns=learned.schema.columns), grows=True)
 
 
-def _of_rows(how: How) -> Any:
-    """Options for numbers alone: what names rows is not looked at, and a gap is for the file to report that has it."""
-    used = filter(None, (how.table.id, how.table.label))
-    missing = "indicator" if how.table.missing == "error" else how.table.missing
-    return replace(how.table, id=None, label=None, ignore=(*how.table.ignore, *used), missing=missing, beside=())
+def _of_rows(schema: Schema) -> Schema:
+    """A schema for numbers alone: ids and labels are ignored, and each file reports its own missing values."""
+    used = filter(None, (schema.id, schema.label))
+    missing = "indicator" if schema.missing == "error" else schema.missing
+    return replace(schema, id=None, label=None, ignore=(*schema.ignore, *used), missing=missing)
 
 
 def _of_each(files: Sequence[Readable], function: Any, hows: Sequence[How]) -> list[Any]:

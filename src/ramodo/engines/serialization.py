@@ -161,7 +161,7 @@ def decompressed(array: Any) -> Bytes:
         return array if array.ctypes.data % _ALIGNED == 0 else array.copy()
     values = np.empty((array.n_bytes // array.value_size, array.value_size), dtype=np.uint8)
     for place, (is_compressed, plane) in enumerate(array.planes):
-        data = zstandard.ZstdDecompressor().decompress(plane) if is_compressed else plane
+        data = zstandard.ZstdDecompressor().decompress(bytes(plane)) if is_compressed else plane
         values[:, place] = np.frombuffer(data, dtype=np.uint8)
     raw = values.reshape(-1)
     if array.are_differences:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..stages.adapting import AdaptedCutoff
+from ..stages.custom_stages import AdaptedCutoff
 from ..stages.protocols import Guarantee
 from ..stages.thresholding import Cantelli
 

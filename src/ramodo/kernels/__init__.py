@@ -359,7 +359,7 @@ class Trainer:
         return MemoryErrorAdvice(f"{what}, of {self._n_features:,}", _SMALLER_MODEL)
 
     def go_on(self, rows: Block, selected: Integers) -> None:
-        """Train on other rows from now on, of the same kind; what was learned stays, bit for bit."""
+        """Go on training with other rows of the same kind; the weights stay as they are, bit for bit."""
         with self._advice():
             if _is_sparse(rows):
                 arrays = rows.indptr, rows.indices, rows.data, rows.factors
