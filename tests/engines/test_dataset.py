@@ -170,7 +170,7 @@ def test_documents_are_counted(tmp_path, client):
     known = [formats.read(str(tmp_path / f"{number}.txt"), schema=Schema(tokens=options)).X for number in range(2)]
     assert rows.shape == (10, 1024)
     assert (rows[range(5, 10)] != known[1]).nnz == 0
-    with pytest.raises(OptionError, match="documents alone, and hashed tokens"):
+    with pytest.raises(OptionError, match="documents alone, with hashed tokens"):
         open_dataset(f"{tmp_path}/*.txt", schema=Schema(tokens=TextOptions(vocabulary=True)))
     (tmp_path / "all").write_text("".join((tmp_path / f"{number}.txt").read_text() for number in range(2)))
     weighed = TextOptions(bits=10)
@@ -230,7 +230,7 @@ def test_a_gap_names_its_file_before_anything_is_learned(visits, client):
 def test_columns_that_are_numbers_in_one_file_and_text_in_another(tmp_path):
     (tmp_path / "0.csv").write_text("a,b\n1,2\n3,4\n")
     (tmp_path / "1.csv").write_text("a,b\n1,x\n")
-    with pytest.raises(FormatError, match=r"columns of .*0\.csv and of the files after it differ"):
+    with pytest.raises(FormatError, match=r"0\.csv and the files after it differ"):
         open_dataset(f"{tmp_path}/*.csv", schema=Schema(scale="auto"))
 
 
@@ -271,7 +271,7 @@ def test_a_table_with_other_columns_is_named(tmp_path, columns, said):
 def test_no_file_and_mixed_formats(files, tmp_path):
     with pytest.raises(FileNotFoundError, match="there is no such file"):
         open_dataset(f"{tmp_path}/*.svm")
-    with pytest.raises(FormatError, match=r"part-0\.parquet is parquet; allowed: one format for all"):
+    with pytest.raises(FormatError, match=r"must have one format: .* is svmlight, .*part-0\.parquet is parquet"):
         open_dataset([f"{files}/part-0.svm", f"{files}/part-0.parquet"])
 
 

@@ -33,17 +33,17 @@ def open_dataset(
     n_features: int | None = None,
     storage: Mapping[str, Any] | None = None,
 ) -> DaskRows:
-    """Rows of many files, for `fit`, `outlier_score` and their siblings; workers of the current Dask client read them.
+    """Rows of many files, for `fit`, `outlier_score` and the like; workers of the current Dask client read them.
 
     Parameters
     ----------
     path : a glob, or several, of files or rows folders; with a protocol, such as s3://, wherever fsspec finds them
-    format : of all files, where their suffix does not tell
-    schema : how to read them. Scales and means of tables, and in how many documents each token is, are learned now, for
-        which each file is read; they are then in the `schema` and the `frequencies` of what this returns. By default,
-        numbers are not scaled, and tokens are counted
-    n_features : number of columns, where files do not say it and the largest index is not the last
-    storage : options of the file system, as fsspec has them
+    format : the format of all files, if their suffix does not tell
+    schema : how to read them. Scales and means of tables, and how many documents contain each token, are learned now,
+        which reads each file once; the result has them as `schema` and `frequencies`. By default numbers are not
+        scaled, and tokens are counted
+    n_features : number of columns, if files do not say it and the largest index is not the last
+    storage : options of the file system, for fsspec
     """
     given = [path] if isinstance(path, str) else list(path)
     storage = dict(storage or {})
@@ -58,7 +58,7 @@ def rows_of_files(files: Sequence[str], format: str | None, how: How, storage: M
     kind = kinds[files[0]]
     odd = next((file for file, other in kinds.items() if other.name != kind.name), None)
     if odd is not None:
-        raise FormatError(f"{odd} is {kinds[odd].name}; allowed: one format for all, as {files[0]} is {kind.name}.")
+        raise FormatError(f"all files must have one format: {files[0]} is {kind.name}, {odd} is {kinds[odd].name}.")
     loaders = [File(file, kind.name, dict(storage), kind.takes_width) for file in files]
     form = Form((how.n_features or 0) if kind.takes_width else 0, how=_learned(loaders, kind, how))
     return DaskRows([Partition(loader, loader.path) for loader in loaders], form)
@@ -71,8 +71,8 @@ def _learned(files: Sequence[File], kind: Format, how: How) -> How:
     if has_text and not schema.columns and (schema.tokens.vocabulary or kind.is_table):
         kept = "whose tokens are listed" if schema.tokens.vocabulary else "beside other columns"
         raise OptionError(
-            f"{files[0].path} holds text {kept}, which takes all documents at once; allowed of text in several files: "
-            "documents alone, and hashed tokens, without --vocabulary."
+            f"{files[0].path} holds text {kept}, which needs all documents in one place. Several files may hold "
+            "documents alone, with hashed tokens: leave out --vocabulary."
         )
     if has_text and schema.tokens.idf and how.frequencies is None:
         how = with_frequencies(files, how)

@@ -58,8 +58,8 @@ def with_scales(files: Sequence[Readable], how: How) -> How:
         whole = pyarrow.concat_tables(tables, promote_options="permissive")
     except pyarrow.ArrowException as error:
         raise FormatError(
-            f"columns of {files[0].path} and of the files after it differ: {str(error).rstrip('.')}; allowed: the same "
-            "columns, of the same kinds, in each."
+            f"all files must have the same columns of the same kinds; {files[0].path} and the files after it differ: "
+            f"{str(error).rstrip('.')}."
         ) from None
     try:
         place = f"{files[0].path} and the files after it"

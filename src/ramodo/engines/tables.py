@@ -17,12 +17,12 @@ from ..formats.table import FormatError, Table
 
 
 def is_frame(source: Any) -> bool:
-    """Whether it is a table of pandas."""
+    """Whether it is a pandas data frame."""
     return type(source).__module__.partition(".")[0] == "pandas" and hasattr(source, "dtypes")
 
 
 def of_frame(frame: Any, place: str, schema: Schema | None) -> Table:
-    """Numbers as they are in memory; with text, categories or dates as a file of them is read."""
+    """A data frame as a table: numbers as they are, or read like a file if there is text, a category or a date."""
     plain = Schema(plain=tuple(map(str, frame.columns)))
     if all(getattr(kind, "kind", "O") in "biuf" for kind in frame.dtypes):
         return Table(frame if len(frame) else frame.to_numpy(dtype=np.float64), schema=plain)
@@ -36,7 +36,7 @@ def of_frame(frame: Any, place: str, schema: Schema | None) -> Table:
 
 
 def aligned(table: Table, schema: Schema, place: str) -> Any:
-    """The matrix of a table with the features of a schema, those that it has no value for being zero."""
+    """The matrix of a table with the features of a schema; features without a value are zero."""
     own = table.schema
     if own.columns == schema.columns and own.plain == schema.plain:
         return table.X
@@ -48,14 +48,14 @@ def aligned(table: Table, schema: Schema, place: str) -> Any:
 
 
 def refuse_other_columns(own: Schema, schema: Schema, place: str) -> None:
-    """Raise where a column is absent, or there that no other piece has, or it is of another kind."""
+    """Raise if a column is missing, if no other piece has it, or if it is of another kind there."""
     there, known = ({column.name: column for column in each.for_tables().columns} for each in (own, schema))
     absent, more = (next((n for n in a if n not in b), None) for a, b in ((known, there), (there, known)))
     if absent is not None:
-        raise FormatError(f"{place} lacks the column {absent!r}; allowed: the {len(known):,} columns of the others.")
+        raise FormatError(f"{place} lacks the column {absent!r}, one of the {len(known):,} columns of the others.")
     if more is not None:
-        raise FormatError(f"{place} has the column {more!r}; allowed: the {len(known):,} columns of the others.")
+        raise FormatError(f"{place} has the column {more!r}, which is not one of the {len(known):,} of the others.")
     for name, column in there.items() if own.columns else ():
         if (known[name].n_features == column.n_features == 1) or known[name].kind == column.kind:
             continue
-        raise FormatError(f"{place}, column {name!r} holds {column.kind}; allowed: {known[name].kind}, as the others.")
+        raise FormatError(f"{place}, column {name!r} must hold {known[name].kind} as the others do, got {column.kind}.")
