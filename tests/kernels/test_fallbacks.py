@@ -25,7 +25,6 @@ ALLOWED = {
         "__builtin_prefetch",
         "__builtin_popcountll",
         "__builtin_ctzll",
-        "__builtin_clzll",
     },
     "vectors.hpp": {"__attribute__", "vector_size", "__builtin_convertvector"},
     "decimal.hpp": {"std::from_chars("},
