@@ -382,6 +382,7 @@ def test_reasons_say_what_there_is_to_say(fitted):
 
 
 DAY = datetime.date(2024, 1, 5)
+ON_MARS = pa.array([0], pa.timestamp("s", "Mars/Olympus"))  # a time zone that Python does not know
 VISIT = {"country": ["NZ"], "seconds": [1.5], "bot": [True], "day": [DAY]}
 
 ARROW_REFUSED = [
@@ -405,6 +406,7 @@ ARROW_REFUSED = [
     ("visits", {**VISIT, "seconds": [[1.5]]}, "column 'seconds' holds list<.*>; allowed: numbers"),
     ("visits", {**VISIT, "seconds": [DAY]}, "column 'seconds' holds date32.*; allowed: numbers"),
     ("log", {"text": [0.5]}, "column 'text' holds double; allowed: text"),
+    ("log", {"text": ON_MARS.dictionary_encode()}, "column 'text' holds timestamp.*; allowed: text"),
     ("mail", {"a": [1]}, "must have lists in the columns 'indices' and 'values', or in 'features'.* got a"),
     ("mail", {"1": ["a"]}, "column '1' holds string; allowed: numbers"),
 ]

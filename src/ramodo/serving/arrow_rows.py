@@ -91,6 +91,8 @@ def _texts(batch: Any, name: str) -> list[str]:
 
     column = column_of(batch, name)
     try:
+        if t.is_dictionary(column.type) and kind_of(column.type.value_type) != "category":
+            column = column.cast(column.type.value_type)
         plain = column.cast(pyarrow.string()) if t.is_integer(column.type) or t.is_boolean(column.type) else column
         if not (t.is_null(plain.type) or kind_of(plain.type) == "category"):
             raise FormatError(
