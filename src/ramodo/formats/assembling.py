@@ -43,8 +43,6 @@ def assembled(path: str, table: Any, how: How) -> Table:
     fields = {
         name: ["" if text is None else str(text) for text in table.column(name).to_pylist()] for name in options.text
     }
-    if others.X is not None and others.X.shape[1] == 0 and not fields:
-        raise FormatError(f"{path} has no values: all of its columns are empty.")
     if others.X is None and not fields:
         if options.given:
             raise FormatError(

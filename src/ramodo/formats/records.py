@@ -20,6 +20,7 @@ from ..extras import pip_install
 from .assembling import assembled
 from .format import Format, How
 from .opening import line_blocks, need_threads
+from .recognising import as_utf8
 from .table import FormatError, Table
 
 LONGEST_NAME = 1000
@@ -58,8 +59,7 @@ def _record(path: str, text: bytes, number: int) -> dict[str, Any]:
     try:
         value = json.loads(text.decode("utf-8", "replace"))
         if _SURROGATE.search(text):
-            whole = json.dumps(value, ensure_ascii=False).encode("utf-16", "surrogatepass")
-            value = json.loads(whole.decode("utf-16", "replace"))
+            value = json.loads(as_utf8(json.dumps(value, ensure_ascii=False)))
     except (ValueError, RecursionError) as error:
         reason = str(error).partition(":")[0] or type(error).__name__
         raise FormatError(
