@@ -10,8 +10,8 @@ from ramodo import load
 from ramodo.formats import TextOptions, read
 from ramodo.formats.text import vectorize
 from ramodo.model.file.saving import open_model
-from tampering import assert_refused, rewrite
-from tampering import read as parts_of
+from support.tampering import assert_refused, rewrite
+from support.tampering import read as parts_of
 
 FAST = ("-q",)
 

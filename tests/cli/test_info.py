@@ -208,7 +208,7 @@ def test_what_is_left_out_needs_a_file(run, files, tmp_path):
     for flag in ("--no-tokens", "--no-provenance"):
         done = run("detect", files.log, flag)
         assert done.code == 2
-        assert f"{flag} was given, and no model is written; allowed: with --model FILE." in done.err
+        assert f"{flag} needs --model FILE" in done.err
     done = run("fit", files.log, "-m", tmp_path / "m", "--no-tokens", "--vocabulary")
     assert done.code == 2
-    assert "a vocabulary is the tokens of the training text" in done.err
+    assert "a vocabulary consists of tokens of the training text" in done.err

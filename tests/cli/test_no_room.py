@@ -99,4 +99,4 @@ def test_an_error_without_words(run, files, monkeypatch, said):
     monkeypatch.setattr(Consensus, "fit", no_memory)
     done = run("detect", files.mail)
     assert done.code == 3
-    assert done.err.startswith("ramodo: there is not enough memory. Fewer rows")
+    assert done.err.startswith("ramodo: there is not enough memory. Use fewer rows")

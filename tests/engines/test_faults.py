@@ -13,11 +13,11 @@ import scipy.sparse as sp
 from dask import delayed
 from pieces import QUICK, DeadlySp, blocks, deadly, parts
 
-from examples import with_outliers
-from loopback_cluster import cluster_of
 from ramodo import RAMODO, REPEN, Consensus, open_dataset
-from ramodo.engines.running import ClusterError
+from ramodo.engines.dask_runner import ClusterError
 from ramodo.formats import Table, folder
+from support.examples import with_outliers
+from support.loopback_cluster import cluster_of
 
 
 def _pids(client):

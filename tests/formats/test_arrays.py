@@ -3,6 +3,7 @@
 import io
 import pickle
 import zipfile
+from dataclasses import replace
 
 import anndata
 import numpy as np
@@ -11,8 +12,8 @@ import pytest
 import scipy.io
 import scipy.sparse as sp
 
-from examples import PLAIN, scattered
-from ramodo.formats import FormatError, TableOptions, read
+from ramodo.formats import FormatError, Schema, read
+from support.examples import PLAIN, scattered
 
 
 @pytest.fixture
@@ -143,17 +144,17 @@ def test_ids_and_labels_of_h5ad_are_columns_of_obs(tmp_path, dense):
     )
     path = str(tmp_path / "data.h5ad")
     anndata.AnnData(dense, obs=cells).write_h5ad(path)
-    table = read(path, table=TableOptions(id="barcode", label="truth"))
+    table = read(path, schema=Schema(id="barcode", label="truth"))
     assert table.ids == cells["barcode"].tolist()
     assert table.classes.tolist() == [0, 1] * 6
     assert np.array_equal(table.X, dense)
-    assert read(path, table=TableOptions(label="status")).classes.tolist() == ["normal", "tumour", ""] * 4
-    assert read(path, table=TableOptions(label="dead")).classes.tolist() == [1, 0] * 6
-    assert read(path, table=TableOptions(label="nope", optional=["nope"])).classes is None
+    assert read(path, schema=Schema(label="status")).classes.tolist() == ["normal", "tumour", ""] * 4
+    assert read(path, schema=Schema(label="dead")).classes.tolist() == [1, 0] * 6
+    assert read(path, schema=replace(table.schema, label="nope")).classes is None
     with pytest.raises(FormatError, match=r"data.h5ad has no column 'nope' in obs; it has barcode, truth, status"):
-        read(path, table=TableOptions(label="nope"))
+        read(path, schema=Schema(label="nope"))
     with pytest.raises(FormatError, match=r"data.h5ad, obs\['plate'\]: the id 'p' is given twice"):
-        read(path, table=TableOptions(id="plate"))
+        read(path, schema=Schema(id="plate"))
 
 
 # ---- what is not -----------------------------------------------------------------------------------------------------
@@ -301,7 +302,7 @@ def test_matrix_market_files_that_are_wrong(python, tmp_path):
     """In a Python of their own: scipy's reader leaves its arrays for some, or ends the process."""
     program = """
 import sys
-from ramodo.formats import FormatError, TableOptions, read
+from ramodo.formats import FormatError, Schema, read
 for path in sys.argv[1:]:
     try:
         print("read", read(path).X.shape, flush=True)

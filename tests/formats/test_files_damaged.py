@@ -18,6 +18,8 @@ import pytest
 from ramodo.formats import FormatError, h5ad_check, read
 from ramodo.paper.datasets.archives import file_in_zip
 
+pytestmark = pytest.mark.slow
+
 LOOPING = Path(__file__).with_name("looping.h5ad.xz")
 
 

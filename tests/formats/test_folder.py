@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from examples import scattered, unordered
-from ramodo.formats import FormatError, How, Table, folder, read, svmlight
+from ramodo.formats import FormatError, How, Schema, Table, folder, read, svmlight
+from support.examples import scattered, unordered
 
 
 @pytest.fixture
@@ -111,7 +111,7 @@ SVM = "# head\n" + "".join(
 
 
 def stream_to_folder(source, path, zero_based=None, n_threads=1):
-    pieces = svmlight.pieces(str(source), How(zero_based=zero_based, n_threads=n_threads))
+    pieces = svmlight.pieces(str(source), How(schema=Schema(zero_based=zero_based), n_threads=n_threads))
     return folder.write_pieces(path, str(source), pieces)
 
 

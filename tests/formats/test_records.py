@@ -5,7 +5,7 @@ import json
 import pytest
 import scipy.sparse as sp
 
-from ramodo.formats import FormatError, TableOptions, read, records
+from ramodo.formats import FormatError, Schema, read, records
 
 
 @pytest.fixture
@@ -13,7 +13,7 @@ def jsonl(tmp_path):
     def read_lines(*lines, suffix=".jsonl", **options):
         path = tmp_path / f"data{suffix}"
         path.write_text("\n".join(line if isinstance(line, str) else json.dumps(line) for line in lines) + "\n")
-        return read(str(path), table=TableOptions(**options))
+        return read(str(path), schema=Schema(**options))
 
     return read_lines
 
@@ -47,10 +47,11 @@ def test_lists_of_texts_are_a_column_for_each_value(jsonl):
     table = jsonl({"tags": ["b", "a", "b"]}, {"tags": []}, {"tags": ["c", 7]})
     assert table.names == ["tags=7", "tags=a", "tags=b", "tags=c"]
     assert dense(table).tolist() == [[0, 1, 1, 0], [0, 0, 0, 0], [1, 0, 0, 1]]
-    assert list(table.categories) == ["tags"]
-    again = jsonl({"tags": [7]}, categories=("tags",))  # as a model asks, whatever a batch has
-    assert again.names == ["tags=7"]
-    assert jsonl({"tags": []}, {"tags": []}, categories=("tags",)).names == []
+    (column,) = table.schema.columns
+    assert column.kind == "set"
+    again = jsonl({"tags": [7]}, {"tags": "a"}, columns=(column,))  # as a model reads, whatever a batch has
+    assert dense(again).tolist() == [[1, 0, 0, 0], [0, 1, 0, 0]]
+    assert dense(jsonl({"tags": []}, {"tags": []}, columns=(column,))).tolist() == [[0] * 4] * 2
     with pytest.raises(FormatError, match=r"row 1, column 'tags': the value is missing"):
         jsonl({"tags": ["a"]}, {"tags": None})
     assert jsonl({"tags": ["a"]}, {"tags": None}, missing="indicator").names == ["tags=a", "tags is missing"]

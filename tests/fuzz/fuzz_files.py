@@ -227,11 +227,11 @@ def use(path):
     import warnings
 
     from ramodo.data.validation import DataError, open_rows
-    from ramodo.formats import FormatError, TableOptions, read
+    from ramodo.formats import FormatError, Schema, read
 
     warnings.simplefilter("ignore")
     try:
-        table = read(str(path), table=TableOptions(missing="indicator"))
+        table = read(str(path), schema=Schema(missing="indicator"))
     except FormatError as error:
         assert path.name in str(error), f"the message does not name the file: {error}"  # noqa: PT017
         return

@@ -31,7 +31,7 @@ from ramodo import (
     TripletSampler,
     load,
 )
-from ramodo.formats import Table, TextOptions, folder, read
+from ramodo.formats import Schema, Table, TextOptions, folder, read
 
 QUICK = {"n_epochs": 4, "random_state": 0, "n_jobs": 2}
 SMALL = {**QUICK, "n_components": 6, "n_subsamples": 10}
@@ -109,7 +109,7 @@ def _from_text(**options):
     with tempfile.TemporaryDirectory() as place:
         path = Path(place) / "guard.txt"
         path.write_text("\n".join(lines), encoding="utf-8")
-        X = read(str(path), texts=TextOptions(**options)).X
+        X = read(str(path), schema=Schema(tokens=TextOptions(**options))).X
     return results(REPEN(normalize="l2", **SMALL), X, X[-5:])
 
 

@@ -4,13 +4,13 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from own_process import run
 from ramodo import REPEN, Conformal, Consensus, TopK
 from ramodo.fitting.curves import curve_by_law
 from ramodo.model.evidence import Curve
 from ramodo.model.ties import ROUNDING, Tied, settled
+from support.own_process import run
 
-pytestmark = pytest.mark.filterwarnings("ignore:subsample_size")
+pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore:subsample_size")]
 
 N_PATTERNS = 12
 

@@ -5,7 +5,7 @@ import random
 import pytest
 
 from ramodo import Consensus
-from ramodo.formats import TableOptions, read
+from ramodo.formats import Schema, read
 from ramodo.triage import TriageSession
 from ramodo.triage.changes import Weighed, _apart
 from ramodo.triage.estimates import over_time
@@ -46,9 +46,9 @@ def test_rows_of_a_table_are_shown_as_the_file_has_them(tmp_path):
     lines = [f"p{i},{20 + i % 7}.5,{'DE' if i % 3 else 'FR'},{i % 2}" for i in range(80)]
     lines[5] = "p5,9000.25,KP,1"
     (tmp_path / "pay.csv").write_text("id,amount,country,express\n" + "\n".join(lines) + "\n")
-    table = read(str(tmp_path / "pay.csv"), table=TableOptions(id="id", scale="auto"))
+    table = read(str(tmp_path / "pay.csv"), schema=Schema(id="id", scale="auto"))
     detector = Consensus(random_state=0).fit(table.X)
-    detector.feature_names_in_, detector.source_ = list(table.names), None
+    detector.feature_names_in_ = list(table.names)
     with TriageSession(detector, table, store=str(tmp_path / "labels.db")) as session:
         seen = session.card(5)
         values = {value.name: value for value in seen.raw.values}
@@ -67,9 +67,9 @@ def test_times_are_shown_as_times(tmp_path):
     lines = [f"p{i},2026-03-{1 + i % 28:02d}T{9 + i % 8:02d}:{i % 60:02d}:00,{20 + i % 7}.5" for i in range(80)]
     lines[5] = "p5,2026-03-04T03:12:00,21.5"
     (tmp_path / "pay.csv").write_text("id,at,amount\n" + "\n".join(lines) + "\n")
-    table = read(str(tmp_path / "pay.csv"), table=TableOptions(id="id", scale="auto"))
+    table = read(str(tmp_path / "pay.csv"), schema=Schema(id="id", scale="auto"))
     detector = Consensus(random_state=0).fit(table.X)
-    detector.feature_names_in_, detector.source_ = list(table.names), None
+    detector.feature_names_in_ = list(table.names)
     with TriageSession(detector, table, store=str(tmp_path / "labels.db")) as session:
         seen = session.card(5)
         reasons = {words: usual for words, usual, _ in seen.bars}

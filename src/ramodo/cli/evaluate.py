@@ -1,4 +1,4 @@
-"""`ramodo evaluate`: how well do scores agree with labels?"""
+"""`ramodo evaluate`: how well scores agree with labels."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from ..insight.agreement import measures
 from ..model.file.saving import open_model
 from ..options import option_named
 from .console import note, print_facts
-from .reading import read_for, source_of, threads_of
+from .reading import Source, threads_of
 from .streaming import scores_of
 
 
 @dataclass(frozen=True)
 class Truth:
-    """Where labels are: in a table of their own, or in the data; in which column; and which of them means outlier."""
+    """Where the labels are, in a separate table or in a column of the data, and which label marks outliers."""
 
     table: str | None
     label: str | None
@@ -40,15 +40,15 @@ def run_evaluate(
     quiet: bool,
     as_json: bool,
 ) -> None:
-    """Print AUC-ROC, average precision and precision at n."""
+    """Print AUC-ROC, average precision and precision at n, with intervals."""
     option_named("random_state").of_flag(seed)
     detector = open_model(model)
     detector.n_jobs = threads_of(threads)
-    source = source_of(detector, format, id, None if truth.table else truth.label)
-    table = read_for(detector, path, source, detector.n_jobs)
+    source = Source.of_model(detector, format, id, None if truth.table else truth.label)
+    table = source.read(path, detector.n_jobs)
     found = Matched(table)
     if truth.table is not None:
-        found = labelled(path, table, truth.table, truth.label, source.id)
+        found = labelled(path, table, truth.table, truth.label, source.schema.id)
     for text in found.notes:
         note(f"note: {text}", quiet)
     are_outliers = outliers_named(truth.table or path, found.table, truth.outlier)
@@ -62,7 +62,7 @@ def run_evaluate(
 
 @dataclass(frozen=True)
 class Matched:
-    """Rows that have labels, and what did not match."""
+    """The rows with labels, and what did not match."""
 
     table: Table
     notes: tuple[str, ...] = ()
@@ -70,7 +70,7 @@ class Matched:
 
 
 def labelled(path: str, table: Table, labels: str, label: str | None, id: str | None) -> Matched:
-    """The rows that a table of labels names, with those labels."""
+    """The rows that a table of labels names, with their labels."""
     n, found = table.X.shape[0], read_labels(labels, table, id=id, label=label)
     ids, named = found.ids, found.rows >= 0
     if not named.any():
@@ -87,5 +87,6 @@ def labelled(path: str, table: Table, labels: str, label: str | None, id: str | 
         notes.append(f"{unknown:,} of the {len(ids):,} labels in {labels} match no row of {path}, such as {odd!r}")
     if without:
         notes.append(f"{without:,} of the {n:,} rows of {path} have no label in {labels} and are left out")
-    kept = Table(table.X[taken], [table.id_of(row) for row in taken.tolist()], table.names, of_taken)
+    of_taken_rows = [table.id_of(row) for row in taken.tolist()]
+    kept = Table(table.X[taken], ids=of_taken_rows, classes=of_taken, schema=table.schema)
     return Matched(kept, tuple(notes), {"labels of no row": unknown, "rows without a label": without})

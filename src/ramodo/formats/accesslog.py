@@ -3,7 +3,7 @@
     203.0.113.7 - - [02/Mar/2026:09:14:05 +0000] "GET /cart HTTP/1.1" 200 512 "https://shop.example/" "Mozilla/5.0 ..."
 
 Path, referrer and agent are documents, each with tokens of its own; method and status are categories, the size is a
-number and the time a date, as the clock of the server showed it. Whoever asked is left out: an address names a row, and
+number and the time a date, as the clock of the server showed it. The client address is left out: it names a row, and
 does not describe it. What follows the agent, as some servers write it, is left out too. A line that is no request is
 skipped and told, unless there are many: then it is another format.
 """
@@ -19,8 +19,8 @@ import numpy as np
 
 from ..extras import pip_install
 from .assembling import assembled
+from .byte_streams import need_threads
 from .format import Format, How
-from .opening import need_threads
 from .table import FormatError, Table
 from .text import lines, split
 
@@ -100,8 +100,8 @@ def _table(path: str, given: list[str], how: How, most: float, before: int = 0) 
     if not kept:
         return Table(np.empty((0, 1)))
     table = _as_columns(path, [request for request in requests if request is not None])
-    options = replace(how.table, text=tuple(name for name in _TEXTS if name not in how.table.ignore))
-    found = replace(assembled(path, table, replace(how, table=options)), texts=[given[number] for number in kept])
+    schema = replace(how.schema, text=tuple(name for name in _TEXTS if name not in how.schema.ignore))
+    found = replace(assembled(path, table, replace(how, schema=schema)), texts=[given[number] for number in kept])
     if len(kept) == len(given):
         return found
     ids = None if before else [str(number) for number in kept]
@@ -145,6 +145,5 @@ FORMATS = (
         of_stream=_of_stream,
         has_documents=True,
         is_table=True,
-        texts=_TEXTS,
     ),
 )

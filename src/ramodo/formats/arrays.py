@@ -13,8 +13,9 @@ from ..data.mapped import mapped_array
 from ..data.validation import refuse_indices, refuse_structure
 from ..files.full_disk import is_the_systems
 from .classes import Classes, is_text
+from .compression import as_utf8, refuse_bomb
 from .format import Format
-from .recognising import as_utf8, refuse_bomb
+from .schema import Schema
 from .table import FormatError, Table
 
 
@@ -27,7 +28,7 @@ def read(path: str) -> Table:
             if not is_archive:
                 return Table(_matrix(path, mapped_array(file)))
             with np.load(file, allow_pickle=False) as archive:
-                refuse_bomb(path, os.path.getsize(path), sum(member.file_size for member in archive.zip.infolist()))
+                refuse_bomb(path, os.path.getsize(path), sum(part.file_size for part in archive.zip.infolist()))
                 names = [name for name in archive.files if not name.startswith("pool_")]
                 return _from_archive(path, {name: archive[name] for name in names})
         except FormatError:
@@ -57,7 +58,7 @@ def _from_archive(path: str, arrays: dict[str, Any]) -> Table:
     _refuse_length(path, "y", classes, X.shape[0])
     _refuse_length(path, "ids", ids, X.shape[0])
     _refuse_length(path, "names", names, X.shape[1])
-    return Table(X, ids, names, classes)
+    return Table(X, ids=ids, classes=classes, schema=Schema(plain=None if names is None else tuple(names)))
 
 
 def _classes(path: str, y: Any) -> Classes:

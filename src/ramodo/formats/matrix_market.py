@@ -12,9 +12,9 @@ import numpy as np
 import scipy.io
 import scipy.sparse as sp
 
+from .byte_streams import whole
+from .compression import refuse_bomb
 from .format import Format
-from .opening import whole
-from .recognising import refuse_bomb
 from .table import FormatError, Table
 
 

@@ -1,8 +1,8 @@
 """What is done to numbers so that no column drowns the others, learnt from the training rows and kept in the model.
 
 Two rows that have nothing to do with each other are about √2 apart in one scaled column: its variance is 1. Two
-different categories are √2 apart too, and so are two typical documents (blending.py): each column of a table has the
-same say.
+different categories are √2 apart too, and so are two typical documents (text_and_columns.py): each column of a table
+has the same say.
 
     auto       columns of 0 to 1 stay as they are; those that are mostly zeros keep their zeros, and what is there is
                typically 1, as for a category; what reaches much further above its median than below, and is never
@@ -15,20 +15,17 @@ same say.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Sequence
 from typing import Any, NamedTuple, Self
 
 import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
-from ..data.mapped import is_mapped
-from ..data.validation import open_block
-from .table import FormatError, Table, TableOptions
-from .values import named_values
-
 Doubles = npt.NDArray[np.float64]
+
+SCALES = ("auto", "none", "standard", "robust", "log")
+"""What can be done to numbers; see above."""
 
 _NORMAL = 1.349
 """The quartiles of a normal distribution of variance 1 are so far apart."""
@@ -132,24 +129,6 @@ def of_block(values: Doubles, how: str) -> list[Scale]:
     return [Scale(center, width) for center in (small.mean(axis=0) * largest).tolist()]
 
 
-def scaled(path: str, table: Table, options: TableOptions) -> Table:
-    """A matrix whose columns are all numbers, scaled as the model does, or as its own values say."""
-    if options.scale == "none":
-        return table
-    if sp.issparse(table.X) and is_mapped(table.X.data):
-        raise FormatError(
-            f"{path} stays on disk, and --scale {options.scale} was given; allowed: none, or numbers that are scaled "
-            "before they are written there."
-        )
-    with named_values(path, table):  # a scale would hide what is too large, and make no number of infinity
-        open_block(table.X, name=path)
-    names = [str(number) for number in range(table.X.shape[1])] if table.names is None else table.names
-    known = options.scales
-    if known is None:
-        known = dict(zip(names, of_matrix(table.X, options.scale), strict=True))
-    return replace(table, X=Scales.named(names, known).apply(table.X), scales=known)
-
-
 def of_matrix(X: Any, how: str) -> list[Scale]:
     """Scales of the columns of a matrix. Those of a sparse one keep zeros where they are: nothing is centred."""
     if not sp.issparse(X):
@@ -177,12 +156,6 @@ class Scales:
     def __init__(self, scales: Sequence[Scale]) -> None:
         table = np.array(scales, dtype=np.float64).reshape(-1, 3)
         self.center, self.width, self.unit = table.T
-
-    @classmethod
-    def named(cls, names: Sequence[str], scales: Mapping[str, Sequence[float]]) -> Self:
-        """Those of columns in this order; columns without one stay as they are."""
-        plain = Scale()
-        return cls([Scale(*scales.get(name, plain)) for name in names])
 
     def apply(self, X: Any) -> Any:
         """A matrix scaled: a copy."""

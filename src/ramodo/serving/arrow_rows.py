@@ -7,11 +7,13 @@ from typing import Any
 import numpy as np
 
 from ..formats import FormatError, Table
-from ..formats.assembling import flat
+from ..formats.assembling import first_of, flat
+from ..formats.columns import kind_of
+from ..formats.table import RowError
 from ..formats.tabular import with_all_names
 from ..formats.text import as_table
 from . import json_rows
-from .reading import PLACE, ModelReading, RowError
+from .model_rows import PLACE, ModelReading
 
 INDICES, VALUES, FEATURES = "indices", "values", "features"
 """Columns of lists: numbers and values of the features that a row has, or the values of all."""
@@ -45,20 +47,21 @@ def table_of(batch: Any, reading: ModelReading) -> Table:
         raise FormatError(f"{PLACE} has no rows.")
     if reading.kind == "text":
         if reading.text not in names:
-            raise FormatError(f"{PLACE} has no column {reading.text!r}, which holds the text; it has {_some(names)}.")
-        texts = _as_fitted(reading.text, column_of(batch, reading.text), reading).to_pylist()
-        return as_table([text or "" for text in texts], reading.how())
+            raise FormatError(
+                f"{PLACE} has no column {reading.text!r}, which holds the text; it has {first_of(names)}."
+            )
+        return as_table(_texts(batch, reading.text), reading.how())
     if reading.kind == "features" and INDICES in names and VALUES in names:
         return _of_sparse(batch, reading)
     if reading.kind == "features" and FEATURES in names:
         return _of_dense(batch, reading)
-    if reading.kind == "features" and reading.names is None:
+    if reading.kind == "features" and reading.schema.names is None:
         if names and all(map(str.isdigit, names)):
             return _of_numbered(batch, reading)
         if len(names) != reading.detector.n_features_in_:
             raise FormatError(
                 f"{PLACE} must have lists in the columns 'indices' and 'values', or in 'features', or columns named "
-                f"by the numbers of features, got {_some(names) or 'no columns'}."
+                f"by the numbers of features, got {first_of(names) or 'no columns'}."
             )
     return reading.of_table(_columns(batch, reading))
 
@@ -74,57 +77,28 @@ def _columns(batch: Any, reading: ModelReading) -> Any:
     import pyarrow
 
     batch = flat(batch)
-    names = batch.schema.names
-    known = reading.names is not None or reading.documents
-    wanted = [name for name in reading.columns if name in names] if known else names
+    there = set(batch.schema.names)
+    wanted = [name for name in reading.columns if name in there] if reading.columns else batch.schema.names
     if not wanted:
-        raise FormatError(f"{PLACE} has none of the model's columns, which are {_some(reading.columns)}.")
-    return pyarrow.table({name: _as_fitted(name, column_of(batch, name), reading) for name in wanted})
+        raise FormatError(f"{PLACE} has none of the model's columns, which are {first_of(reading.columns)}.")
+    return pyarrow.table({name: column_of(batch, name) for name in wanted})
 
 
-def _as_fitted(name: str, column: Any, reading: ModelReading) -> Any:
-    """A column with a type that files may have: text for categories and documents, even where they are numbers."""
+def _texts(batch: Any, name: str) -> list[str]:
+    """Documents: text, or integers and booleans as they are written."""
     import pyarrow
+    import pyarrow.types as t
 
+    column = column_of(batch, name)
     try:
-        return _converted(name, column, reading)
+        plain = column.cast(pyarrow.string()) if t.is_integer(column.type) or t.is_boolean(column.type) else column
+        if not (t.is_null(plain.type) or kind_of(plain.type) == "category"):
+            raise FormatError(
+                f"{PLACE}, column {name!r} holds {plain.type}; allowed: text, as the model was fitted to."
+            )
+        return ["" if text is None else str(text) for text in plain.to_pylist()]
     except (pyarrow.ArrowException, UnicodeDecodeError) as error:
         raise FormatError(f"{PLACE}, column {name!r}: {_reason(error)}.") from None
-
-
-def _converted(name: str, column: Any, reading: ModelReading) -> Any:
-    import pyarrow
-    import pyarrow.types as t
-
-    kind = column.type
-    if t.is_dictionary(kind):
-        # Polars' categories are of a type that pyarrow cannot cast.
-        texts = _is_text(kind.value_type)
-        plain = pyarrow.array(column.to_pylist(), pyarrow.string()) if texts else column.cast(kind.value_type)
-        return _converted(name, plain, reading)
-    is_list = t.is_list(kind) or t.is_large_list(kind) or t.is_fixed_size_list(kind)
-    options, is_date = reading.table_options, t.is_timestamp(kind) or t.is_date(kind)
-    if reading.kind == "text" or name in options.text or name in options.categories:
-        if t.is_integer(kind) or t.is_boolean(kind):
-            return column.cast(pyarrow.string())
-        if name in options.categories and is_list and _is_text(kind.value_type):
-            return column.cast(pyarrow.large_list(pyarrow.large_string()))
-        if not _is_text(kind):
-            raise FormatError(f"{PLACE}, column {name!r} holds {kind}; allowed: text, as the model was fitted to.")
-        return column.cast(pyarrow.large_string())
-    if _is_text(kind) and not t.is_null(kind):
-        return json_rows.as_in_csv(column.to_pylist())
-    if name in options.numbers and (is_list or (is_date and options.scale != "none")):
-        raise FormatError(f"{PLACE}, column {name!r} holds {kind}; allowed: numbers, as the model was fitted to.")
-    return column
-
-
-def _is_text(kind: Any) -> bool:
-    """Whether values are text, or absent altogether."""
-    import pyarrow.types as t
-
-    is_view = hasattr(t, "is_string_view") and t.is_string_view(kind)
-    return bool(t.is_string(kind) or t.is_large_string(kind) or t.is_null(kind) or is_view)
 
 
 def _of_numbered(batch: Any, reading: ModelReading) -> Table:
@@ -151,7 +125,9 @@ def _of_sparse(batch: Any, reading: ModelReading) -> Table:
     values, others = _lists(batch, VALUES)
     if not np.array_equal(lengths, others):
         row = int(np.argmax(lengths != others))
-        raise RowError(row, f"{lengths[row]} indices and {others[row]} values were given; allowed: as many of each.")
+        raise RowError(
+            PLACE, row, f"{lengths[row]} indices and {others[row]} values were given; allowed: as many of each."
+        )
     indptr = np.concatenate([[0], np.cumsum(lengths)])
     places = indices.astype(np.int64) - reading.first
     wrong = (places < 0) | (places >= reading.detector.n_features_in_)
@@ -159,6 +135,7 @@ def _of_sparse(batch: Any, reading: ModelReading) -> Table:
         at = int(np.argmax(wrong))
         row, last = int(np.searchsorted(indptr, at, side="right")) - 1, reading.detector.n_features_in_ - 1
         raise RowError(
+            PLACE,
             row,
             f"the feature {places[at] + reading.first} was given; allowed: numbers from {reading.first} to "
             f"{last + reading.first}.",
@@ -171,8 +148,10 @@ def _of_dense(batch: Any, reading: ModelReading) -> Table:
     width = reading.detector.n_features_in_
     if (lengths != width).any():
         row = int(np.argmax(lengths != width))
-        raise RowError(row, f"{lengths[row]} values were given; allowed: the {width:,} that the model was fitted to.")
-    return Table(values.astype(np.float64).reshape(-1, width), names=reading.names)
+        raise RowError(
+            PLACE, row, f"{lengths[row]} values were given; allowed: the {width:,} that the model was fitted to."
+        )
+    return reading.of_matrix(values.astype(np.float64).reshape(-1, width))
 
 
 def _lists(batch: Any, name: str) -> tuple[Any, Any]:
@@ -187,7 +166,7 @@ def _lists(batch: Any, name: str) -> tuple[Any, Any]:
     if not is_list or not (t.is_integer(kind.value_type) or t.is_floating(kind.value_type)):
         raise FormatError(f"{PLACE}, column {name!r} holds {kind}; allowed: lists of numbers.")
     if column.null_count:
-        raise RowError(pc.index(pc.is_null(column), True).as_py(), f"column {name!r} is null; allowed: a list.")
+        raise RowError(PLACE, pc.index(pc.is_null(column), True).as_py(), f"column {name!r} is null; allowed: a list.")
     flat, lengths = pc.list_flatten(column), pc.list_value_length(column)
     if isinstance(flat, pyarrow.ChunkedArray):
         flat, lengths = flat.combine_chunks(), lengths.combine_chunks()
@@ -195,12 +174,8 @@ def _lists(batch: Any, name: str) -> tuple[Any, Any]:
     if flat.null_count:
         at = pc.index(pc.is_null(flat), True).as_py()
         row = int(np.searchsorted(np.cumsum(counts), at, side="right"))
-        raise RowError(row, f"column {name!r} has a null in its list; allowed: numbers.")
+        raise RowError(PLACE, row, f"column {name!r} has a null in its list; allowed: numbers.")
     return flat.to_numpy(zero_copy_only=False), counts
-
-
-def _some(names: Any) -> str:
-    return ", ".join(list(names)[:10]) + (", ..." if len(names) > 10 else "")
 
 
 def _reason(error: Exception) -> str:

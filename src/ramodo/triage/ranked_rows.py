@@ -14,7 +14,7 @@ from ..explain.contributions import Explainer
 from ..explain.explanation import Explanation, Group
 from ..explain.naming import explained, explainer_of, names_of
 from ..explain.reasons import RowExplanation
-from ..formats import Table, TextOptions
+from ..formats import Table
 from .ranking import Ranking
 
 GROUPED = 200
@@ -28,10 +28,8 @@ _KEPT = 500
 class RankedRows:
     """A detector with labels, the ranking of the rows, and why they rank as they do."""
 
-    def __init__(
-        self, detector: Any, table: Table, texts: TextOptions, version: int, before: RankedRows | None = None
-    ) -> None:
-        self.detector, self.table, self.texts, self.version = detector, table, texts, version
+    def __init__(self, detector: Any, table: Table, version: int, before: RankedRows | None = None) -> None:
+        self.detector, self.table, self.version = detector, table, version
         self.scores: npt.NDArray[np.float64] = detector.outlier_scores_
         self.threshold = float(detector.threshold_)
         self.ranking = Ranking.of(self.scores, self.threshold)
@@ -60,7 +58,7 @@ class RankedRows:
 
     def explain(self, rows: Sequence[int], together: bool = True) -> Explanation:
         """Why rows have their scores and, with `together`, what they have in common."""
-        ready, given = self.prepare(), (self.detector, self.table, rows, self.scores, _REASONS, self.texts)
+        ready, given = self.prepare(), (self.detector, self.table, rows, self.scores, _REASONS)
         return explained(*given, explainer=ready, together=together)
 
     @property
@@ -77,7 +75,7 @@ class RankedRows:
 
     def names(self, columns: Sequence[int], rows: Sequence[int]) -> dict[int, str]:
         """Names of columns; those that are tokens of text are searched for in `rows` first."""
-        name_of = names_of(self.detector, self.table, columns, self.texts, rows)
+        name_of = names_of(self.detector, self.table, columns, rows)
         return {column: name_of(column) or f"feature {column}" for column in columns}
 
     def group(self, labelled: set[int]) -> None:

@@ -10,8 +10,7 @@ import numpy as np
 
 from ..data.rows import Rows
 from ..explain.reasons import Span
-from ..formats import blending
-from ..formats.circles import circles_of
+from ..formats import text_and_columns
 from ..terminal.escaping import escape_controls
 from .ranked_rows import RankedRows
 
@@ -84,14 +83,14 @@ class _Columns:
 
     def __init__(self, ranked: RankedRows, rows: Rows, row: int) -> None:
         self._ranked, self._table, self._row = ranked, ranked.table, row
-        self.n_tokens = sum(self._table.widths)
+        self.n_tokens = self._table.schema.n_tokens
         columns, values = rows.take(np.array([row])).row(0)
         columns = np.arange(len(values)) if columns is None else columns
-        units = blending.units_of(self._table)
+        units = text_and_columns.units_of(self._table)
         shown = values if units is None else units(columns, values)
         pairs = zip(columns.tolist(), values.tolist(), np.asarray(shown).tolist(), strict=True)
         self._values = {column: both for column, *both in pairs if column >= self.n_tokens}
-        circles = circles_of(self._table.names or (), self._table.dates, self._table.first_named)
+        circles = self._table.schema.circles
         self._circles = {column: circle for circle in circles for column in circle.columns}
 
     @property
@@ -122,7 +121,7 @@ class _Columns:
 
     def _nothing(self, column: int) -> float:
         """The value in the file's units that stands for zero."""
-        units = blending.units_of(self._table)
+        units = text_and_columns.units_of(self._table)
         return 0.0 if units is None else float(units(np.array([column]), np.zeros(1))[0])
 
     def _name(self, column: int) -> str:
@@ -130,10 +129,10 @@ class _Columns:
 
     def _category(self, column: int) -> str | None:
         """The file's column that a column of zeros and ones was made from; None for other columns."""
-        if not self._table.categories:
+        if not self._table.schema.columns:
             return None
-        name = self._name(column)
-        return next((one for one in self._table.categories if name.startswith(f"{one}=")), None)
+        feature = self._table.schema.feature(column)
+        return feature.column.name if feature.part == "value" else None
 
     @cached_property
     def _categories(self) -> dict[str, str]:
@@ -142,7 +141,7 @@ class _Columns:
         for column, (value, _) in self._values.items():
             category = self._category(column) if value != 0 else None
             if category is not None:
-                found[category] = self._name(column)[len(category) + 1 :]
+                found[category] = str(self._table.schema.feature(column).value)
         return found
 
 

@@ -9,7 +9,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from ..formats import Table, TextOptions
+from ..formats import Schema, Table, TextOptions
 from ..formats.labels_by_id import read_known_labels
 from ..options import OptionError
 from ..terminal.escaping import escape_controls
@@ -124,9 +124,10 @@ class TriageSession:
     ) -> None:
         if refit_every < 0:
             raise OptionError(f"refit_every must be 0 (learn only on demand) or more, got {refit_every}.")
-        self.table = X if isinstance(X, Table) else Table(X, ids=ids, texts=texts)
+        schema = Schema(tokens=text_options or TextOptions())
+        self.table = X if isinstance(X, Table) else Table(X, ids=ids, texts=texts, schema=schema)
         self.title, self.who, self.refit_every = title, self._checked_name(who), refit_every
-        self._text_options, self._path, self._lease = text_options or TextOptions(), path, lease_seconds
+        self._path, self._lease = path, lease_seconds
         self._detector, self._rows = detector, detector._open(self.table.X)
         self._unlabeled = detector._unlabeled(self._rows)
         self._store = Store.open(store, self._rows.fingerprint())
@@ -388,7 +389,7 @@ class TriageSession:
         """The last model, rebuilt after a restart."""
         versions = self._store.versions()
         if not versions:
-            return RankedRows(self._detector, self.table, self._text_options, 0)
+            return RankedRows(self._detector, self.table, 0)
         last = versions[-1]
         self._learned_from = self._opinions.last if last.back_to is None else last.entry
         return self._fitted(last.entry, last.version)
@@ -398,7 +399,7 @@ class TriageSession:
         with self._lock:
             labels = self._opinions.until(entry).labels(self.n_rows)
         detector = self._detector._labeled(self._unlabeled, labels)
-        return RankedRows(detector, self.table, self._text_options, version, before)
+        return RankedRows(detector, self.table, version, before)
 
     def _learn(self, show: Show) -> None:
         self._sync()

@@ -12,7 +12,7 @@ from sklearn.preprocessing import MinMaxScaler
 
 from ramodo.data import mapped
 from ramodo.formats import FormatError, svmlight
-from ramodo.formats.opening import line_blocks
+from ramodo.formats.byte_streams import line_blocks
 from ramodo.paper.datasets import SOURCES
 from ramodo.paper.datasets.downsampling import downsampled
 

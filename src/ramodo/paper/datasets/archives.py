@@ -10,7 +10,7 @@ from pathlib import Path, PurePosixPath
 from typing import IO
 
 from ...formats import FormatError
-from ...formats.opening import damage_refused
+from ...formats.byte_streams import damage_refused
 
 
 @contextmanager
