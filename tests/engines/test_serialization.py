@@ -1,4 +1,4 @@
-"""What is packed comes out as it went in, whatever it is, and narrow where that is cheap."""
+"""Values come out of packing as they went in, and sparse rows are packed small."""
 
 import numpy as np
 import pytest
@@ -29,7 +29,7 @@ def test_arrays_come_out_as_they_went_in(array):
     assert (found.dtype, found.shape) == (array.dtype, array.shape)
     assert found.tobytes() == array.tobytes()
     if found.size:
-        found[0] = found[-1]  # may be written to
+        found[0] = found[-1]  # writeable
 
 
 def test_other_values_come_out_as_they_went_in():
@@ -39,13 +39,13 @@ def test_other_values_come_out_as_they_went_in():
     assert (found["c"][0] == value["c"][0]).all()
 
 
-def test_functions_that_pickle_does_not_know():
+def test_functions_that_pickle_cannot_handle():
     offset = 3
     assert unpacked(packed(lambda x: x + offset))(1) == 4
 
 
 @pytest.mark.parametrize("values", ["ones", "random"])
-def test_sparse_rows_are_narrow(values):
+def test_sparse_rows_are_packed_small(values):
     n, length = 2000, 100
     indices = np.sort(RNG.integers(0, 10**6, (n, length)), axis=1).astype(np.int32)
     data = np.ones(indices.size, np.float32) if values == "ones" else RNG.random(indices.size, dtype=np.float32)

@@ -1,4 +1,4 @@
-"""Large arrays are sent once, stay with all workers for as long as they are needed, and go when they are not."""
+"""Large arrays are sent once, and stay with all workers for as long as they are needed."""
 
 import gc
 import time
@@ -20,7 +20,7 @@ from ramodo.engines.dask_collections import rows_of
 
 
 def test_a_model_is_sent_once(client):
-    """Its large arrays, at least: a second model is sent whole, and one that is changed is sent again."""
+    """An equal model is not sent again; a different one is."""
     rng = np.random.default_rng(0)
     X = sp.random_array((300, 30_000), density=0.01, format="csr", rng=rng)
     data, rows = array(X, 2), rows_of(array(X, 2))
@@ -41,7 +41,7 @@ def test_a_model_is_sent_once(client):
 
 
 def _large_model():
-    """Rows, and a detector the weights of which are a large array."""
+    """Rows, and a detector whose weights are a large array."""
     X = sp.random_array((300, 30_000), density=0.01, format="csr", rng=np.random.default_rng(0))
     detector = REPEN(n_components=20, n_epochs=2, n_subsamples=2, random_state=0).fit(X)
     return X, detector
@@ -52,7 +52,7 @@ def test_an_array_stays_on_all_workers_until_it_is_forgotten_here(client):
     part, n_sent = worker_arrays.share(client, PickleBuffer(values))
     assert n_sent > 0.7 * values.nbytes
     assert _totals(client, part) == [values.sum()] * 2
-    client.amm.run_once()  # drops copies of results that no task waits for
+    client.amm.run_once()  # drops copies that no task waits for
     assert all(part.name in there for there in _names(client))
     again, n_sent = worker_arrays.share(client, PickleBuffer(values))
     assert (again.name, n_sent) == (part.name, 0)
@@ -64,13 +64,13 @@ def test_an_array_stays_on_all_workers_until_it_is_forgotten_here(client):
 def test_a_worker_that_lacks_an_array_is_sent_it(client):
     values = _values()
     part, _ = worker_arrays.share(client, PickleBuffer(values))
-    part._sent = None  # from now on no worker that has not used it has it
+    part._sent = None  # workers that have not used the array lose it
     _eventually(lambda: not any(client.run(_was_sent, part.name).values()))
     assert _totals(client, part) == [values.sum()] * 2
 
 
 @pytest.mark.parametrize("is_changed", [False, True])
-def test_a_worker_that_lacks_what_is_nowhere_says_so(client, is_changed):
+def test_an_array_that_nobody_has_is_an_error(client, is_changed):
     values = _values(is_changed)
     part, _ = worker_arrays.share(client, PickleBuffer(values))
     unknown = worker_arrays.WorkerArray(part.name if is_changed else "ramodo-0")
@@ -86,8 +86,8 @@ def test_a_worker_that_lacks_what_is_nowhere_says_so(client, is_changed):
         client.run(_be_patient, 60.0)
 
 
-def test_what_has_an_array_in_it_goes_with_the_array(client):
-    """Though it has another in it, as models with the same features have, which stays."""
+def test_values_with_an_array_go_with_the_array(client):
+    """Another array in the same value stays, as models with the same features have one in common."""
     rows = rows_of(blocks(np.ones((4, 2)), 4))
     common, first, second = _values(), _values() + 1, _values() + 2
     first.flags.writeable = second.flags.writeable = False
@@ -103,7 +103,7 @@ def test_what_has_an_array_in_it_goes_with_the_array(client):
 
 
 def _used_by(client, rows, a, b):
-    """The names of the arrays of a function that gives what it should."""
+    """The names of the arrays in a function, once its results are right."""
     assert np.allclose(rows.gather(_Sums(a, b)), a.sum() - b.sum())
     return set(list(worker_arrays.parcels_of(client).values())[-1].names)
 
@@ -177,14 +177,14 @@ def test_a_model_is_sent_again_where_all_workers_were_restarted():
 
 
 def _forgotten(detector):
-    """A copy of it that nothing else refers to."""
+    """A copy of a detector that nothing else refers to."""
     copy = deepcopy(detector)
     copy.model_ = _copied(copy.model_)
     return copy
 
 
 def _names(client):
-    """Of the large arrays that each worker has."""
+    """The names of the large arrays on each worker."""
     return list(client.run(lambda: set(worker_arrays._HERE)).values())
 
 
@@ -197,8 +197,8 @@ def _eventually(is_so):
     raise AssertionError
 
 
-def test_large_arrays_are_those_of_the_moment(client):
-    """Whatever was sent before: the same function with one of its arrays changed, or with the two in turn."""
+def test_changed_arrays_are_sent_again(client):
+    """The same function with its two arrays exchanged, and with one of them changed."""
     rows = rows_of(blocks(np.ones((4, 2)), 2))
     first, second = np.zeros(200_000), np.ones(200_000)
     for a, b in ((first, second), (second, first), (first, first), (first, second)):

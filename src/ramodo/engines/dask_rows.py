@@ -1,11 +1,11 @@
-"""Rows in the partitions of a Dask collection: the two verbs, where the blocks are.
+"""Rows in the partitions of a Dask collection, with `map` and `take` where the blocks are.
 
-Nothing of the algorithm is here. `map` sends a function to the workers once and brings back what it returns, `take`
-brings back the rows that are asked for; both count what travels. What a fit wants to know of all rows (how many
-features occur, the largest value, lengths) comes from one look at each partition, merged exactly.
+The algorithm is not here. `map` sends a function to the workers once and returns its results, `take` fetches rows; both
+count the bytes that travel. What a fit must know of all rows (how many features occur, the largest value, lengths)
+comes from one look at each partition, merged exactly.
 
-Blocks stay on their workers from one pass to the next where the memory of the cluster has room for all of them, and
-are otherwise computed, or read, again in each pass.
+Blocks stay on their workers from one pass to the next if all of them fit into the memory of the cluster. Otherwise each
+pass computes or reads them again.
 """
 
 from __future__ import annotations
@@ -33,19 +33,19 @@ from .partitions import Form, Partition, Seen, block_of, look
 T = TypeVar("T")
 
 TRAINING_MEMORY = "ramodo.training-memory"
-"""Dask's setting for the memory that rows may take which training has at a time."""
+"""Dask's setting for the memory that the rows of some epochs may take in training."""
 
 _TRAINING_MEMORY = "1 GiB"
 
 
 @dataclass
 class Moved:
-    """Bytes that travelled, each counted once on its way from where it was made to where it was used.
+    """Bytes that travelled between this process and workers, or for functions to all workers.
 
-    functions : sent to workers, with the references, or the model, that are in them
-    looks : received of what partitions are: the features that occur, lengths and norms of rows
-    values : received of what functions gave, a number for each row
-    rows : received of rows that were asked for, and their numbers
+    functions : sent to workers, with the references or the model in them
+    looks : received from looks at partitions: the features that occur, lengths and norms of rows
+    values : received results of functions, such as a score for each row
+    rows : received rows, and their numbers, which were sent
     """
 
     functions: int = 0
@@ -76,14 +76,14 @@ class _Survey:
 
 
 class DaskRows(Rows):
-    """Consecutive partitions, each of which becomes a block where it is.
+    """Rows in consecutive partitions; each becomes a block where it is.
 
-    `form` is what is known of all partitions in advance.
+    `form` is what all partitions are known to have in common before any is read.
     """
 
     def __init__(self, partitions: Sequence[Partition], form: Form | None = None) -> None:
         if not partitions:
-            raise DataError("X has no partitions; allowed: at least one.")
+            raise DataError("X must have at least one partition, got none.")
         self.partitions, self._given = tuple(partitions), form or Form()
         self.moved, self._lock = Moved(), threading.Lock()
         self._show_look: Show | None = None
@@ -132,7 +132,7 @@ class DaskRows(Rows):
         return self._survey.squared_norms
 
     def epochs_at_once(self, epochs: Integers) -> int:
-        """As many as the rows of which fit into the memory that training may take for rows."""
+        """How many epochs' rows fit in the training-memory limit."""
         limit = dask.utils.parse_bytes(dask.config.get(TRAINING_MEMORY, _TRAINING_MEMORY))
         of_row = self.n_bytes / max(1, self.n_rows)
         if len(np.unique(epochs)) * of_row <= limit:
@@ -191,12 +191,12 @@ class DaskRows(Rows):
 
     @property
     def ids(self) -> tuple[str, ...] | None:
-        """Names of the rows, where the files have some."""
+        """Names of the rows, if the files have any."""
         return self._survey.ids
 
     @property
     def classes(self) -> Any:
-        """Labels as they are in the files."""
+        """Labels as the files have them."""
         return self._survey.classes
 
     @property
@@ -209,37 +209,37 @@ class DaskRows(Rows):
         return self.take(np.asarray(numbers, dtype=np.int64)).to_matrix()
 
     def sized_partitions(self) -> list[Partition]:
-        """The partitions, with their numbers of rows where those are known by now."""
+        """The partitions, with their numbers of rows if those are known."""
         if "_survey" not in self.__dict__:
             return list(self.partitions)
         return [replace(part, n_rows=n) for part, n in zip(self.partitions, self.sizes, strict=True)]
 
     def look_at_all(self, show: Show | None = None) -> None:
-        """Read every partition once, if that has not been done; `show` gets those done so far and in total."""
+        """Read every partition once, unless that was done before; `show` gets the number done and of all."""
         self._show_look = show
-        self._survey  # noqa: B018 - which is kept
+        self._survey  # noqa: B018 - cached
 
     def form_for(self, form: Form) -> Form:
-        """What a model expects, and how the same files are read."""
+        """The form that a model expects, with the way in which these files are read."""
         return replace(form, how=self._given.how)
 
     # ---- how -----------------------------------------------------------------------------------------------------
 
     def _hold(self, value: Any) -> list[Any]:
-        """What all tasks of a pass need, sent to each worker once."""
+        """A value that all tasks of a pass need, sent to each worker once."""
         held, n_bytes = self._runner.hold(value)
         self._count("functions", n_bytes * self._runner.n_copies)
         return held
 
     def _answers(self, kind: str, parts: Sequence[int], calls: Sequence[Any], show: Show | None) -> list[Any]:
-        """What each call returns of its partition, in order."""
+        """What each call returns for its partition, in order."""
         sources = self._sources
         pairs = zip(parts, calls, strict=True)
         tasks = [task_on(sources[part][0], _answer, len(call), *call, *sources[part]) for part, call in pairs]
         return self._unpacked(kind, tasks, [self.sizes[part] for part in parts], show)
 
     def _unpacked(self, kind: str, tasks: Sequence[Delayed], sizes: Sequence[int], show: Show | None) -> list[Any]:
-        """What tasks packed, in order; `show` gets the sizes of those that are done, and of all."""
+        """The unpacked results of tasks, in order; `show` gets the size of those that are done, and of all."""
         found, done = [None] * len(tasks), 0
 
         def arrived(place: int, data: bytes) -> None:
@@ -262,12 +262,12 @@ class DaskRows(Rows):
     def _starts(self) -> Integers:
         sizes = [part.n_rows for part in self.partitions]
         if self._is_known and None not in sizes:
-            return np.cumsum([0, *sizes])  # no look is needed to find a row
+            return np.cumsum([0, *sizes])  # rows can be found without a look at the partitions
         return self._survey.starts
 
     @property
     def _is_known(self) -> bool:
-        """Whether a model says what the rows must be."""
+        """Whether a model says what form the rows must have."""
         return self._given.n_features > 0
 
     @property
@@ -291,7 +291,7 @@ class DaskRows(Rows):
 
     @cached_property
     def _sources(self) -> list[tuple[Any, ...]]:
-        """What a task needs to have each block: the block, where there is room to keep all, or else what makes it."""
+        """Arguments of a task for each block: the block if there is room for all, otherwise what it is made from."""
         held = self._hold(self._form)
         sources = [(part.source, part.place, *held) for part in self.partitions]
         if self._is_known or self.n_bytes > self._runner.room():
@@ -319,13 +319,13 @@ def _block(source: Any, place: str, *form: serialization.Parcel) -> Block:
 
 
 def _answer(n_parcels: int, *given: Any) -> bytes:
-    """What a function, in so many parcels, returns of a block that is kept, or of one that is made now."""
+    """What a function returns for a block, which is kept or made now; the first `n_parcels` hold the function."""
     call, (source, *how) = given[:n_parcels], given[n_parcels:]
     return serialization.packed(serialization.opened(call)(_block(source, *how) if how else source))
 
 
 def _together(found: Sequence[Seen], partitions: Sequence[Partition], given: Form) -> _Survey:
-    """What the partitions have in common, and what they are together."""
+    """What all partitions are together."""
     form = _form(found, partitions, given)
     scan = kernels.Scan(form.n_features, sum(len(one.features) for one in found))
     for one in found:
@@ -357,8 +357,8 @@ def _form(found: Sequence[Seen], partitions: Sequence[Partition], given: Form) -
     if len(sparse) > 1:
         odd = next(i for i, one in enumerate(found) if one.n_rows and one.is_sparse != found[0].is_sparse)
         raise DataError(
-            f"{partitions[odd].place} is {'sparse' if found[odd].is_sparse else 'dense'}; allowed: all partitions "
-            f"sparse, or all dense, as {partitions[0].place} is."
+            f"partitions must be all sparse or all dense: {partitions[odd].place} is "
+            f"{'sparse' if found[odd].is_sparse else 'dense'}, {partitions[0].place} is not."
         )
     return Form(n_features, schema, sparse.pop(), any(one.is_double for one in found), given.how)
 
@@ -373,8 +373,8 @@ def _width(found: Sequence[Seen], partitions: Sequence[Partition], schema: Schem
     odd = next((i for i, one in enumerate(found) if one.n_features != usual), None)
     if odd is not None:
         raise DataError(
-            f"{partitions[odd].place} has {found[odd].n_features:,} columns; allowed: the {usual:,} that "
-            f"{partitions[0].place} has."
+            f"{partitions[odd].place} must have the {usual:,} columns of {partitions[0].place}, got "
+            f"{found[odd].n_features:,}."
         )
     return usual
 
