@@ -13,7 +13,7 @@ import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, fields, is_dataclass, replace
 from datetime import date, timedelta
-from functools import cache, cached_property
+from functools import cached_property
 from itertools import accumulate
 from types import UnionType
 from typing import Any, NamedTuple, Self, get_args, get_origin, get_type_hints
@@ -365,16 +365,13 @@ def _said(thing: Any) -> dict[str, Any]:
     return {one.name: value for one, value in values if value not in (one.default, one.default_factory)}
 
 
-_hints = cache(get_type_hints)
-
-
 def _built(hint: Any, given: Any, name: str) -> Any:
     """A value of JSON as a field of this type holds it; raises `ModelFileError` where it is of another type."""
     inner, is_tuple = get_args(hint), hint is Scale or get_origin(hint) is tuple
     if get_origin(hint) is UnionType:
         return None if given is None else _built(inner[0], given, name)
     if is_dataclass(hint) and isinstance(given, dict):
-        known = _hints(hint)
+        known = get_type_hints(hint)
         require(set(given) <= set(known), f"its schema says {', '.join(map(str, set(given) - set(known)))}=")
         require(hint is not Column or "name" in given, "a column of its schema has no name")
         return hint(**{one: _built(known[one], value, one) for one, value in given.items()})  # type: ignore[operator]
