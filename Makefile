@@ -10,7 +10,7 @@ ifneq ($(wildcard ../shared/data),)
 export RAMODO_DATA ?= $(abspath ../shared/data)
 endif
 
-.PHONY: demo test test-oldest test-spark test-mlflow test-portable docs wheels system-packages lint bench bench-all experiments fuzz sanitize stubs clean
+.PHONY: demo test test-quick test-oldest test-spark test-mlflow test-portable docs wheels system-packages lint bench bench-all experiments fuzz sanitize stubs clean
 
 demo: $(VENV)/installed
 	$(BIN)/python -m ramodo.demo
@@ -18,6 +18,12 @@ demo: $(VENV)/installed
 # In two processes.
 test: system-packages $(VENV)/tests
 	$(BIN)/python -m pytest -n 2 --dist worksteal
+
+# The unit tier, in under a minute: no cluster, browser, server or command.
+QUICK := $(wildcard tests/test_*.py) \
+         $(addprefix tests/,data estimators explain files fitting formats insight kernels model project stages terminal web)
+test-quick: $(VENV)/tests
+	$(BIN)/python -m pytest -n 2 --dist worksteal -m "not slow" $(QUICK)
 
 # A browser and PostgreSQL from Debian: says what is missing, and installs it for root unless SYSTEM_PACKAGES=no.
 export SYSTEM_PACKAGES
@@ -38,6 +44,8 @@ lint: $(VENV)/lint
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+	$(BIN)/codespell
+	$(BIN)/zizmor --offline --quiet .github
 
 # One table each; the run at Webspam's shape needs 16 GB and several minutes, so it is asked for by name.
 BENCHMARKS := accuracy rankings instances discoveries labels logs triage triage_load triage_refit framework files explanations reasons peers kernels news20 growth dense scale imports serving
@@ -53,10 +61,11 @@ bench-%: $(VENV)/installed
 experiments: $(VENV)/tests
 	$(BIN)/ramodo experiments all --output docs/experiments --page docs/experiments.md
 
-# Damaged files, in all about 17 minutes: of every format; svmlight against a slow reader, and under clang's sanitizers; models.
+# Damaged files, in all about half an hour: of every format; odd ones, by every command; svmlight against a slow reader, and under clang's sanitizers; models.
 FUZZER := build/fuzz/read_svmlight
 fuzz: $(VENV)/tests $(FUZZER)
 	$(BIN)/python tests/fuzz/fuzz_files.py --count 100000 --seconds 300 --keep build/fuzz/bad
+	$(BIN)/python tests/fuzz/fuzz_files.py --odd --seconds 900 --keep build/fuzz/bad
 	$(BIN)/python tests/fuzz/fuzz_svmlight.py --seconds 300
 	$(BIN)/python tests/fuzz/fuzz_models.py --seconds 120
 	$(BIN)/python tests/fuzz/fuzz_requests.py --count 5000
@@ -72,9 +81,10 @@ $(FUZZER): tests/fuzz/read_svmlight.cpp native/svmlight.hpp native/numbers.hpp n
 # tests of what calls the module under those for addresses and undefined behaviour. libstdc++ comes with libasan, which
 # looks for its functions before Python has loaded it; what Python itself leaves behind at its end is no concern here.
 SANITIZED := build/sanitize
-SANITIZED_TESTS := tests/kernels tests/formats tests/test_explanation.py tests/test_explanation_memory.py \
-                   tests/test_lazy_adadelta.py tests/test_phi.py tests/test_representation.py tests/test_rows.py \
-                   tests/test_rows_damaged.py tests/test_rows_refused.py tests/test_scoring.py tests/test_training.py
+SANITIZED_TESTS := tests/kernels tests/formats tests/explain/test_explanation.py tests/explain/test_explanation_memory.py \
+                   tests/stages/test_phi.py tests/stages/test_scoring.py tests/model/test_representation.py \
+                   tests/data/test_rows.py tests/data/test_rows_damaged.py tests/data/test_rows_refused.py \
+                   tests/fitting/test_training.py
 sanitize: $(VENV)/tests $(SANITIZED)/built
 	$(BIN)/python -m pytest tests/sanitize
 	ASAN_OPTIONS=detect_leaks=0 PYTHONMALLOC=malloc \
@@ -155,10 +165,10 @@ OLDEST_PYTHON ?= python3.11
 test-oldest: system-packages $(OLDEST)/installed
 	$(OLDEST)/bin/python -m pytest -n 2 --dist worksteal -W default::DeprecationWarning -W default::PendingDeprecationWarning
 
-$(OLDEST)/installed: $(NATIVE) tests/oldest_versions.py
+$(OLDEST)/installed: $(NATIVE) tests/support/oldest_versions.py
 	$(OLDEST_PYTHON) -m venv --clear $(OLDEST)
 	$(OLDEST)/bin/python -m pip install --quiet --upgrade pip
-	$(OLDEST)/bin/python tests/oldest_versions.py > $(OLDEST)/constraints.txt
+	$(OLDEST)/bin/python tests/support/oldest_versions.py > $(OLDEST)/constraints.txt
 	$(OLDEST)/bin/python -m pip install --quiet --editable '.[$(EXTRAS)]' --group test --config-settings build-dir=build/oldest \
 	  --constraint $(OLDEST)/constraints.txt --build-constraint $(OLDEST)/constraints.txt
 	touch $@

@@ -22,7 +22,7 @@ It implements RAMODO and its instance REPEN (Pang, Cao, Chen, Liu, KDD 2018). Da
                               ▼
          reasons, checks, reports                          explain/, insight/, report/
 
-`fitting/flow.py` runs the stages, `framework.py` and `repen.py` wrap them as scikit-learn estimators, `kernels/` is the
+`fitting/` runs the stages, `framework.py` and `repen.py` wrap them as scikit-learn estimators, `kernels/` is the
 way to what is native.
 """
 

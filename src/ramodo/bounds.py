@@ -30,14 +30,14 @@ Integers = npt.NDArray[np.int64]
 def cantelli_bound(alpha: float) -> float:
     """The largest share of scores that can lie `alpha` standard deviations above their mean."""
     if not alpha >= 0:
-        raise ValueError(f"alpha={alpha!r} was given; allowed: a number of at least 0.")
+        raise ValueError(f"alpha must be a number of at least 0, got {alpha!r}.")
     return 1 / (1 + alpha**2)
 
 
 def cantelli_alpha(bound: float) -> float:
     """The α whose bound is `bound`: 0.25 gives √3."""
     if not 0 < bound <= 1:
-        raise ValueError(f"bound={bound!r} was given; allowed: a number above 0 and at most 1.")
+        raise ValueError(f"bound must be a number above 0 and at most 1, got {bound!r}.")
     return math.sqrt(1 / bound - 1)
 
 
@@ -57,9 +57,7 @@ def eta(n: int, shares: Sequence[float] | npt.NDArray[np.float64]) -> float:
     """
     p = np.asarray(shares, dtype=np.float64)
     if n < 1 or len(p) < 1 or (p <= 0).any() or not math.isclose(float(p.sum()), 1.0, rel_tol=1e-9):
-        raise ValueError(
-            f"n={n} and shares={p.tolist()} were given; allowed: n >= 1, and shares above 0 that sum to 1."
-        )
+        raise ValueError(f"n must be at least 1 and shares above 0 with the sum 1, got {n} and {p.tolist()}.")
     if len(p) > n:
         return 0.0
     met = np.zeros(n + 1)  # met[k]: P(k draws, all of which fall into the clusters so far, meet each of them)
@@ -74,7 +72,7 @@ def eta(n: int, shares: Sequence[float] | npt.NDArray[np.float64]) -> float:
 def error_bound(n: int, gamma: float, shares: Sequence[float] | npt.NDArray[np.float64]) -> float:
     """The largest probability that n queries rank an outlier at or below an inlier of I_s."""
     if not 0 <= gamma <= 1:
-        raise ValueError(f"gamma={gamma!r} was given; allowed: a share, from 0 to 1.")
+        raise ValueError(f"gamma must be a number from 0 to 1, got {gamma!r}.")
     return 1.0 if gamma == 0 else 1 - gamma**n * eta(n, shares)
 
 
@@ -122,7 +120,8 @@ def best_partition(points: Matrix, outliers: Integers, n: int, n_radii: int = 25
     inliers = np.setdiff1d(np.arange(len(points)), outliers)
     if len(inliers) == 0 or len(outliers) == 0:
         raise ValueError(
-            f"{len(inliers)} inliers and {len(outliers)} outliers were given; allowed: at least one of each."
+            f"points must hold at least one inlier and one outlier, got {len(inliers)} inliers and {len(outliers)} "
+            "outliers."
         )
     highest = float(_distances(points[inliers], points[outliers]).max())
     radii = np.linspace(0, highest, n_radii + 1)[1:]

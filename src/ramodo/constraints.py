@@ -1,9 +1,10 @@
-"""Kinds of values that an option may have: each says what it accepts, and in words what that is."""
+"""What an option may be: each constraint says which values it accepts, and describes them in words."""
 
 from __future__ import annotations
 
 import math
 import numbers
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 
@@ -44,8 +45,9 @@ class Real:
         return math.isfinite(number) and high_enough and number <= self.high
 
     def __str__(self) -> str:
-        text = f"a number {'above' if self.above else 'of at least'} {self.low:g}"
-        return text if math.isinf(self.high) else f"{text} and at most {self.high:g}"
+        if math.isinf(self.high):
+            return f"a number {'above' if self.above else 'of at least'} {self.low:g}"
+        return f"a number {f'above {self.low:g} and at most' if self.above else f'from {self.low:g} to'} {self.high:g}"
 
 
 @dataclass(frozen=True)
@@ -86,6 +88,12 @@ class HasMethod:
 
     def __str__(self) -> str:
         return f"an object with a method {self.method} ({self.examples})"
+
+
+def either(words: Iterable[object]) -> str:
+    """Alternatives in words: "a, b or c"."""
+    *most, last = map(str, words)
+    return f"{', '.join(most)} or {last}" if most else last
 
 
 Constraint = Integer | Real | Literal | RandomSource | HasMethod

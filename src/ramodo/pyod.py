@@ -20,7 +20,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from .consensus import Consensus
 from .detector import Detector
-from .options import OptionError
+from .options import option_error
 
 try:
     from pyod.models.base import BaseDetector
@@ -60,7 +60,7 @@ class PyODDetector(BaseDetector):
         """Learn from the rows of `X`, sparse or dense. `y` is ignored; `known` is what the detector's `fit` takes."""
         detector = Consensus() if self.detector is None else self.detector
         if not isinstance(detector, Detector):
-            raise OptionError(f"detector={detector!r} was given; allowed: a detector of ramodo, such as Consensus().")
+            raise option_error("detector", "a detector of ramodo, such as Consensus()", repr(detector))
         fitted = clone(detector).fit(X, **known)
         self._set_n_classes(None)
         self.detector_, self.decision_scores_ = fitted, fitted.outlier_scores_

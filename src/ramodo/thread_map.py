@@ -1,4 +1,4 @@
-"""Pieces of work on several threads, their results in order and few at a time."""
+"""A map on several threads that returns results in order and holds only a few at a time."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ def thread_map(
     n_threads: int,
     stop: Callable[[], None] = lambda: None,
 ) -> Iterator[Result]:
-    """The result for each piece. No more than two a thread are ready or under way, however many pieces there are.
+    """The result for each piece, in order. At most two pieces per thread are running or waiting to be used.
 
-    Where the system refuses to start a thread, the calling one does the rest. `stop` is called when an error or Ctrl-C
-    ends it early, before it waits for the pieces under way.
+    If the system refuses to start a thread, the calling thread does the rest. `stop` is called when an error or Ctrl-C
+    ends the map early, before it waits for the running pieces.
     """
     n_threads = min(n_threads, len(pieces))
     if n_threads < 2:
@@ -35,7 +35,7 @@ def thread_map(
                     yield waiting.popleft().result()
                 try:
                     waiting.append(submit(work, piece))
-                except RuntimeError:  # no thread to be had
+                except RuntimeError:  # the system has no thread left
                     submit = _done
                     waiting.append(_done(work, piece))
             while waiting:

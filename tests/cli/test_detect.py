@@ -10,12 +10,12 @@ import numpy as np
 import pyarrow.parquet
 import pytest
 
-from made_files import AS_REPEN
 from ramodo import REPEN, Consensus, load
 from ramodo.cli import detect, main
 from ramodo.formats import Schema, read
 from ramodo.model.file import saving as model_file
 from ramodo.stages.conformal import Conformal
+from support.made_files import AS_REPEN
 
 
 def fitted(X, y=None, **options):
@@ -372,7 +372,7 @@ BAD = {
     "an unknown suffix": ("data.doc", "1 1:2\n", "says nothing of its format"),
     "a bad line": ("data.svm", "1 1:2\n1 1:x\n", "data.svm, line 2, column 5"),
     "no rows": ("data.svm", "", "has no rows"),
-    "too few rows": ("data.svm", "1 1:2\n1 2:3\n", "at least 3 are needed"),
+    "too few rows": ("data.svm", "1 1:2\n1 2:3\n", "must have at least 3 rows, got 2"),
     "a missing value": ("data.csv", "a,b\n1,2\n3,\n", "row 1, column 'b': the value is missing"),
     "not an array": ("data.npy", "x", "data.npy is not a matrix"),
     "a value too large": ("data.svm", "1 1:1e31\n1 1:2\n1 1:3\n", "1e+31"),
@@ -396,15 +396,15 @@ def test_bad_data_leave_no_file(run, tmp_path, name, content, message):
 @pytest.mark.parametrize(
     ("option", "path", "message"),
     [
-        ("-o", "scores.txt", "cannot write .txt; allowed: .csv, .jsonl, .parquet, .npz"),
-        ("-o", "scores", "cannot write a file without suffix"),
-        ("-o", "scores.csv.gz", "cannot write .gz"),
-        ("-o", "nowhere/scores.csv", "allowed: one that exists. Make it first."),
-        ("-o", "folder.csv", "which is no file"),
-        ("-o", "pipe.csv", "which is no file"),
-        ("-m", "nowhere/model", "allowed: one that exists. Make it first."),
-        ("-m", "folder.csv", "which is no file"),
-        ("-m", "pipe.csv", "which is no file"),
+        ("-o", "scores.txt", "must end in .csv, .jsonl, .parquet, .npz, got .txt."),
+        ("-o", "scores", "got no suffix."),
+        ("-o", "scores.csv.gz", "got .gz."),
+        ("-o", "nowhere/scores.csv", "Create it first."),
+        ("-o", "folder.csv", "must be a file, got a folder."),
+        ("-o", "pipe.csv", "must be a file, got a pipe or a device."),
+        ("-m", "nowhere/model", "Create it first."),
+        ("-m", "folder.csv", "must be a file, got a folder."),
+        ("-m", "pipe.csv", "must be a file, got a pipe or a device."),
     ],
 )
 def test_what_cannot_be_written_is_refused_before_any_work(run, tmp_path, option, path, message):

@@ -8,9 +8,9 @@ import pandas as pd
 import pytest
 from sklearn.metrics import average_precision_score, roc_auc_score
 
-from made_files import AS_REPEN
 from ramodo import load
 from ramodo.insight import agreement
+from support.made_files import AS_REPEN
 
 MEASURES = ("AUC-ROC", "average precision", "precision at n")
 
@@ -155,7 +155,7 @@ def test_words_as_labels_in_other_files(ok, run, files, words, tmp_path):
     for suffix in (".svm", ".rows"):
         done = run("convert", words, tmp_path / f"words{suffix}", *how)
         assert done.code == 3
-        assert f"the labels are text, as normal; allowed in {suffix}: numbers" in done.err
+        assert f"labels in {suffix} must be numbers, got text such as normal." in done.err
         assert not (tmp_path / f"words{suffix}").exists()
 
 

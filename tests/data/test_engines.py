@@ -9,9 +9,9 @@ import pytest
 import scipy.sparse as sp
 from process_rows import ProcessRows
 
-from examples import with_outliers
 from ramodo import REPEN, Conformal
 from ramodo.data.blocks import Block
+from support.examples import with_outliers
 
 QUICK = {"n_components": 5, "n_epochs": 3, "n_subsamples": 10, "random_state": 0}
 

@@ -5,8 +5,8 @@ import process_rows
 import pytest
 import scipy.sparse as sp
 
-from examples import scattered, with_outliers
 from ramodo.data.validation import open_rows
+from support.examples import scattered, with_outliers
 
 X = scattered(1, (400, 30), density=0.3).astype(np.float32)
 

@@ -1,4 +1,4 @@
-"""Partitions for tests; what runs on workers is imported there from here."""
+"""Partitions for tests. Workers import what runs on them from here."""
 
 import os
 import signal
@@ -18,7 +18,7 @@ def edges(n_rows, n_parts):
 
 
 def parts(X, n_parts):
-    """Consecutive rows, in so many parts."""
+    """Consecutive rows in `n_parts` parts."""
     cuts = edges(X.shape[0], n_parts)
     return [X[a:b] for a, b in pairwise(cuts)]
 
@@ -28,13 +28,13 @@ def blocks(X, n_parts):
 
 
 def array(X, n_parts):
-    """A Dask array whose blocks are as X is, sparse or dense."""
+    """A Dask array with sparse or dense blocks, as X is."""
     arrays = [da.from_delayed(delayed(part), part.shape, dtype=part.dtype, meta=part[:0]) for part in parts(X, n_parts)]
     return da.concatenate(arrays, axis=0)
 
 
 def die_once(flag):
-    """Kill this process, unless one has been killed for this flag before."""
+    """Kill this process, unless the flag exists: one was killed before."""
     try:
         os.close(os.open(flag, os.O_CREAT | os.O_EXCL))
     except FileExistsError:
@@ -48,7 +48,7 @@ def deadly(block, flag):
 
 
 class DeadlySp(Sp):
-    """Sp whose ranking kills the first worker that it runs on."""
+    """Sp that kills the first worker that ranks with it."""
 
     def __init__(self, flag=None, n_subsamples=10, subsample_size=8, *, random_state=None, n_jobs=None):
         super().__init__(n_subsamples, subsample_size, random_state=random_state, n_jobs=n_jobs)

@@ -1,4 +1,4 @@
-"""Globs of files, each read by the worker that needs it, are the same data as one file of all their rows."""
+"""Files that workers read give the same as one file with all rows."""
 
 import gzip
 import shutil
@@ -11,16 +11,16 @@ import zstandard
 from pieces import QUICK, parts
 from sklearn.datasets import dump_svmlight_file
 
-from examples import with_outliers
 from ramodo import REPEN, Consensus, formats, load, open_dataset
 from ramodo.data.validation import DataError
 from ramodo.formats import FormatError, Schema, Table, TextOptions, folder
 from ramodo.options import OptionError
+from support.examples import with_outliers
 
 
 @pytest.fixture(scope="module")
 def X():  # noqa: N802
-    """Values that files hold exactly."""
+    """Values that files store exactly."""
     X, _ = with_outliers()
     X.data = np.round(X.data, 3)
     return X
@@ -83,7 +83,7 @@ def test_tables(X, files, client):
 
 @pytest.fixture
 def in_memory(files):
-    """A file system that is not that of this machine."""
+    """A remote file system."""
     memory = fsspec.filesystem("memory")
     memory.put(str(files), "/parts", recursive=True)
     yield "memory://parts"
@@ -110,7 +110,7 @@ def test_a_protocol_that_nobody_knows():
 
 
 def test_indices_begin_alike_in_all_files(tmp_path, client):
-    """An index 0 in one file says how those of all begin, as in one file of all rows."""
+    """An index 0 in one file means that all files count from 0, as it would in one file of all rows."""
     for number, line in enumerate(["1:1 3:2", "0:1 2:5", "2:1 3:7"]):
         (tmp_path / f"{number}.svm").write_text(f"0 {line}\n" * 4)
     (tmp_path / "all.txt").write_text("".join((tmp_path / f"{n}.svm").read_text() for n in range(3)))
@@ -256,7 +256,7 @@ def test_a_file_that_is_gone_is_named(files, tmp_path, client):
 def test_a_file_with_other_columns_is_named(X, tmp_path, client):
     folder.write(tmp_path / "0.rows", Table(X[:50]))
     folder.write(tmp_path / "1.rows", Table(X[50:, :39]))
-    with pytest.raises(DataError, match=r"1\.rows has 39 columns; allowed: the 40 that .*0\.rows has"):
+    with pytest.raises(DataError, match=r"1\.rows must have the 40 columns of .*0\.rows, got 39"):
         REPEN(**QUICK).fit(open_dataset(f"{tmp_path}/*.rows"))
 
 
@@ -285,4 +285,4 @@ try:
 except ModuleNotFoundError as error:
     print(error)
 """
-    assert f"need {package}: pip install dask distributed" in python(program)
+    assert f"need the package {package}: pip install dask distributed" in python(program)

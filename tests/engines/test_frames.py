@@ -1,4 +1,4 @@
-"""Dask data frames: numbers as they are, categories as files of them are read, scores with the index of the rows."""
+"""Dask data frames: numbers stay, categories are encoded as those of files, scores keep the index of the rows."""
 
 import dask.dataframe as dd
 import numpy as np
@@ -6,14 +6,14 @@ import pandas as pd
 import pytest
 from pieces import QUICK
 
-from examples import with_outliers
 from ramodo import REPEN, Consensus, formats
 from ramodo.formats import FormatError
+from support.examples import with_outliers
 
 
 @pytest.fixture(scope="module")
 def visits():
-    """A table with text, a category and numbers; some values occur in one partition alone."""
+    """A table with text, a category and numbers; some values occur in only one partition."""
     rng = np.random.default_rng(0)
     n = 90
     country = np.array(["NZ", "FR", "DE"])[rng.integers(3, size=n)].astype(object)
@@ -59,7 +59,7 @@ def test_categories_are_encoded_as_files_are(client, visits, tmp_path, kind):
     assert "country=XX" in names
 
 
-def test_new_values_of_a_category_are_nothing_the_model_knows(visits):
+def test_the_model_ignores_new_values_of_a_category(visits):
     there = REPEN(**QUICK).fit(dd.from_pandas(visits, npartitions=2))
     new = visits.assign(country="YY")
     without = visits.assign(country="AA")

@@ -19,6 +19,8 @@ from ramodo.formats.text import spans_of, vectorize
 from ramodo.formats.text_and_columns import documents_of, with_texts
 from ramodo.report.marking import marked
 
+pytestmark = pytest.mark.slow
+
 OPTIONS = TextOptions()
 
 
@@ -102,7 +104,7 @@ def test_runs_of_columns_of_documents_say_which_and_where():
     assert found[0].name.startswith("body: 'WGET+http://198.51.100.9/x")
     (span,) = found[0].spans
     assert table.texts[0][span.begin : span.end] == found[0].text
-    assert columns[found[0].members].min() >= width
+    assert columns[found[0].places].min() >= width
     assert {run.field for run in found[1:]} == {"subject"}
 
 
@@ -149,7 +151,9 @@ def test_rows_of_a_small_table_are_not_all_alike():
 def test_a_long_document_shows_where_its_reasons_are():
     text = "ordinary words " * 200 + "CASINO\x1b" + " more words" * 200
     at = text.index("CASINO")
-    reason = Reason(0, "'CASINO'", 1.0, 2.0, 0.0, 0.0, (Span(at, at + 6, 2.0),))
+    reason = Reason(
+        column=0, feature="'CASINO'", value=1.0, contribution=2.0, share=0.0, mean=0.0, spans=(Span(at, at + 6, 2.0),)
+    )
     shown, marks = marked(text, [reason], 300)
     assert len(shown) < 320
     assert shown.startswith("ordinary words")
@@ -159,22 +163,86 @@ def test_a_long_document_shows_where_its_reasons_are():
 
 
 def test_fewer_than_usual_is_said():
-    fewer = Reason(0, "'---'", 6.0, 1.0, 0.98, 8.0, (Span(0, 3, 1.0),))
+    fewer = Reason(
+        column=0, feature="'---'", value=6.0, contribution=1.0, share=0.98, mean=8.0, spans=(Span(0, 3, 1.0),)
+    )
     assert fewer.typical().startswith("fewer than usual: in 98 % of references, mean 8")
-    assert Reason(0, "age", 6.0, 1.0, 0.98, 8.0).compared() == "lower than usual"
-    assert Reason(0, "age", 6.0, 1.0, 0.2, 8.0).compared() == ""
-    assert Reason(0, "balance", 6.0, 1.0, 1.0, -8.0).typical() == "higher than usual: mean -8"
-    assert Reason(0, "size", 30258.0, 1.0, 1.0, 18000.0).in_words() == "size = 30,258"
-    assert Reason(0, "status=403", 1.0, 1.0, 0.0, 0.0).in_words() == "status=403"
-    assert Reason(0, "'x'", 1.0, 1.0, 0.1, 1.0, (Span(0, 1, 1.0),), 3, 4, 90).typical() == "in at most 4 of 90 rows"
-    assert Reason(0, "'x'", 1.0, 1.0, 0.0, 0.0, (Span(0, 1, 1.0),), 3, 0, 90).typical() == "in none of 90 rows"
+    assert (
+        Reason(column=0, feature="age", value=6.0, contribution=1.0, share=0.98, mean=8.0).compared()
+        == "lower than usual"
+    )
+    assert Reason(column=0, feature="age", value=6.0, contribution=1.0, share=0.2, mean=8.0).compared() == ""
+    assert (
+        Reason(column=0, feature="balance", value=6.0, contribution=1.0, share=1.0, mean=-8.0).typical()
+        == "higher than usual: mean -8"
+    )
+    assert (
+        Reason(column=0, feature="size", value=30258.0, contribution=1.0, share=1.0, mean=18000.0).in_words()
+        == "size = 30,258"
+    )
+    assert (
+        Reason(column=0, feature="status=403", value=1.0, contribution=1.0, share=0.0, mean=0.0).in_words()
+        == "status=403"
+    )
+    assert (
+        Reason(
+            column=0,
+            feature="'x'",
+            value=1.0,
+            contribution=1.0,
+            share=0.1,
+            mean=1.0,
+            spans=(Span(0, 1, 1.0),),
+            merged=3,
+            rows=4,
+            n_rows=90,
+        ).typical()
+        == "in at most 4 of 90 rows"
+    )
+    assert (
+        Reason(
+            column=0,
+            feature="'x'",
+            value=1.0,
+            contribution=1.0,
+            share=0.0,
+            mean=0.0,
+            spans=(Span(0, 1, 1.0),),
+            merged=3,
+            rows=0,
+            n_rows=90,
+        ).typical()
+        == "in none of 90 rows"
+    )
 
 
 def test_a_score_that_is_spread_out_is_said_to_be():
-    reasons = tuple(Reason(i, f"f{i}", 1.0, 1.4, 0.1, 1.0) for i in range(10))
-    spread = RowExplanation(0, 100.0, 99.0, reasons, 80.0, (), (), Lacks(6.0, 312, ()), 812)
+    reasons = tuple(
+        Reason(column=i, feature=f"f{i}", value=1.0, contribution=1.4, share=0.1, mean=1.0) for i in range(10)
+    )
+    spread = RowExplanation(
+        row=0,
+        score=100.0,
+        percentile=99.0,
+        reasons=reasons,
+        rest=80.0,
+        nearest=(),
+        views=(),
+        lacks=Lacks(6.0, 312, ()),
+        n_reasons=812,
+    )
     assert spread.spread() == "no single reason: the strongest 10 of 812 features make 14 % of the score"
-    enough = RowExplanation(0, 16.0, 99.0, reasons, 2.0, (), (), Lacks(0.0, 0, ()), 812)
+    enough = RowExplanation(
+        row=0,
+        score=16.0,
+        percentile=99.0,
+        reasons=reasons,
+        rest=2.0,
+        nearest=(),
+        views=(),
+        lacks=Lacks(0.0, 0, ()),
+        n_reasons=812,
+    )
     assert enough.spread() == ""
 
 

@@ -12,8 +12,8 @@ import pytest
 import scipy.io
 import scipy.sparse as sp
 
-from examples import PLAIN, scattered
 from ramodo.formats import FormatError, Schema, read
+from support.examples import PLAIN, scattered
 
 
 @pytest.fixture
@@ -208,6 +208,21 @@ def test_arrays_that_are_no_matrix_of_numbers(tmp_path, array):
         read(str(tmp_path / "data.npy"))
 
 
+@pytest.mark.parametrize("dtype", [np.float16, np.longdouble])
+def test_sparse_numbers_that_scipy_or_our_kernels_lack(npz, X, dense, dtype):
+    found = read(npz(**parts(X) | {"data": X.data.astype(dtype)})).X
+    assert found.dtype == np.float64
+    assert np.allclose(found.toarray(), dense, rtol=1e-3)
+
+
+@pytest.mark.parametrize(
+    "y", [np.ones(12, complex), np.full(12, np.datetime64("2024-01-01"))], ids=["complex", "dates"]
+)
+def test_labels_that_are_neither_numbers_nor_text(npz, X, y):
+    with pytest.raises(FormatError, match=r"data.npz holds labels of dtype .*; allowed: numbers and text\."):
+        read(npz(**parts(X), y=y))
+
+
 def test_archives_without_one_matrix(npz):
     with pytest.raises(FormatError, match=r"holds 2 matrices \(a, b\); allowed: one\."):
         read(npz(a=np.ones((2, 2)), b=np.ones((2, 2))))
@@ -278,6 +293,7 @@ MTX = {
     "a byte 0": HEAD + b"coordinate integer general\n3 3 1\n3 2 99\x0099\n",
     "a vector": b"%%MatrixMarket vector coordinate real general\n5 1\n1 1\n",
     "rest on the last line": HEAD + b"array real general\n2 2\n1\n2\n3\n4 5 6 7%",
+    "complex": HEAD + b"coordinate complex general\n3 3 1\n3 2 1 2\n",
     "other text": b"hello\nworld\n",
 }
 
@@ -301,6 +317,8 @@ for path in sys.argv[1:]:
     for path, line in zip(paths, found, strict=True):
         if path.stem == "rest on the last line":
             assert line == "read (2, 2)"
+        elif path.stem == "longer than memory":
+            assert line.startswith(f"{path} grows from ")
         else:
             assert line.startswith(f"{path} is not a Matrix Market file: ")
 

@@ -16,6 +16,8 @@ import zstandard
 
 from ramodo.formats import FormatError, byte_streams, read
 
+pytestmark = pytest.mark.slow
+
 PACK = {
     ".gz": gzip.compress,
     ".bz2": bz2.compress,

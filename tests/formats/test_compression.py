@@ -19,6 +19,8 @@ import zstandard
 from ramodo.formats import FormatError, Schema, compression, read
 from ramodo.formats.compression import as_text
 
+pytestmark = pytest.mark.slow
+
 TEXTS = {
     "svmlight": "1 3:1 9:2\n0 4:1\n0 2:7\n",
     "csv": "a,b\n1,é\n2,u\n",

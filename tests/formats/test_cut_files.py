@@ -8,6 +8,8 @@ import pytest
 
 from ramodo.formats import FormatError, byte_streams, read, tabular
 
+pytestmark = pytest.mark.slow
+
 LINES = {
     "svm": ("", "1 1:{0} 7:2.5 90:0.125\n"),
     "csv": ("a,b\n", "{0},2.5\n"),

@@ -18,6 +18,8 @@ import pytest
 from ramodo.formats import FormatError, h5ad_check, read
 from ramodo.paper.datasets.archives import file_in_zip
 
+pytestmark = pytest.mark.slow
+
 LOOPING = Path(__file__).with_name("looping.h5ad.xz")
 
 
@@ -145,12 +147,20 @@ def test_what_is_wrong_is_said(h5ad):
 # ---- any -------------------------------------------------------------------------------------------------------------
 
 
+def fuzz(*options):
+    """What the fuzzer says at its end."""
+    fuzzer = Path(__file__).parents[1] / "fuzz" / "fuzz_files.py"
+    done = subprocess.run([sys.executable, fuzzer, *options], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout.strip()
+
+
 def test_damage_at_random():
     """A few of each format; `make fuzz` tries thousands."""
-    fuzzer = Path(__file__).parents[1] / "fuzz" / "fuzz_files.py"
-    formats = "feather,parquet,npz,npy,mtx,rows,csv,svm.xz,svm.zst"
-    done = subprocess.run(
-        [sys.executable, fuzzer, "--count", "15", "--formats", formats], capture_output=True, text=True, check=False
-    )
-    assert done.returncode == 0, done.stdout + done.stderr
-    assert done.stdout.strip() == "135 damaged files of 9 formats, seed 0: none of them bad"
+    said = fuzz("--count", "15", "--formats", "feather,parquet,npz,npy,mtx,rows,csv,svm.xz,svm.zst")
+    assert said == "135 damaged files of 9 formats, seed 0: none of them bad"
+
+
+def test_every_command_on_odd_files():
+    """A few of them; `make fuzz` tries all."""
+    assert fuzz("--odd", "--count", "12") == "108 runs of 9 commands on 12 odd files: none of them bad"

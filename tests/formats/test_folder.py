@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from examples import scattered, unordered
 from ramodo.formats import FormatError, How, Schema, Table, folder, read, svmlight
+from support.examples import scattered, unordered
 
 
 @pytest.fixture

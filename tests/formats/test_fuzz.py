@@ -8,15 +8,17 @@ import numpy as np
 import pytest
 import scipy.io
 import scipy.sparse as sp
-import slow_svmlight
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from examples import scattered
 from ramodo.data.validation import DataError, open_rows
 from ramodo.formats import FormatError, Schema, Table, TextOptions, folder, read, svmlight
 from ramodo.formats.compression import is_plain
 from ramodo.formats.text import vectorize
+from support import slow_svmlight
+from support.examples import scattered
+
+pytestmark = pytest.mark.slow
 
 # ---- bytes -----------------------------------------------------------------------------------------------------------
 

@@ -7,10 +7,10 @@ import sys
 import numpy as np
 import pytest
 
-from own_process import run
 from ramodo.data.mapped import ChangedError, MappedArray, mapped_array, refuse_changed
 from ramodo.data.validation import open_rows
 from ramodo.formats import Table, folder, read
+from support.own_process import run
 
 
 @pytest.fixture

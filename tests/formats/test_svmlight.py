@@ -10,8 +10,8 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from sklearn.datasets import dump_svmlight_file, load_svmlight_file
 
-from examples import scattered
 from ramodo.formats import FormatError, svmlight
+from support.examples import scattered
 
 
 def bits(values):

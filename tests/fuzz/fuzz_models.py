@@ -27,7 +27,6 @@ from safetensors import safe_open
 HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent))
 
-from examples import with_outliers  # noqa: E402
 from ramodo import RAMODO, REPEN, Conformal, KthNeighborREPEN, Layers, TopK, load  # noqa: E402
 from ramodo.cli.info import _of_model  # noqa: E402
 from ramodo.cli.reading import Source  # noqa: E402
@@ -45,7 +44,8 @@ from ramodo.model.saved import ModelFileError  # noqa: E402
 from ramodo.model.terms import Model  # noqa: E402
 from ramodo.options import OptionError  # noqa: E402
 from ramodo.report.reproduction import reproduction  # noqa: E402
-from tampering import other_bytes, sealed  # noqa: E402
+from support.examples import with_outliers  # noqa: E402
+from support.tampering import other_bytes, sealed  # noqa: E402
 
 VALUES = [None, True, False, 0, 1, -1, 2, 7, 8, 9, 40, 41, 2**31, 2**63 - 1, 2**63, 2**64, 10**400, 0.5, -0.0, 1e-320]
 VALUES += [1e300, float("nan"), float("inf"), "", "l2", "auto", "csv", "\x1b[2J", [], [1], [0, 8], {}, {"a": 1}]
@@ -79,7 +79,7 @@ def seeds(folder):
         RAMODO(representation=Layers((4, 3), "leaky_relu"), **quick).fit(X),
         _of_all_terms(X, y, quick),
     ]
-    kept = [path.read_bytes() for path in sorted((HERE.parent / "models").glob("*.ramodo"))]
+    kept = [path.read_bytes() for path in sorted((HERE.parent / "model" / "file").glob("*.ramodo"))]
     return kept + [detector.save(folder / "seed").read_bytes() for detector in made]
 
 

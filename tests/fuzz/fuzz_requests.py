@@ -29,16 +29,15 @@ import pyarrow.csv
 import pyarrow.ipc
 
 HERE = Path(__file__).resolve().parent
-sys.path[:0] = [str(HERE.parent), str(HERE.parent / "serving")]
+sys.path.insert(0, str(HERE.parent))
 
-from fitted_models import command  # noqa: E402
-
-from examples import with_outliers  # noqa: E402
-from made_files import write_log, write_svmlight, write_visits  # noqa: E402
 from ramodo.serving import SavedModel  # noqa: E402
 from ramodo.serving.requests import ARROW, JSON, answer_of  # noqa: E402
 from ramodo.serving.routes import REFUSED  # noqa: E402
-from tampering import other_bytes  # noqa: E402
+from support.examples import with_outliers  # noqa: E402
+from support.fitted_models import command  # noqa: E402
+from support.made_files import write_log, write_svmlight, write_visits  # noqa: E402
+from support.tampering import other_bytes  # noqa: E402
 
 DATE, TIME = datetime.date(2024, 1, 5), datetime.datetime(2024, 1, 5, 3, 12)
 NUMBERS = [0, 1, -1, 0.5, 127, 2**31, 2**62, 1e300, 1e-320, float("nan"), float("inf")]

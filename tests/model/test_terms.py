@@ -22,6 +22,8 @@ from ramodo.model.saved import ModelFileError
 from ramodo.model.terms import Model
 from ramodo.model.ties import Tied
 
+pytestmark = pytest.mark.slow
+
 N_FEATURES = 40
 
 either = pytest.mark.parametrize("dense", [False, True], ids=["sparse", "dense"])
@@ -360,18 +362,18 @@ def test_an_original_distance_to_nothing(data):
 @pytest.mark.parametrize(
     ("facts", "message"),
     [
-        ({"units": [1.0]}, "folds have not one unit and one number of rows for each"),
+        ({"units": [1.0]}, "folds must have one unit and one number of rows for each"),
         ({"units": [1.0, 0.0]}, r"term\.0\.units is"),
         ({"units": [1.0, -1.0]}, r"term\.0\.units is"),
         ({"units": None}, r"term\.0\.units is"),
-        ({"n_calibration": [1]}, "folds have not one unit"),
+        ({"n_calibration": [1]}, "folds must have one unit"),
         ({"n_calibration": [1, -1]}, r"term\.0\.n_calibration is"),
         ({"n_calibration": [1, 1.0]}, r"term\.0\.n_calibration is"),
         ({"n_calibration": [True, 1]}, r"term\.0\.n_calibration is"),
         ({"n_calibration": [1, 10**30]}, r"term\.0\.n_calibration is"),
         ({"n_calibration": "12"}, r"term\.0\.n_calibration is"),
         ({"extra": 1}, r"term\.0 has 'extra', which is not known"),
-        ({"terms": []}, "folds have not one unit"),
+        ({"terms": []}, "folds must have one unit"),
     ],
     ids=str,
 )

@@ -3,12 +3,12 @@
 from types import SimpleNamespace
 
 import pytest
-from report_pages import EVIL, Page
 
-from browser import driver  # noqa: F401 - a fixture
-from examples import with_outliers
 from ramodo import REPEN
 from ramodo.datasets import make_ultrahigh
+from support.browser import driver  # noqa: F401 - a fixture
+from support.examples import with_outliers
+from support.report_pages import EVIL, Page
 
 
 @pytest.fixture

@@ -3,7 +3,8 @@
 import re
 
 import pytest
-from report_pages import EVIL, hover, payload_of, report_of_lacks, sort_by
+
+from support.report_pages import EVIL, hover, payload_of, report_of_lacks, sort_by
 
 pytest.importorskip("selenium", reason="the package selenium is not installed: no test of reports in a browser")
 from selenium.webdriver.common.keys import Keys
@@ -153,7 +154,7 @@ def test_what_rows_lack_is_said_wherever_it_is_a_reason(page, fitted, data, tmp_
     assert page.texts("#rows td.reasons .reason-value")[:2] == ["", "= 2"]
     for place in ("#drivers", ".group-cards"):
         assert page.texts(f"{place} .count") == ["strong in 20 of 20", "strong in 20 of 20", "strong in none"]
-    assert "can be among those of none" in page.element("#drivers").text
+    assert "may be a strong reason for none" in page.element("#drivers").text
     assert "in single quotes" in page.element("#notation").text
     text = hover(page, 0)
     assert "lacks 'the'" in text

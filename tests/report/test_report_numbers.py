@@ -10,7 +10,6 @@ import pandas
 import polars
 import pytest
 import sklearn
-from report_pages import payload_of, report_of_lacks
 from sklearn.ensemble import IsolationForest
 from sklearn.metrics import average_precision_score, roc_auc_score, roc_curve
 
@@ -25,6 +24,7 @@ from ramodo.model.provenance import Provenance
 from ramodo.options import OptionError
 from ramodo.report.page import as_json
 from ramodo.report.words import of_kind, percent
+from support.report_pages import payload_of, report_of_lacks
 
 
 @pytest.fixture
@@ -63,7 +63,7 @@ def test_bars_table_and_map_agree_with_the_scores(report, fitted, data):
 
 def test_the_terms_of_a_score_are_named(report, quick, data):
     found = report(quick(n_estimators=2).fit(data[0], labels=data[1]), data[0])
-    assert found["training"]["caption"].endswith("A score is made of: mean of 2 learned distances; label direction.")
+    assert found["training"]["caption"].endswith("A score is the sum of: mean of 2 learned distances; label direction.")
 
 
 def test_reasons_are_those_of_explain(report, fitted, data):
@@ -314,16 +314,16 @@ def test_data_in_which_nothing_stands_out(report):
 def test_wrong_input_is_refused_and_nothing_is_written(fitted, data, tmp_path):
     target, X = tmp_path / "report.html", data[0]
     for options, words in (
-        ({"ids": ["a"]}, "1 ids were given; allowed: one for each of the 120 rows"),
-        ({"texts": ["a"] * 121}, "121 texts were given"),
+        ({"ids": ["a"]}, "ids must have one entry for each of the 120 rows, got 1"),
+        ({"texts": ["a"] * 121}, "got 121"),
         ({"names": ["a"]}, "1 names were given; allowed: one for each of 40 features"),
-        ({"y": np.zeros(120)}, "some, and not all"),
+        ({"y": np.zeros(120)}, "some rows, but not all"),
         ({"y": np.full(120, 7)}, "allowed: 1"),
     ):
         with pytest.raises(OptionError, match=words):
             fitted.report(X, target, **options)
     for name in ("report.pdf", "report", "report.html.gz"):
-        with pytest.raises(OptionError, match=r"cannot write .*; allowed: .html, .htm"):
+        with pytest.raises(OptionError, match=r"must end in \.html or \.htm, got"):
             fitted.report(X, tmp_path / name)
     assert list(tmp_path.iterdir()) == []
     with pytest.raises(OSError, match="missing"):
@@ -360,7 +360,7 @@ def test_the_headline_speaks_of_others_only_where_there_are_some(report, quick):
     assert all_alike == "40 of 600 rows are flagged. All of them are of one kind, high for the same reason."
     X[40, 3] += 30
     one_other = report(quick(cutoff=TopK(41)).fit(X), X)["headline"]
-    assert one_other.endswith("40 of them are of one kind, high for the same reason; the other is like no other.")
+    assert one_other.endswith("40 of them are of one kind, high for the same reason; the other stands alone.")
 
 
 def test_many_flags_are_compared_with_those_of_noise(report, quick):
@@ -390,8 +390,20 @@ def test_what_to_look_at_first_is_flagged(report, quick):
 
 def test_what_a_row_has_is_said_before_what_it_lacks():
     def said(contribution):
-        reasons = (Reason(3, "'CASINO'", 1.0, contribution, 0.0, 0.0, (Span(0, 6, contribution),)),)
-        why = RowExplanation(0, 20.0, 99.0, reasons, 2.0, (), lacks=Lacks(15.0, 900, ()))
+        reasons = (
+            Reason(
+                column=3,
+                feature="'CASINO'",
+                value=1.0,
+                contribution=contribution,
+                share=0.0,
+                mean=0.0,
+                spans=(Span(0, 6, contribution),),
+            ),
+        )
+        why = RowExplanation(
+            row=0, score=20.0, percentile=99.0, reasons=reasons, rest=2.0, nearest=(), lacks=Lacks(15.0, 900, ())
+        )
         return of_kind(SimpleNamespace(reasons_of=lambda _: why, table=[0]), 0, 3, str)
 
     assert said(3.0) == " and 2 rows like it: 'CASINO'"

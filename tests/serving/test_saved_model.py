@@ -9,14 +9,15 @@ import pyarrow as pa
 import pyarrow.csv
 import pytest
 import scipy.sparse as sp
-from fitted_models import Fitted, command
 
-from examples import with_outliers
-from ramodo import Consensus
+from ramodo import Consensus, load
+from ramodo.data.validation import DataError
 from ramodo.datasets import make_access_log
 from ramodo.formats import FormatError, Schema, accesslog
 from ramodo.options import OptionError
 from ramodo.serving import SavedModel
+from support.examples import with_outliers
+from support.fitted_models import Fitted, command
 
 
 def scores_of(answers):
@@ -122,6 +123,24 @@ def test_a_frame_that_arrow_cannot_have_is_refused(fitted):
         SavedModel(fitted.visits.model).score(pandas.DataFrame({"seconds": [1, "two", b"3"]}))
 
 
+@pytest.mark.parametrize("name", ["visits", "gaps"])
+def test_a_loaded_detector_says_who_reads_tables(fitted, name):
+    """It takes features: a frame of a table would be refused by them, or scored without the scales of its numbers."""
+    pandas = pytest.importorskip("pandas")
+    each = getattr(fitted, name)
+    detector = load(each.model)
+    with pytest.raises(DataError, match=r"ramodo\.serving\.SavedModel\(path\)\.score\(X\)"):
+        detector.outlier_score(pandas.read_csv(each.data))
+
+
+def test_a_loaded_detector_takes_a_frame_whose_columns_are_its_features(tmp_path, fitted):
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame(fitted.dense.rows, columns=[f"c{i}" for i in range(40)])
+    frame.to_csv(tmp_path / "plain.csv", index=False)
+    made = Fitted.made(tmp_path / "plain.csv", [], "--scale", "none")
+    assert load(made.model).outlier_score(frame).tolist() == made.scores
+
+
 def test_kept_columns_and_reasons(fitted):
     table = in_arrow(fitted, "visits")
     model = SavedModel(fitted.visits.model)
@@ -139,9 +158,9 @@ def test_kept_columns_and_reasons(fitted):
 
 def test_what_cannot_be_kept(fitted):
     table, model = in_arrow(fitted, "visits"), SavedModel(fitted.visits.model)
-    with pytest.raises(OptionError, match="keep='absent' was given; allowed: visit, country"):
+    with pytest.raises(OptionError, match="keep must name columns of the table, got 'absent'; it has visit, country"):
         model.score(table, keep=["absent"])
-    with pytest.raises(OptionError, match="keep='score' was given, which is a result's name"):
+    with pytest.raises(OptionError, match="keep must not name a result, got 'score'"):
         model.score(table.append_column("score", table.column("seconds")), keep=["score"])
 
 

@@ -1,17 +1,13 @@
 """A detector on planted rows, and sessions over it."""
 
-import sys
-from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
 
-from browser import driver  # noqa: F401 - a fixture
 from ramodo import Consensus
 from ramodo.datasets import make_ultrahigh
 from ramodo.triage import TriageSession
-
-sys.path.append(str(Path(__file__).parent.parent / "report"))  # for the page in a browser
+from support.browser import driver  # noqa: F401 - a fixture
 
 
 @pytest.fixture(scope="session")

@@ -3,8 +3,9 @@
 import numpy as np
 import pytest
 from in_page import after, press, row_of
-from report_pages import Page
 from served import page_of
+
+from support.report_pages import Page
 
 
 @pytest.fixture

@@ -1,4 +1,4 @@
-"""`ramodo evaluate`: how well do scores agree with labels?"""
+"""`ramodo evaluate`: how well scores agree with labels."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from .streaming import scores_of
 
 @dataclass(frozen=True)
 class Truth:
-    """Where labels are: in a table of their own, or in the data; in which column; and which of them means outlier."""
+    """Where the labels are, in a separate table or in a column of the data, and which label marks outliers."""
 
     table: str | None
     label: str | None
@@ -40,7 +40,7 @@ def run_evaluate(
     quiet: bool,
     as_json: bool,
 ) -> None:
-    """Print AUC-ROC, average precision and precision at n."""
+    """Print AUC-ROC, average precision and precision at n, with intervals."""
     option_named("random_state").of_flag(seed)
     detector = open_model(model)
     detector.n_jobs = threads_of(threads)
@@ -62,7 +62,7 @@ def run_evaluate(
 
 @dataclass(frozen=True)
 class Matched:
-    """Rows that have labels, and what did not match."""
+    """The rows with labels, and what did not match."""
 
     table: Table
     notes: tuple[str, ...] = ()
@@ -70,7 +70,7 @@ class Matched:
 
 
 def labelled(path: str, table: Table, labels: str, label: str | None, id: str | None) -> Matched:
-    """The rows that a table of labels names, with those labels."""
+    """The rows that a table of labels names, with their labels."""
     n, found = table.X.shape[0], read_labels(labels, table, id=id, label=label)
     ids, named = found.ids, found.rows >= 0
     if not named.any():

@@ -1,4 +1,4 @@
-"""`ramodo explain`: why a row has its score."""
+"""`ramodo explain`: why rows have their scores."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def run_explain(
 
 
 def _as_text(row: RowExplanation, id: str, nearest: Sequence[str]) -> str:
-    """The explanation as text; names cannot add line breaks to it."""
+    """The explanation as text, with control characters in names escaped."""
 
     def escaped(reasons: Sequence[Reason]) -> tuple[Reason, ...]:
         return tuple(replace(reason, feature=escape_controls(reason.feature)) for reason in reasons)
@@ -66,8 +66,8 @@ def _as_text(row: RowExplanation, id: str, nearest: Sequence[str]) -> str:
 
 
 def _number(path: str, table: Table, name: str) -> int:
-    """The row number of an id."""
+    """The number of the row with an id."""
     ids = [table.id_of(row) for row in range(table.X.shape[0])] if table.ids is None else list(table.ids)
     if name not in ids:
-        raise FormatError(f"{path} has no row {name!r}; its ids are {', '.join(ids[:3])}, ...")
+        raise FormatError(f"--row must be an id of {path}, such as {', '.join(ids[:3])}, got {name!r}.")
     return ids.index(name)

@@ -24,7 +24,7 @@ from .reading import threads_of
 
 _TABLES = (
     (r"origin\.", "training rows, as they were given"),
-    (r"documents\.", "in how many documents each token is"),
+    (r"documents\.", "how many documents have each token"),
     (r"sample\.", "training rows in the representation, for maps"),
     (r"feature_names_in_$", "names of columns"),
     (r"references$", "training rows in the representation, to compare with"),
@@ -33,14 +33,14 @@ _TABLES = (
     (r"loss_curve_$", "losses of training"),
     (r"", "score, length and norm of each training row"),
 )
-"""What arrays of a model file hold, by their names; the first that fits."""
+"""What the arrays of a model file hold, by name; the first pattern that matches counts."""
 
 _SHOWN = 3
-"""Tables that a person is told the size of."""
+"""How many tables are listed with their size."""
 
 
 def run_info(path: str, *, format: str | None, as_json: bool) -> None:
-    """Print facts about a model, or about data."""
+    """Print facts about a model or about data."""
     if format is None and path != "-" and Path(path).is_file() and metadata_of(path).get("format") == "ramodo":
         said = _of_model(path)
         print_facts(said if as_json else _page(said), as_json)
@@ -53,7 +53,7 @@ def run_info(path: str, *, format: str | None, as_json: bool) -> None:
     facts: dict[str, Any] = {"rows": n_rows, "features": n_features, "non-zeros": int(entries)}
     if not as_json:
         facts = {name: f"{value:,}" for name, value in facts.items()}
-        facts["non-zeros"] += f", {entries / max(1, n_rows):.1f} a row"
+        facts["non-zeros"] += f", {entries / n_rows:.1f} a row"
     if table.classes is not None:
         values, counts = np.unique(table.classes, return_counts=True)
         labels = {shown(v): int(c) for v, c in zip(values[:20], counts[:20], strict=True)}
@@ -67,7 +67,7 @@ def run_info(path: str, *, format: str | None, as_json: bool) -> None:
 
 
 def _of_model(path: str) -> dict[str, Any]:
-    """All that a model file says of itself."""
+    """Everything that a model file says about itself."""
     detector, header = load_with_header(path, verify=True)
     provenance, evidence = detector.provenance_, detector.model_.evidence
     frequencies, options = detector.document_frequencies_, detector.get_params(deep=False)
@@ -100,7 +100,7 @@ def _of_model(path: str) -> dict[str, Any]:
 
 
 def _tables(path: str) -> dict[str, int]:
-    """Bytes of each kind of table in a model file, largest first; what is left is its header."""
+    """Bytes of each kind of table in a model file, largest first; the rest is its header."""
     _, tensors = read_tensors(path)
     found: dict[str, int] = {}
     for name, array in tensors.items():
@@ -112,7 +112,7 @@ def _tables(path: str) -> dict[str, int]:
 
 
 def _private(detector: Any) -> dict[str, int]:
-    """What a model file holds of the data of its fit, and how much of it."""
+    """How much of its training data a model file holds."""
     rows = np.unique(np.concatenate([origin.numbers for origin in detector.model_.origins()] or [np.empty(0)]))
     return {
         "training rows": len(rows),
@@ -124,7 +124,7 @@ def _private(detector: Any) -> dict[str, int]:
 
 
 def _page(facts: Mapping[str, Any]) -> dict[str, str]:
-    """The same for a person: a line for each question, in words."""
+    """The same facts for people, a line for each question."""
     tables = [f"{words} {_megabytes(size)}" for words, size in list(facts["tables"].items())[:_SHOWN]]
     lines = {
         "model": facts["class"],
@@ -157,11 +157,11 @@ def _pairs(values: Mapping[str, Any]) -> str:
 
 def _views(views: Mapping[str, float]) -> str:
     told = ", ".join(f"{name} ({agreement:.2f})" for name, agreement in views.items())
-    return told and f"{told}: rank correlation with all together"
+    return told and f"{told}: rank correlation with all of them combined"
 
 
 def _read_as(source: Mapping[str, Any]) -> str:
-    """The format and what was said of its columns; long lists by their length."""
+    """The format and the options of its columns; long lists by their length."""
     said = {name: value for name, value in source.items() if name not in ("format", "columns") and value}
     kinds = Counter(each.get("kind", "number") for each in source.get("columns", ()))
     said |= {f"columns of kind {kind}": n for kind, n in kinds.items()}

@@ -1,4 +1,4 @@
-"""Scores and matrices to files, by suffix; written whole or not at all."""
+"""Writes scores and matrices to files, in the format of their suffix; each file whole or not at all."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ from ..terminal.escaping import escape_controls
 from .records import AS_GIVEN, INTEGER, REAL, REASONS, TEXT, Records
 
 SCORES, MATRICES = (".csv", ".jsonl", ".parquet", ".npz"), (".npy", ".npz", ".csv", ".parquet")
-"""Suffixes of files that can be written."""
+"""Suffixes of the files that can be written."""
 
 
 def write_records(path: str, records: Records, lines: str = "csv") -> None:
-    """Write records to a file by its suffix; to standard output (-) as lines of CSV or JSON."""
+    """Write records to a file in the format of its suffix, or to standard output (-) as lines of CSV or JSON."""
     if path == "-":
         sys.stdout.writelines(for_output(records, lines))
         return
@@ -44,7 +44,7 @@ def write_records(path: str, records: Records, lines: str = "csv") -> None:
     suffix = refuse_target(path, SCORES)
     try:
         write_whole(Path(path), lambda temporary: writers[suffix](temporary, records))
-    except Exception as error:  # pyarrow's have no kind of their own among Python's
+    except Exception as error:  # pyarrow's errors share no base class
         if type(error).__module__.split(".")[0] != "pyarrow":
             raise
         said = str(error).splitlines()[0].rstrip(".")
@@ -52,28 +52,23 @@ def write_records(path: str, records: Records, lines: str = "csv") -> None:
 
 
 def for_output(records: Records, lines: str = "csv", header: bool = True) -> Iterable[str]:
-    """Lines for standard output: unchanged for a program; on a terminal with control characters escaped."""
+    """Lines for standard output; on a terminal, control characters are escaped."""
     if lines == "jsonl":
-        return json_lines(records)  # in which they are escapes already
+        return json_lines(records)  # which escapes them already
     return csv_lines(records, header, escape_controls if sys.stdout.isatty() else str)
 
 
 def refuse_target(path: str, suffixes: tuple[str, ...] | None) -> str:
-    """The suffix; raises, before any work is done, if the suffix or the folder does not allow a file."""
+    """The suffix of a file to write; raises, before any work is done, if it cannot be written."""
     suffix, target = Path(path).suffix.lower(), Path(path).resolve()
     if suffixes is not None and suffix not in suffixes:
-        shown = suffix or "a file without suffix"
-        raise OptionError(f"{path}: cannot write {shown}; allowed: {', '.join(suffixes)}.")
+        raise OptionError(f"{path} must end in {', '.join(suffixes)}, got {suffix or 'no suffix'}.")
     if not target.parent.is_dir():
-        raise OptionError(
-            f"{path} was given, and there is no folder {target.parent}; allowed: one that exists. Make it first."
-        )
+        raise OptionError(f"{path} cannot be written: there is no folder {target.parent}. Create it first.")
     if target.exists() and not target.is_file() and suffix != ".rows":
-        raise OptionError(f"{path} was given, which is no file; allowed: a file, or a path where there is nothing.")
+        raise OptionError(f"{path} must be a file, got {'a folder' if target.is_dir() else 'a pipe or a device'}.")
     if not os.access(target.parent, os.W_OK):
-        raise OptionError(
-            f"{path} was given, and you may not write into the folder {target.parent}; allowed: a file in one of yours."
-        )
+        raise OptionError(f"{path} cannot be written: you have no permission to write to the folder {target.parent}.")
     return suffix
 
 
@@ -83,13 +78,13 @@ def csv_lines(records: Records, header: bool = True, shown: Callable[[str], str]
 
 
 def json_lines(records: Records) -> Iterable[str]:
-    """An object a row."""
+    """A JSON object for each row."""
     for row in _changed(records, _as_json).rows():
         yield json.dumps(dict(zip(records.names, row, strict=True)), default=str) + "\n"
 
 
 def _as_json(value: Any) -> Any:
-    """JSON has no NaN; reasons are objects."""
+    """The value for JSON, which has no NaN; reasons become objects."""
     if isinstance(value, RowExplanation):
         return [_reason(reason) for reason in value.reasons]
     return None if isinstance(value, float) and not math.isfinite(value) else value
@@ -100,7 +95,7 @@ def _reason(reason: Reason) -> dict[str, Any]:
 
 
 def _readable(records: Records) -> Records:
-    """With each cell as CSV has it: reasons in one line of text, missing values empty, true and false."""
+    """The records with each cell as in CSV: reasons as one line of text, missing values empty, true and false."""
 
     def cell(value: Any) -> Any:
         if isinstance(value, RowExplanation):
@@ -113,7 +108,7 @@ def _readable(records: Records) -> Records:
 
 
 def _changed(records: Records, change: Callable[[Any], Any]) -> Records:
-    """Columns of our own text and numbers are as every format has them."""
+    """The records with `change` applied to all values but plain text and numbers, which all formats share."""
     plain = (TEXT, REAL, INTEGER)
     columns = records.columns
     return Records(tuple(c if c.kind in plain else replace(c, values=list(map(change, c.values))) for c in columns))
@@ -141,7 +136,7 @@ def _write_parquet(path: str, records: Records) -> None:
 
 
 def _write_npz(path: str, records: Records) -> None:
-    """Numbers as numbers; all else, and columns with gaps, as text."""
+    """Write numbers as numbers; everything else, and columns with missing values, as text."""
     arrays = {}
     for given, column in zip(records.columns, _readable(records).columns, strict=True):
         are_numbers = given.kind in (REAL, INTEGER) or (given.kind == AS_GIVEN and _are_numbers(given.values))
@@ -166,7 +161,7 @@ def write_matrix(path: str, matrix: npt.NDArray[np.float32], table: Table) -> No
 
 
 def _save(path: str, matrix: npt.NDArray[np.float32]) -> None:
-    with open(path, "wb") as file:  # a path without suffix would get one
+    with open(path, "wb") as file:  # np.save would add a suffix to a path
         np.save(file, matrix)
 
 

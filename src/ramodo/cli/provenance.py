@@ -1,4 +1,4 @@
-"""What a command tells a model of the data that it was fitted to, and what of that its file can do without."""
+"""What a command stores in a model about its training data, and what can be left out of the file."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from .flags import Keeping
 
 
 def told(table: Table, detector: Any, keeping: Keeping) -> Provenance:
-    """The tokens of text that have names; and unless left out, ids, command and time."""
+    """Names of tokens and, unless left out, ids, command and time."""
     found = Provenance(tokens=reference_tokens(detector, table))
     if keeping.no_provenance:
         return found
@@ -28,7 +28,7 @@ def told(table: Table, detector: Any, keeping: Keeping) -> Provenance:
 
 
 def save(path: str, detector: Any, keeping: Keeping) -> None:
-    """Write the model without what is to be left out; the detector itself keeps it, for what this run still says."""
+    """Write the model without what should be left out; the detector keeps it, for the rest of this run."""
     told_all = detector.provenance_
     try:
         if keeping.no_tokens:

@@ -1,4 +1,4 @@
-"""`ramodo report`, and the report of `ramodo detect`."""
+"""`ramodo report`, and the report of `ramodo detect --report`."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def run_report(
     threads: int | None,
     quiet: bool,
 ) -> None:
-    """Write the report of a model on data."""
+    """Write a model's report on data."""
     refuse_report(output)
     from ..model.file.saving import load
 
@@ -45,7 +45,7 @@ def run_report(
 
 
 def refuse_report(path: str) -> None:
-    """Raise if no report can be written to this path, or none at all."""
+    """Raise if no report can be written to this path, or plotly is missing."""
     from ..report import SUFFIXES
     from ..report.page import plotly_script
 
@@ -54,7 +54,7 @@ def refuse_report(path: str) -> None:
 
 
 def write(path: str, detector: Any, data: str, table: Table, scores: Any, truth: Any) -> None:
-    """The report of a table's rows."""
+    """Write the report on the rows of a table."""
     from ..report import write_report
     from ..report.content import REASONS, SHOWN
 

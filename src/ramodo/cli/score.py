@@ -31,7 +31,7 @@ def run_score(
     quiet: bool,
     strict: bool = False,
 ) -> None:
-    """Score a file at once, or standard input as it arrives."""
+    """Score a file as a whole, or standard input as it arrives."""
     writing.refuse(output)
     if output != "-":
         files.refuse_target(output, files.SCORES)
@@ -72,7 +72,7 @@ def _score(detector: Any, path: str, table: Table, writing: Writing, output: str
 def run_transform(
     model: str, path: str, *, output: str, format: str | None, id: str | None, threads: int | None, quiet: bool
 ) -> None:
-    """The representation of each row."""
+    """Write the representation of each row."""
     files.refuse_target(output, files.MATRICES)
     detector = open_model(model)
     detector.n_jobs = threads_of(threads)
@@ -88,5 +88,5 @@ def run_transform(
 def _format_of_stream(source: Source) -> Format:
     name = source.format or source.schema.format
     if name is None:
-        raise FormatError("standard input: the model does not say what its data were; give --format.")
+        raise FormatError("standard input: the model does not know the format of its data; give --format.")
     return format_named(name)

@@ -1,4 +1,4 @@
-"""`ramodo serve`: a model behind HTTP."""
+"""`ramodo serve`: a model over HTTP."""
 
 from __future__ import annotations
 
@@ -37,9 +37,9 @@ def run_serve(
     app = application(service.routes(), place, access, open_paths=OPEN_PATHS, max_body=max_body * 1_000_000)
 
     def started() -> None:
-        note(f"serving {model} at {place.address}, Ctrl-C ends it", quiet)
+        note(f"serving {model} at {place.address}; Ctrl-C stops it", quiet)
         note(place.meaning, quiet or not place.is_remote)
-        known = f"that in {token_file}" if token_file is not None else access.token
+        known = f"see {token_file}" if token_file is not None else access.token
         note(f"token: {known}", quiet and token_file is not None)
 
     run(Counted(app, service.metrics), listening, started)

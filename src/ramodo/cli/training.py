@@ -1,4 +1,4 @@
-"""From the options of a command to a fitted detector."""
+"""Fits the detector that the options of a command describe."""
 
 from __future__ import annotations
 
@@ -36,16 +36,13 @@ def fit(fitting: Fitting, table: Table, is_text: bool, verbose: bool) -> tuple[D
 
 
 def detector_of(fitting: Fitting, is_text: bool, verbose: bool) -> Any:
-    """The detector, not fitted yet: an option that was given is its option, but for those that the command treats.
-
-    A rate of false discoveries is one of the cut-offs, and a command has the machine to itself.
-    """
+    """The detector, not yet fitted. `--fdr` becomes its cut-off, and by default it uses all cores."""
     from ..stages.conformal import Conformal
 
     options = dict(fitting.options)
     if "fdr" in options:
         if "cutoff" in options:
-            raise OptionError("--share and --fdr were given; allowed: one of them.")
+            raise OptionError("--share and --fdr cannot be combined; give one of them.")
         options["cutoff"] = Conformal(options.pop("fdr"))
     options["n_jobs"] = threads_of(options.get("n_jobs"))
     return _BUILD[fitting.method](options, is_text, int(verbose))
@@ -58,7 +55,7 @@ def _consensus(options: dict[str, Any], is_text: bool, verbose: int) -> Any:
 
 
 def _repen(options: dict[str, Any], is_text: bool, verbose: int) -> Any:
-    """The length of texts says little of them, and it is all that one distance may see."""
+    """REPEN; text is scaled to length 1, or a single distance might see nothing but the length of texts."""
     from ..repen import REPEN
 
     return REPEN(**{"normalize": "l2" if is_text else None, **options}, verbose=verbose)

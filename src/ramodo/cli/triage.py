@@ -30,15 +30,15 @@ if TYPE_CHECKING:
     from ..triage import TriageSession
 
 _LOOKED = (10, 30, 100, 300)
-"""Numbers of rows for which the summary says how many outliers were among them."""
+"""The summary says how many outliers were among the first 10, 30, ... rows."""
 
 _TURN = 0.001
-"""Seconds for which a fit in the background may keep others from running: a fifth of what is usual in Python."""
+"""Seconds that a background fit may hold the interpreter: a fifth of Python's default, so that pages stay quick."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Asked:
-    """What the command was told, beyond reading and fitting."""
+    """The flags of the command, except those for reading and fitting."""
 
     model: str | None
     store: str | None
@@ -68,7 +68,7 @@ def run_triage(
 
     for name, value in (("--rows", asked.rows), ("--output", asked.output), ("--save", asked.save)):
         if value is not None:
-            raise OptionError(f"{name} {value} was given without --headless; allowed: the exports of the page.")
+            raise OptionError(f"{name} needs --headless, got {name} {value} without it; the page has exports.")
     sys.setswitchinterval(_TURN)
     host, port, allow_remote = place
     wanted = Place.asked(host, port, allow_remote=allow_remote)
@@ -77,7 +77,7 @@ def run_triage(
         opened, listening = wanted.opened()
 
         def renewed(_: str) -> None:
-            err.print(f"for another browser: {access.link(opened)}")
+            err.print(f"For another browser: {access.link(opened)}")
 
         access = Access(once=True, renewed=renewed)
 
@@ -85,7 +85,7 @@ def run_triage(
             if opened.meaning:
                 err.print(opened.meaning)
             print(f"Open {access.link(opened)}", flush=True)
-            note("Labels are stored as they are given; Ctrl-C stops the page.", quiet)
+            note("Each label is stored at once; Ctrl-C stops the page.", quiet)
             if browser:
                 webbrowser.open(access.link(opened))
 
@@ -95,7 +95,7 @@ def run_triage(
 def run_headless(
     path: str, source: Source, fitting: Fitting, asked: Asked, answers: str, *, quiet: bool, as_json: bool
 ) -> None:
-    """Label rows by known answers, and say what was found when."""
+    """Label rows with known answers, and print how many outliers were found."""
     _need_packages()
     from ..triage.headless import walk
 
@@ -114,7 +114,7 @@ def run_headless(
         if asked.save is not None:
             session.export_model(asked.save)
         n = len(walked.rows)
-        facts: dict[str, Any] = {"data": path, "looked at": n, "outliers": walked.found(n), "models": session.version}
+        facts: dict[str, Any] = {"data": path, "labelled": n, "outliers": walked.found(n), "models": session.version}
         facts |= {f"outliers in the first {k}": walked.found(k) for k in _LOOKED if k < n}
         facts |= {"advice": session.summary().advice, "store": session.place}
         written = {"ranking": asked.output, "model": asked.save}
@@ -123,14 +123,14 @@ def run_headless(
 
 @contextmanager
 def _session(path: str, source: Source, fitting: Fitting, asked: Asked, quiet: bool) -> Iterator[TriageSession]:
-    """The rows, the detector, and a session over them."""
+    """Read the rows, fit or load the detector, and open a session."""
     from ..triage import TriageSession
 
     if path == "-" and asked.store is None:
-        raise OptionError("DATA - was given without --store; allowed with standard input: --store FILE.")
+        raise OptionError("standard input (-) needs --store FILE, a place for the labels.")
     detector, table = _fitted(path, source, fitting, asked.model, quiet)
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UserWarning)  # of column names, which were compared when the file was read
+        warnings.simplefilter("ignore", UserWarning)  # column names were compared when the file was read
         session = TriageSession(
             detector,
             table,
@@ -148,12 +148,12 @@ def _session(path: str, source: Source, fitting: Fitting, asked: Asked, quiet: b
 
 def _fitted(path: str, source: Source, fitting: Fitting, model: str | None, quiet: bool) -> tuple[Any, Table]:
     if fitting.method == "sp":
-        raise OptionError("--method sp was given, which learns from no labels; allowed: consensus or repen.")
+        raise OptionError("--method must be consensus or repen, got sp, which learns nothing from labels.")
     if model is not None:
         from ..model.file.saving import load
 
         if fitting.labels is not None:
-            raise OptionError(f"--model {model} and --labels were given; allowed: --import for labels of a session.")
+            raise OptionError(f"--labels cannot be combined with --model {model}; use --import.")
         detector = load(model)
         detector.n_jobs = threads_of(fitting.options.get("n_jobs"))
         source = Source.of_model(detector, source.format, source.schema.id)
@@ -174,7 +174,7 @@ def _group_in_background(session: TriageSession) -> None:
 def _login() -> str:
     try:
         return getpass.getuser()
-    except (KeyError, OSError):  # a user without a name, as in some containers
+    except (KeyError, OSError):  # the user has no name, as in some containers
         return "analyst"
 
 

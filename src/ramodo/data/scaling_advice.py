@@ -1,4 +1,4 @@
-"""What would help features whose scales differ: advice that fits the values."""
+"""Advice for features whose scales differ."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ import numpy as np
 from .blocks import Block
 
 _WIDE = 20.0
-"""Values of which the largest is so many times the median can gain by logarithms; logarithms themselves stay below."""
+"""Logarithms help where the largest value is more than this many times the median; logarithms stay below it."""
 
 
 def scaling_advice(rows: Block) -> str:
-    """What to do about scales, as the end of a sentence: no logarithms of what is negative, or has been one."""
+    """What to do about scales, as the end of a sentence; no logarithms of negative values or of logarithms."""
     values = rows.as_sparse().multiplied().data
     if len(values) and values.min() >= 0 and values.max() > _WIDE * float(np.median(values)):
         return "take logarithms or scale them (--scale log or auto)"

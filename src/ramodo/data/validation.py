@@ -13,7 +13,7 @@ import scipy.sparse as sp
 
 from .. import kernels
 from .blocks import Block, DenseRows, MappedRows, SparseRows
-from .elsewhere import is_elsewhere, rows_elsewhere
+from .dask_inputs import is_dask, rows_of_dask
 from .mapped import is_mapped
 from .rows import Facts, Rows
 
@@ -26,7 +26,7 @@ class DataError(ValueError, TypeError):
 
 
 class ValueRefusedError(DataError):
-    """A value is no number that can be used; `said` is what is wrong with it and what to do, without its place."""
+    """An unusable value; `said` is what is wrong with it and what to do, without its place."""
 
     def __init__(self, name: str, value: float, row: int, column: int) -> None:
         kind, advice = _kind_and_advice(value)
@@ -57,8 +57,8 @@ def open_rows(X: Any, *, name: str = "X", n_threads: int = 1) -> Rows:
     Raises `DataError` for anything that is not a matrix of numbers: wrong shape, text, objects, complex numbers, NaN,
     infinity, values beyond 1e30.
     """
-    if is_elsewhere(X):
-        X = rows_elsewhere(X)
+    if is_dask(X):
+        X = rows_of_dask(X)
     return X if isinstance(X, Rows) else open_block(X, name=name, n_threads=n_threads)
 
 
@@ -68,9 +68,9 @@ def open_block(X: Any, *, name: str = "X", n_threads: int = 1) -> Block:
 
 
 def open_with_facts(X: Any, *, name: str = "X", n_threads: int = 1) -> tuple[Rows, Facts]:
-    """The same as `open_rows`, with what a fit has to know of them, from the same pass over the data."""
-    if is_elsewhere(X):
-        X = rows_elsewhere(X)
+    """The same as `open_rows`, with facts that a fit needs, from the same pass over the data."""
+    if is_dask(X):
+        X = rows_of_dask(X)
     return (X, X.facts()) if isinstance(X, Rows) else _opened(X, name, n_threads, counted=True)
 
 

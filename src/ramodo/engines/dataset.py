@@ -1,11 +1,11 @@
-"""Data in many files: a glob, on any file system that fsspec knows, each file a partition that a worker reads.
+"""Data in many files: globs on any file system that fsspec knows. Each file is a partition that a worker reads.
 
     open_dataset("s3://logs/2026-*.parquet")
     open_dataset("parts/*.svm.zst")
     open_dataset(["a.rows", "b.rows"])
 
-Files here are read where they are, and those elsewhere are copied to the worker that reads them, for as long as that
-takes. Order is that of their names.
+Local files are read in place. Remote files are copied to the worker that reads them, and removed afterwards. Files are
+ordered by name.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from typing import Any
 from ..extras import pip_install
 from ..formats import Format, FormatError, How, Schema, Table, TextOptions, format_named, format_of, read_as
 from ..options import OptionError
-from .dask import DaskRows
+from .dask_rows import DaskRows
 from .learning import with_frequencies, with_scales
 from .partitions import Form, Partition
 
@@ -53,7 +53,7 @@ def open_dataset(
 
 
 def rows_of_files(files: Sequence[str], format: str | None, how: How, storage: Mapping[str, Any]) -> DaskRows:
-    """Rows of files that were found, all of one format."""
+    """Rows of files, all of one format."""
     kinds = {file: format_named(_format_of(file, format)) for file in files}
     kind = kinds[files[0]]
     odd = next((file for file, other in kinds.items() if other.name != kind.name), None)
@@ -65,7 +65,7 @@ def rows_of_files(files: Sequence[str], format: str | None, how: How, storage: M
 
 
 def _learned(files: Sequence[File], kind: Format, how: How) -> How:
-    """`how`, with what has to be learned from all files before one of them can be read."""
+    """`how`, with what must be learned from all files before the first is read."""
     schema = how.schema
     has_text = kind.has_documents or bool(schema.text)
     if has_text and not schema.columns and (schema.tokens.vocabulary or kind.is_table):
@@ -82,7 +82,7 @@ def _learned(files: Sequence[File], kind: Format, how: How) -> How:
 
 @dataclass(frozen=True)
 class File:
-    """One file, read by the task that needs it."""
+    """A file, read by the task that needs it."""
 
     path: str
     format: str
@@ -90,7 +90,7 @@ class File:
     takes_width: bool = False
 
     def load(self, form: Form) -> Table:
-        """Its rows, with as many columns as `form` says where the format does not."""
+        """Its rows, with as many columns as `form` says if the format does not say it."""
         how = form.how or How()
         return self.read(replace(how, n_features=(form.n_features or how.n_features) if self.takes_width else None))
 
@@ -109,7 +109,7 @@ class File:
 
 
 def found_files(path: str, storage: Mapping[str, Any]) -> list[str]:
-    """The files that a glob stands for, in order."""
+    """The files that match a glob, in order."""
     if not _is_remote(path):
         local = _local(path)
         files = sorted(glob.glob(local)) if glob.has_magic(local) else [local] * Path(local).exists()
@@ -131,16 +131,16 @@ def _local(path: str) -> str:
 
 
 def _format_of(path: str, given: str | None) -> str:
-    """By its suffix: a folder elsewhere has to be called .rows."""
+    """The format of a file by its suffix; a remote rows folder must end in .rows."""
     return format_of(PurePosixPath(path).name if _is_remote(path) else _local(path), given)
 
 
 def _system(path: str, storage: Mapping[str, Any]) -> tuple[Any, str]:
-    """The file system of an address, and the path there."""
+    """The file system of an address, and the path in it."""
     try:
         import fsspec
     except ImportError:
-        raise FormatError(f"{path}: files elsewhere need the package fsspec: {pip_install('dask')}.") from None
+        raise FormatError(f"{path}: remote files need the package fsspec: {pip_install('dask')}.") from None
     try:
         return fsspec.core.url_to_fs(path, **storage)
     except (ImportError, ValueError) as error:

@@ -1,8 +1,8 @@
-"""What files cannot know of each other, learned from all of them before they are read as one: how their numbers are
-scaled, what missing ones become, and in how many documents each token is.
+"""What must be learned from all files before the first is read: how numbers are scaled, what replaces missing ones, and
+how many documents contain each token.
 
-Counts of documents are added up, exactly. Scales and means are those of a table of all rows or, where there are more
-than a process should hold, of so many rows spread evenly over all files.
+Counts of documents are added up exactly. Scales and means are those of a table of all rows or, if there are more rows
+than `SAMPLE`, of that many rows spread evenly over all files.
 """
 
 from __future__ import annotations
@@ -17,26 +17,26 @@ from dask.delayed import delayed
 from ..formats import FormatError, How, Schema, Table
 from ..formats.assembling import assembled
 from ..formats.frequencies import DocumentFrequencies
-from . import wire
-from .running import current_runner
+from . import serialization
+from .dask_runner import current_runner
 
 SAMPLE = 1 << 17
-"""Rows that scales are learned from, at most: their quantiles are right to a few thousandths of the rows."""
+"""Maximum number of rows to learn scales from: their quantiles are right to a few thousandths of the rows."""
 
 
 class Readable(Protocol):
-    """A file whose rows can be read in another way than the usual."""
+    """A file that can be read in more than one way."""
 
     @property
     def path(self) -> str:
-        """What messages call it."""
+        """Its name in messages."""
 
     def read(self, how: How) -> Table:
         """Its rows."""
 
 
 def with_frequencies(files: Sequence[Readable], how: How) -> How:
-    """`how`, with how many documents of all files have each token."""
+    """`how`, with the number of documents of all files that contain each token."""
     found = _of_each(files, _frequencies, [how] * len(files))
     columns, places = np.unique(np.concatenate([one.columns for one in found]), return_inverse=True)
     documents = np.zeros(len(columns), dtype=np.int64)
@@ -66,12 +66,12 @@ def with_scales(files: Sequence[Readable], how: How) -> How:
         learned = assembled(place, whole, replace(how, schema=_of_rows(how.schema), beside=()))
     except FormatError:
         _of_each(files, _checked, [replace(how, schema=replace(how.schema, scale="none"))] * len(files))
-        raise  # what no file alone is to blame for
+        raise  # no single file is to blame
     return replace(how, schema=replace(how.schema, columns=learned.schema.columns), grows=True)
 
 
 def _of_rows(schema: Schema) -> Schema:
-    """For numbers alone: what names rows is not looked at, and a gap is for the file to report that has it."""
+    """A schema for numbers alone: ids and labels are ignored, and each file reports its own missing values."""
     used = filter(None, (schema.id, schema.label))
     missing = "indicator" if schema.missing == "error" else schema.missing
     return replace(schema, id=None, label=None, ignore=(*schema.ignore, *used), missing=missing)
@@ -81,7 +81,7 @@ def _of_each(files: Sequence[Readable], function: Any, hows: Sequence[How]) -> l
     found: list[Any] = [None] * len(files)
 
     def arrived(place: int, data: bytes) -> None:
-        found[place] = wire.unpacked(data)
+        found[place] = serialization.unpacked(data)
 
     tasks = [delayed(_packed, pure=False)(function, *one) for one in zip(files, hows, strict=True)]
     current_runner().run(tasks, arrived)
@@ -89,12 +89,12 @@ def _of_each(files: Sequence[Readable], function: Any, hows: Sequence[How]) -> l
 
 
 def _packed(function: Any, file: Readable, how: How) -> bytes:
-    return wire.packed(function(file, how))
+    return serialization.packed(function(file, how))
 
 
 def _frequencies(file: Readable, how: How) -> DocumentFrequencies:
     found = file.read(how).frequencies
-    assert found is not None  # as tokens are weighed
+    assert found is not None  # tokens are weighted
     return found
 
 

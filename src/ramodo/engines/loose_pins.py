@@ -1,4 +1,4 @@
-"""Tasks that prefer a worker run elsewhere once that worker is gone."""
+"""A plugin of the Dask scheduler: any worker may run a task whose preferred worker is gone."""
 
 from __future__ import annotations
 

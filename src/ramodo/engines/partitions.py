@@ -1,8 +1,8 @@
-"""A partition: consecutive rows that are elsewhere, as a task finds them, and as a block in memory.
+"""A partition: consecutive rows as a task gets them, and as a block in memory.
 
-A partition comes as a matrix, as a data frame, or as a file that is read where the task runs. One look at each
-(`look`) finds what all of them together must be known for; what they then have in common is their `Form`, in which
-they come out as blocks that could be parts of one matrix.
+A partition is a matrix, a data frame, or a file that is read where the task runs. One look at each partition (`look`)
+finds what a fit must know of all rows. `Form` is what partitions have in common: with it, they become blocks that could
+be parts of one matrix.
 """
 
 from __future__ import annotations
@@ -26,20 +26,20 @@ Doubles = npt.NDArray[np.float64]
 
 
 class Loader(Protocol):
-    """A file: what reads it, in the task that needs it."""
+    """Reads a file in the task that needs it."""
 
     def load(self, form: Form) -> Table:
-        """The rows, with as many columns as `form` says where the file does not say it."""
+        """The rows, with as many columns as `form` says if the file does not say it."""
 
 
 @dataclass(frozen=True)
 class Form:
-    """What the blocks of all partitions have in common; None where it does not matter."""
+    """What the blocks of all partitions have in common; None means anything."""
 
     n_features: int = 0
-    """0 where it is not known yet."""
+    """0 if it is not known yet."""
     schema: Schema | None = None
-    """The features, where partitions are tables, or have names."""
+    """The features, if partitions are tables or have names."""
     is_sparse: bool | None = None
     is_double: bool | None = None
     how: How | None = None
@@ -47,7 +47,7 @@ class Form:
 
     @classmethod
     def of_model(cls, model: Any) -> Self:
-        """What the rows must be that a fitted detector scores."""
+        """The form that a fitted detector expects of rows."""
         schema = Schema.of_model(model)
         return cls(model.n_features_in_, None if schema.n_features is None else schema)
 
@@ -64,7 +64,7 @@ class Form:
 
 @dataclass(frozen=True, kw_only=True)
 class Seen:
-    """What one look at a partition finds."""
+    """What a look at a partition finds."""
 
     n_rows: int
     n_features: int
@@ -91,7 +91,7 @@ class Seen:
 
 @dataclass(frozen=True)
 class Partition:
-    """Where rows come from: a task's result or a loader, what messages call it, and its rows where that is known."""
+    """The source of rows (a task's result or a loader), its name in messages, and its number of rows if known."""
 
     source: Any
     place: str
@@ -99,7 +99,7 @@ class Partition:
 
 
 def look(source: Any, place: str, form: Form) -> Seen:
-    """One pass over a partition. `form` is what is known of all of them before."""
+    """One pass over a partition. `form` is what all are known to have in common before."""
     table = _table(source, place, form)
     block = _opened(table, place, form)
     features, largest = block.features_and_largest()
@@ -121,7 +121,7 @@ def look(source: Any, place: str, form: Form) -> Seen:
 
 
 def block_of(source: Any, place: str, form: Form) -> Block:
-    """A partition as a block of the common form; raises `DataError` where it is not of that form."""
+    """A partition as a block of the common form; raises `DataError` if it does not have that form."""
     block = _opened(_table(source, place, form), place, form)
     if form.is_sparse is not None and block.is_sparse != form.is_sparse:
         block = block.as_sparse() if form.is_sparse else block.as_dense()
@@ -143,14 +143,14 @@ def _opened(table: Table, place: str, form: Form) -> Block:
     known = form.schema
     if known is not None and known.n_features is not None and table.schema.n_features is not None:
         X = tables.aligned(table, known, place)
-    if X.shape[0] == 0:  # which one matrix may not be, but one of many partitions may
+    if X.shape[0] == 0:  # fine for one of many partitions
         width = form.n_features or X.shape[1]
         return Form(width, is_sparse=not isinstance(X, np.ndarray), is_double=X.dtype == np.float64).empty()
     block = open_block(X, name=place)
     if form.n_features not in (0, block.n_features):
         raise DataError(
-            f"{place} has {block.n_features:,} features; allowed: the {form.n_features:,} of the other partitions, or "
-            "of the model."
+            f"{place} must have the {form.n_features:,} features of the other partitions or of the model, got "
+            f"{block.n_features:,}."
         )
     return block
 

@@ -30,7 +30,7 @@ _AT_ONCE = 64
 _FEWEST_DRIVERS = 20
 
 _STRONGEST = 100
-"""Contributions of a row by which similar rows are found."""
+"""Contributions per row that are kept to find similar rows."""
 
 
 class _Asked(NamedTuple):
@@ -120,8 +120,7 @@ class Explainer:
             strongest.append(self._typical.with_sides(row.strongest()))
             place = (start + i, float(scores[start + i]), float(percentiles[start + i]))
             if start + i >= asked.in_full:
-                lacks = Lacks(row.lacking, row.n_lacking, ())
-                explained.append(RowExplanation(*place, (), place[1] - row.lacking, (), lacks=lacks))
+                explained.append(_in_short(*place, Lacks(row.lacking, row.n_lacking, ())))
             else:
                 nearest = (self._parts[number].nearest(views[number], i) for number in self._compared)
                 seen = _seen({name: float(values[i]) for name, values in added.items()})
@@ -139,11 +138,29 @@ class Explainer:
         chosen = facts.first(facts.enough(rest, asked.top) if asked.enough else asked.top)
         reasons = typical.of_facts(row.has, facts, chosen, name_of, asked.frequencies)
         rest -= sum(reason.contribution for reason in reasons)
-        return RowExplanation(number, score, percentile, reasons, rest, nearest, seen, lacks, len(facts))
+        return RowExplanation(
+            row=number,
+            score=score,
+            percentile=percentile,
+            reasons=reasons,
+            rest=rest,
+            nearest=nearest,
+            views=seen,
+            lacks=lacks,
+            n_reasons=len(facts),
+        )
+
+
+def _in_short(number: int, score: float, percentile: float, lacks: Lacks) -> RowExplanation:
+    """An explanation without reasons, which is enough to group the row."""
+    rest = score - lacks.contribution
+    return RowExplanation(
+        row=number, score=score, percentile=percentile, reasons=(), rest=rest, nearest=(), lacks=lacks
+    )
 
 
 class _Row(NamedTuple):
-    """All that a row has, and of what it lacks the strongest, the sum, and how many features."""
+    """What a row has, and what it lacks: the strongest features, their sum and their number."""
 
     has: Strongest
     lacked: Strongest
@@ -151,14 +168,14 @@ class _Row(NamedTuple):
     n_lacking: int
 
     def strongest(self) -> Strongest:
-        """Of both."""
+        """The strongest contributions of both."""
         both = Strongest(*(np.concatenate(pair) for pair in zip(self.has.arrays(), self.lacked.arrays(), strict=True)))
         order = np.lexsort((both.columns, -np.abs(both.contributions)))[:_STRONGEST]
         return both.take(order[both.contributions[order] != 0])
 
 
 def _rows(block: SparseRows, found: kernels.Explained) -> list[_Row]:
-    """The contributions of each row, apart."""
+    """The contributions of each row."""
     rows, begin = [], int(block.indptr[0])
     for i in range(block.n_rows):
         at, end = int(block.indptr[i]), int(block.indptr[i + 1])
@@ -180,7 +197,7 @@ def _seen(added: dict[str, float]) -> tuple[Seen, ...]:
 
 
 class _Block(NamedTuple):
-    """Results for a block of rows: what is kept, and what is added to sums and then dropped."""
+    """Results for a block of rows: some are kept, others only added to sums."""
 
     explained: list[RowExplanation]
     strongest: list[Strongest]

@@ -37,6 +37,7 @@ from ..stages.scoring import KthNN, RandomDistance, Sp
 from ..terminal.progress import Progress
 from . import flow
 from .curves import curve_by_law
+from .learn_distance import learn
 from .training_data import TrainingData
 
 STEPS = 20
@@ -47,33 +48,33 @@ EPOCHS = 5
 
 _NEIGHBOR = 5
 _FEW, _DRAWS = 100, 4
-"""Of tables: a twentieth of the rows are a neighbourhood there. In bags of features nearly all rows are equally far."""
+"""For tables: a twentieth of the rows form a neighbourhood. In bags of features nearly all rows are equally far."""
 
 _MOST_REFERENCES = 4096
 _FEWEST_REFERENCES = 256
 
 _WORK = 1 << 18
-"""Products of features for a row and all references: about a quarter of a millisecond."""
+"""Most products of features for one row and all references: they take about a quarter of a millisecond."""
 
 _NON_ZERO = 1 / 3
-"""Share of values that are not zero from which on rows are tables of measurements; below, they are bags of features."""
+"""Rows with at least this share of non-zero values are tables of measurements; others are bags of features."""
 
 _VARIED = 0.1
-"""Standard deviation of lengths, over their mean, below which rows of length 1 are no other view."""
+"""If lengths vary less than this (standard deviation / mean), rows of length 1 add no new view."""
 
 _SAMPLE = 1000
 _PROBED = 256
 
 _DOUBLE = 2.0**-40
-"""Of the length of rows: distances that are smaller are rounding in double precision."""
+"""Distances below this share of the typical length of rows are rounding in double precision."""
 
 _SEEDS = 5
-"""Of each reading: references of the two plain views, triplets, weights, references in the representations."""
+"""Seeds of each reading: references of the two plain views, triplets, weights, references in the representations."""
 
 
 @dataclass(frozen=True)
 class _View:
-    """A term, its scores of the training rows, and how much it counts."""
+    """A term, its scores of the training rows, and its weight."""
 
     name: str
     term: Term
@@ -138,11 +139,9 @@ def _read(
     starts: tuple[LearnedDistance, ...],
     progress: Progress,
 ) -> tuple[list[_View], list[flow.LearnedFit]]:
-    """All views of one reading of the rows; training starts from those of an earlier fit, where there are some."""
+    """All views of one reading of the rows; training starts from the weights of an earlier fit if there was one."""
     plan = replace(plan, n_epochs=1 if starts else EPOCHS)
-    fits = flow.learn(
-        stages, plan, ranked.data, ranked.ranking, seeds, starts or (None, None), plan.n_threads, progress
-    )
+    fits = learn(stages, plan, ranked.data, ranked.ranking, seeds, starts or (None, None), plan.n_threads, progress)
     names = ("far in a representation trained briefly", "far in a representation trained longer")
     return ranked.views + [_learned(name, one) for name, one in zip(names, fits, strict=True)], fits
 
@@ -174,22 +173,22 @@ def _plain(
 
 
 def _size(references: Block, scores: Scores) -> float:
-    """What the rounding of distances is relative to: distances themselves, since they are computed in double precision.
+    """What rounding errors of distances are relative to: the distances, which are computed in double precision.
 
-    Rows that are divided by their length may be multiples of each other in single precision: there it is the length.
+    Normalised rows may be multiples of each other that were given in single precision: there it is their length.
     """
     length = _typical(np.sqrt(references.multiplied().squared_norms()))
     return length if references.factors is not None else _typical(scores[scores > _DOUBLE * length], length)
 
 
 def _typical(sizes: Scores, otherwise: float = 1.0) -> float:
-    """The median of those above 0, where there are any."""
+    """The median of the positive values; `otherwise` if there are none."""
     sizes = sizes[sizes > 0]
     return float(np.median(sizes)) if len(sizes) else otherwise
 
 
 def _n_references(data: TrainingData) -> int:
-    """As many as can be compared in the time that a row may take: fewer where rows share many features."""
+    """The number of references that a row can be compared with in time: fewer if rows share many features."""
     some = data.eligible[: _PROBED * max(1, len(data.eligible) // _PROBED) : max(1, len(data.eligible) // _PROBED)]
     rows = data.rows.take(some).as_sparse()
     counts = np.unique(rows.indices[rows.data != 0], return_counts=True)[1].astype(np.float64)
@@ -199,7 +198,7 @@ def _n_references(data: TrainingData) -> int:
 
 
 def _weight_of_unit_rows(rows: Rows) -> float | None:
-    """The least weight of views of rows of length 1; None if those would say nothing new, or little that is true."""
+    """The least weight of views of rows of length 1; None if they would add nothing new or mislead."""
     block = _sampled(rows)
     values = block.as_sparse().data
     values, lengths = values[values != 0], np.sqrt(block.squared_norms())
@@ -233,7 +232,7 @@ def _agreement(some: list[_View], others: list[_View], held_out: npt.NDArray[np.
 
 
 def _together(views: list[_View], held_out: npt.NDArray[np.int64]) -> tuple[Evidence, Scores]:
-    """The views as one term, and its scores of the training rows; those that are held out shape no curve."""
+    """The views as one term, and its scores of the training rows; held-out rows do not shape the curves."""
     shaping = [Tied.of(np.delete(view.scores, held_out), view.size) for view in views]
     term = Evidence(
         tuple(view.name for view in views),
@@ -243,7 +242,9 @@ def _together(views: list[_View], held_out: npt.NDArray[np.int64]) -> tuple[Evid
         (0.0,) * len(views),
     )
     scores = term.of([view.scores for view in views])
-    each = (curve(view.scores) for curve, view in zip(term.curves, views, strict=True))  # where ties are ties
+    each = (
+        curve(view.scores) for curve, view in zip(term.curves, views, strict=True)
+    )  # evidence ties where scores differ by rounding
     return replace(term, agreement=tuple(_correlation(one, scores) for one in each)), scores
 
 

@@ -12,7 +12,6 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from .byte_streams import OTHER_PACKINGS, suffix_of, suffixes_of
 from .format import Format, How
 from .schema import Schema, TextOptions
 from .table import FormatError, Table
@@ -65,6 +64,7 @@ def format_of(path: str, given: str | None = None) -> str:
         from .documents import is_rows_folder
 
         return "rows" if is_rows_folder(path) else "documents"
+    from .byte_streams import OTHER_PACKINGS, suffixes_of
     from .compression import COMPRESSED
 
     suffix = (suffixes_of(path) or [""])[-1]
@@ -126,6 +126,7 @@ def read_lines(kind: Format, name: str, block: bytes, line: int, how: How) -> Ta
 
 def _as_learned(kind: Format, path: str, read: Callable[[str, How], Table], how: How) -> Table:
     """The columns of a matrix are found and scaled here; those of a table by its reader."""
+    from .byte_streams import suffix_of
     from .match_model_columns import as_columns, other_data
 
     schema, of_model = how.schema, how.n_features or how.schema.n_features

@@ -16,8 +16,7 @@ import scipy.sparse as sp
 from .classes import classes_of
 from .columns import ColumnReader
 from .format import How
-from .scales import SCALES
-from .schema import MISSING, Schema
+from .schema import MISSING, SCALES, Schema
 from .table import FormatError, Table, refuse_repeated
 from .text_and_columns import with_texts
 
@@ -49,6 +48,8 @@ def assembled(path: str, table: Any, how: How) -> Table:
         beside={name: table.column(name) for name in how.beside if name in there},
     )
     fields = {name: ["" if text is None else str(text) for text in table.column(name).to_pylist()] for name in texts}
+    if not fields and found.X is not None and found.X.shape[1] == 0:
+        raise FormatError(f"{path} has no values: all of its columns are empty.")
     return with_texts(fields, found, how) if fields else found
 
 

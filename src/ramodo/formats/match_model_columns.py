@@ -48,6 +48,8 @@ def _matched(path: str, kind: str, table: Table, schema: Schema) -> Any:
         there = {schema.feature(number).column.name for number in known}
         features = [(number, schema.feature(number)) for number in absent]
         absent = [n for n, each in features if each.part not in ("value", "missing") or each.column.name not in there]
+    if absent and schema.texts:
+        raise FormatError(other_data(path, kind, None, schema, schema.n_features))
     if absent:
         raise FormatError(lacking(path, own, names, [names[number] for number in absent]))
     return placed(table.X, [place[names[number]] for number in known], known, len(names))
@@ -91,7 +93,7 @@ def _scaled(path: str, table: Table) -> Table:
 def other_data(path: str, kind: str | None, n: int | None, schema: Schema, n_features: int | None) -> str:
     """That data do not have the columns of a model: what they are, what it was fitted to, and what to do."""
     name, width = "standard input" if path == "-" else path, n_features or 0
-    if schema.is_text:
+    if schema.texts:
         named = ", ".join(map(repr, schema.text))
         if not named:
             fitted, advice = "text, a document a line", "a file of such lines, with --format text if its name says else"

@@ -36,6 +36,8 @@ def read(path: str) -> Table:
         refuse_bomb(path, len(text), 8 * n_rows)  # a row takes so much, though it is empty
         stream.seek(0)
         matrix: Any = scipy.io.mmread(stream)
+        if matrix.dtype.kind == "c":
+            raise ValueError("it holds complex numbers; allowed: real ones")
         return Table(sp.csr_array(matrix) if sp.issparse(matrix) else matrix)
     except FormatError:
         raise

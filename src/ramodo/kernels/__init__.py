@@ -8,7 +8,6 @@ SmallSp            φ in the representation                                 nati
 Trainer            the training loop over drawn triplets                   native/*_training.hpp
 hinge              the ranking loss alone                                  native/hinge.hpp
 read_svmlight      lines of text to CSR arrays                             native/svmlight.hpp
-write_gaps         integers that mostly increase to bytes, and back        native/gaps.hpp
 count_text         documents to counts of hashed tokens                    native/text.hpp
 TokenWeights       counts to weights by document frequencies               native/document_frequencies.hpp
 FeatureSums        sums by feature                                         native/feature_sums.hpp
@@ -99,18 +98,6 @@ def read_svmlight(text: npt.NDArray[np.uint8], n_threads: int) -> tuple[Any, ...
     with MemoryErrorAdvice(f"the rows in {len(text):,} bytes of svmlight text", _SMALLER_FILES):
         found: Any = _native.read_svmlight(text, n_threads)
     return tuple(found)
-
-
-def write_gaps(values: npt.NDArray[np.unsignedinteger[Any]]) -> npt.NDArray[np.uint8] | None:
-    """The gaps between integers, as bytes for `read_gaps`; None where they do not mostly increase."""
-    with MemoryErrorAdvice(f"the gaps between {len(values):,} integers", _FEWER_AT_A_TIME):
-        found: Any = _native.write_gaps(values)
-    return found
-
-
-def read_gaps(data: npt.NDArray[np.uint8], out: npt.NDArray[np.unsignedinteger[Any]]) -> None:
-    """The integers that `write_gaps` was given, into an array of their number."""
-    _native.read_gaps(data, out)
 
 
 def count_text(
@@ -372,7 +359,7 @@ class Trainer:
         return MemoryErrorAdvice(f"{what}, of {self._n_features:,}", _SMALLER_MODEL)
 
     def go_on(self, rows: Block, selected: Integers) -> None:
-        """Train on other rows from now on, of the same kind; what was learned stays, bit for bit."""
+        """Go on training with other rows of the same kind; the weights stay as they are, bit for bit."""
         with self._advice():
             if _is_sparse(rows):
                 arrays = rows.indptr, rows.indices, rows.data, rows.factors

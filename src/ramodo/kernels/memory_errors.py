@@ -1,4 +1,4 @@
-"""Says what ran out of memory: native code only reports that something did."""
+"""Errors that say what needed the memory: native code only reports that none was left."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Models that each did without one fold of the training rows, and score the rows of that fold.
+"""Models that were each fitted without one fold of the training rows, and score the rows of that fold.
 
 The fold of a row is a hash of its content, so a row is always scored by a model that never saw it, whether it was
 there in training or is new: scores of training rows are out of sample, and the same row has the same score.
@@ -66,18 +66,18 @@ class ByFold(Term):
         units = saved.reals("units", low=SMALLEST_UNIT)
         counts = saved.integers("n_calibration", 0, _MOST_ROWS)
         fine = len(units) == len(counts) == len(inner) > 1
-        require(fine, "folds have not one unit and one number of rows for each of several models")
+        require(fine, "folds must have one unit and one number of rows for each of several models")
         return cls(inner, tuple(units), tuple(counts))
 
     def inner(self) -> tuple[Term, ...]:
         return self.models
 
     def __str__(self) -> str:
-        return f"by the one of {len(self.models)} models that did not see the row: {self.models[0]}"
+        return f"by the model of {len(self.models)} that did not see the row: {self.models[0]}"
 
 
 class FoldPart(Part):
-    """A part of a model, to which rows of other folds are nothing."""
+    """A part of the model of one fold; it contributes nothing to rows of other folds."""
 
     def __init__(self, part: Part, fold: int, n_folds: int) -> None:
         self._part, self._fold, self._n_folds = part, fold, n_folds

@@ -29,7 +29,7 @@ class Axes:
 
     @cached_property
     def projection(self) -> kernels.Projection:
-        """Its kernel, made when first used."""
+        """The kernel, created on first use."""
         return kernels.Projection(self.columns, self.weights, self.n_features, seed=0, limit=0.0, slope=1.0)
 
     def __reduce__(self) -> Any:

@@ -6,5 +6,5 @@
     experiments_command.py  `ramodo experiments`
     datasets_command.py     `ramodo datasets`
 
-`pip install 'ramodo[paper]'` installs what the experiments need.
+The extra `paper` of pyproject.toml lists what the experiments need.
 """

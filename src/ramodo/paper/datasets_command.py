@@ -1,4 +1,4 @@
-"""`ramodo datasets`: the paper's sets, which of them are on this machine, and one of them as a file."""
+"""`ramodo datasets`: list the paper's data sets, or load one and write it to a file."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _ROWS_AT_ONCE = 10_000
 
 
 def run_list(cache: str | None, as_json: bool) -> None:
-    """List all sets, and whether they are on this machine."""
+    """List all data sets, and whether each is on this machine."""
     if as_json:
         print_json([{**asdict(source), "here": _here(source, cache)} for source in SOURCES.values()])
         return
@@ -56,7 +56,7 @@ def run_load(
     quiet: bool,
     as_json: bool,
 ) -> None:
-    """Load one set, say what it is, and write it."""
+    """Load a data set, describe it, and write it."""
     option_named("random_state").of_flag(seed)
     suffix = None if output is None else files.refuse_target(output, TARGETS)
     data = load_dataset(name, random_state=seed, source=source, cache=cache, offline=offline, verbose=not quiet)
@@ -80,7 +80,7 @@ def _facts(source: Source, data: LabeledData) -> dict[str, Any]:
         "pool": 0 if data.pool is None else data.pool.shape[0],
         "in the paper": f"{source.n_rows:,} rows, {source.n_features:,} features",
         "outliers are": source.outliers,
-        "read from": data.origin + (", ready-made and as it is" if _is_ready_made(source, data) else ""),
+        "read from": data.origin + (", ready-made" if _is_ready_made(source, data) else ""),
         "licence": source.licence,
         "notes": source.notes,
     }

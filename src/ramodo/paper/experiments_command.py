@@ -1,4 +1,4 @@
-"""`ramodo experiments`: section 6 of the paper, run again."""
+"""`ramodo experiments`: repeat section 6 of the paper."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def run_experiments(
     threads: int | None,
     quiet: bool,
 ) -> None:
-    """Run one experiment or all, and write their files."""
+    """Run one experiment or all of them, and write the results."""
     settings = Settings(
         runs,
         sets,

@@ -38,7 +38,7 @@ def table_of(rows: Sequence[Row], reading: ModelReading) -> Table:
 
 def ids_of(rows: Sequence[Row], reading: ModelReading) -> list[str | None]:
     """The id of each row that has one."""
-    given = [row.get(reading.learned.id) if isinstance(row, Mapping) else None for row in rows]
+    given = [row.get(reading.learned.id or "") if isinstance(row, Mapping) else None for row in rows]
     return [None if id is None else as_text(str(id)) for id in given]
 
 

@@ -1,7 +1,7 @@
-"""A cut-off with a guarantee: p-values of rows that training did without, which control the false-discovery rate.
+"""A cut-off with a guarantee: p-values of rows that training did not see, which control the false-discovery rate.
 
-A fit has two models, each of which does without one fold of the rows, and a row is scored by the model that did
-without its fold. Benjamini and Hochberg's rule on p-values keeps the expected share of false discoveries at or below
+A fit has two models. Each is trained without one fold of the rows, and a row is scored by the model that did not see
+its fold. Benjamini and Hochberg's rule on p-values keeps the expected share of false discoveries at or below
 the rate that was asked for. There are two kinds of p-values:
 
 Of a new row, it is the share of training rows of its fold that score at least as high: to the model that scores them
@@ -11,8 +11,8 @@ more cautious, not less.
 Training rows cannot be compared with themselves: a share k/n of them is always among the k highest. Their p-values
 follow from the bulk of their scores and an assumption on how those of ordinary rows go on beyond it: tail.py.
 
-With `held_out` there is one model, which does without a share of the rows: half the work, and no p-values of training
-rows that hold.
+With `held_out` there is one model, trained without a share of the rows: half the work, but no valid p-values for
+training rows.
 """
 
 from __future__ import annotations
@@ -67,7 +67,8 @@ class Conformal(Cutoff):
         check(self.get_params(deep=False))
         if len(candidates) == 0:
             raise OptionError(
-                "Conformal was given, but no row is unlabelled (0 in labels); allowed: data with some, to hold out."
+                "Conformal needs unlabelled rows (0 in labels) to hold out, and every row has a label. Leave some "
+                "unlabelled, or use another cut-off."
             )
         if self.held_out is None:
             return super().hold_out(candidates, rng)

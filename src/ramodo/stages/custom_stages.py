@@ -53,11 +53,11 @@ class AdaptedCutoff:
         return self._checked(found)
 
     def n_folds(self) -> int:
-        """Models of a fit."""
+        """The number of models of a fit."""
         return int(self.adapted.n_folds()) if hasattr(self.adapted, "n_folds") else 1
 
     def cutoff_of_folds(self, folds: Sequence[Scores]) -> float:
-        """The threshold for scores by the model that did without the row."""
+        """The threshold, where each row was scored by the model that did not see it."""
         return self._checked(self.adapted.cutoff_of_folds(folds))
 
     def _checked(self, found: Any) -> float:

@@ -13,7 +13,7 @@ from sklearn.base import BaseEstimator, clone
 
 from ..data.blocks import Block, DenseRows
 from ..data.rows import Rows
-from ..options import OptionError
+from ..options import option_error
 
 Scores = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int64]
@@ -63,7 +63,5 @@ def as_scorer(given: Any, name: str) -> Any:
         return given
     if is_object and hasattr(given, "fit") and hasattr(given, "score_samples"):
         return DetectorAsScorer(given)
-    raise OptionError(
-        f"{name}={given!r} was given; allowed: Sp, KthNN, AverageNN, Ensemble, or any object with fit and "
-        "score_samples."
-    )
+    kinds = "Sp, KthNN, AverageNN, Ensemble, or any object with fit and score_samples"
+    raise option_error(name, kinds, repr(given))

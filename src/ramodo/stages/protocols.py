@@ -94,7 +94,7 @@ class Candidates:
 
     @classmethod
     def of(cls, chosen: npt.NDArray[np.bool_], labels: Labels, fallback: bool = False) -> Candidates:
-        """The chosen rows and the others; known outliers (1) and known inliers (-1) go by their labels."""
+        """The chosen rows and the others; known outliers (1) and inliers (-1) as labelled."""
         outliers = (chosen & (labels == 0)) | (labels == 1)
         return cls(np.flatnonzero(outliers), np.flatnonzero(~outliers), fallback)
 
@@ -147,11 +147,11 @@ class Cutoff(ABC, BaseEstimator):
         return self.cutoff(scores)
 
     def n_folds(self) -> int:
-        """Models of a fit, each of which does without one fold of the rows and scores it; 1 is a fit as usual."""
+        """The number of models of a fit, each trained without one fold of the rows, which it scores; usually 1."""
         return 1
 
     def cutoff_of_folds(self, folds: Sequence[Scores]) -> float:
-        """The threshold for scores by the model that did without the row, fold by fold."""
+        """The threshold, given the scores of each fold by the model that did not see it."""
         return self.cutoff(np.concatenate(folds))
 
     def guarantee(self, is_training: bool, finds_nothing: bool) -> Guarantee:

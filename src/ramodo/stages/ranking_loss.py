@@ -25,7 +25,7 @@ from sklearn.base import BaseEstimator
 
 from .. import kernels
 from ..kernels import Phi
-from ..options import OptionError, check
+from ..options import check, option_error
 
 RELATIVE = 300.0
 """Typical squared distances in the margin "auto": training ends once outliers are √300, some 17 times, as far away as
@@ -42,10 +42,8 @@ class RankingHinge(BaseEstimator):
         """The loss over `n_queries` queries of a scorer with this φ."""
         check(self.get_params(deep=False))
         if phi.k > n_queries:
-            raise OptionError(
-                f"n_queries={n_queries} was given; allowed: at least k={phi.k}, since the loss looks for the k-th "
-                "nearest query."
-            )
+            least = f"at least k={phi.k}, since the loss looks for the k-th nearest query"
+            raise option_error("n_queries", least, str(n_queries))
         if self.margin == "auto":
             return BoundHinge(RELATIVE, phi, is_relative=True)
         return BoundHinge(float(self.margin), phi)
@@ -58,7 +56,7 @@ class BoundHinge:
         self.margin, self.phi, self.is_relative = margin, phi, is_relative
 
     def in_unit(self, unit: float) -> BoundHinge:
-        """The loss on squared distances of which `unit` is a typical one."""
+        """The loss where `unit` is a typical squared distance."""
         return BoundHinge(self.margin * unit, self.phi)
 
     @property

@@ -53,11 +53,11 @@ def checked_triplets(stage: Any, triplets: Any, shape: tuple[int, int, int], n_r
     values = np.asarray(triplets)
     if values.shape != shape or values.dtype.kind not in "iu":
         raise stage_error(
-            "sampler", stage, f"triplets of shape {values.shape} and dtype {values.dtype}", f"integers of {shape}"
+            "sampler", stage, f"triplets of shape {values.shape} and dtype {values.dtype}", f"integers of shape {shape}"
         )
     outside = values[(values < 0) | (values >= n_rows)]
     if len(outside):
-        raise stage_error("sampler", stage, f"the row number {outside[0]}", f"0 to {n_rows - 1}")
+        raise stage_error("sampler", stage, f"the row number {outside[0]}", f"row numbers from 0 to {n_rows - 1}")
     return np.ascontiguousarray(values, dtype=np.int64)
 
 
@@ -76,9 +76,9 @@ def are_finite(values: npt.NDArray[Any]) -> bool:
     return values.dtype.kind in "biuf" and bool(np.isfinite(values).all())
 
 
-def stage_error(name: str, stage: Any, given: str, allowed: str) -> StageError:
-    """The error that `stage`, the `name` of the fit, returned something that is not allowed."""
-    return StageError(f"the {name} {name_of(stage)} gave {given}; allowed: {allowed}.")
+def stage_error(name: str, stage: Any, given: str, needed: str) -> StageError:
+    """The error that `stage`, the `name` of the fit, returned something that the next stage cannot use."""
+    return StageError(f"the {name} {name_of(stage)} must return {needed}, got {given}.")
 
 
 def name_of(stage: Any) -> str:

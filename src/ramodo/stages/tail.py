@@ -1,6 +1,6 @@
 """The tail of ordinary rows' scores, as the bulk of all scores tells it: how often a score as high comes by chance.
 
-Ranks of rows among themselves say nothing of how many are outliers; it takes an assumption on how scores of ordinary
+Ranks of rows do not tell how many are outliers; that takes an assumption on how scores of ordinary
 rows go on beyond their bulk. Here it is: they fall off at least as fast as an exponential law, or, where they fall off
 ever more slowly within the bulk, as a power law that goes on so. The bulk is what lies between the median and the 90 %
 quantile, which a few outliers hardly move.
@@ -34,7 +34,7 @@ class Tail:
     ordered: Scores
     start: float
     share: float
-    """Of the rows that score `start` or more."""
+    """The share of rows that score `start` or more."""
     rate: float
     """The hazard at `start`; 0 where the scores of the bulk are equal."""
     shape: float

@@ -20,7 +20,7 @@ from sklearn.base import BaseEstimator
 
 from .. import bounds
 from ..data.labels import Labels
-from ..options import OptionError, check
+from ..options import check, option_error
 from .protocols import OF_OTHERS, Candidates, Cutoff, Guarantee
 
 Scores = npt.NDArray[np.float64]
@@ -143,12 +143,10 @@ class GivenSet(BaseEstimator):
         """The given rows and the others; known rows by label."""
         rows = np.asarray(self.rows)
         if rows.ndim != 1 or (len(rows) and rows.dtype.kind not in "iu"):
-            raise OptionError(f"rows={self.rows!r} was given to GivenSet; allowed: a list of row numbers.")
+            raise option_error("rows of GivenSet", "a list of row numbers", repr(self.rows))
         if len(rows) and not (rows.min() >= 0 and rows.max() < len(scores)):
-            raise OptionError(
-                f"rows from {rows.min()} to {rows.max()} were given to GivenSet; allowed: 0 to {len(scores) - 1}, the "
-                "rows of X."
-            )
+            numbers = f"row numbers of X, from 0 to {len(scores) - 1}"
+            raise option_error("rows of GivenSet", numbers, f"{rows.min()} to {rows.max()}")
         chosen = np.zeros(len(scores), dtype=bool)
         chosen[rows.astype(np.int64)] = True
         return Candidates.of(chosen, labels)
@@ -162,4 +160,4 @@ def cutoff_of(option: Any, alpha: float = math.sqrt(3)) -> Any:
     """The cut-off that a detector's option `cutoff` stands for: Cantelli's, a share of the rows, or an object."""
     if isinstance(option, str):
         return Cantelli(alpha)
-    return TopFraction(option) if isinstance(option, numbers.Real) else option
+    return TopFraction(float(option)) if isinstance(option, numbers.Real) else option

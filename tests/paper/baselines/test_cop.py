@@ -72,5 +72,5 @@ def test_a_small_span_gives_fewer_columns(planted):
 
 
 def test_rows_of_zeros_only_are_refused():
-    with pytest.raises(ConstraintError, match="All rows of X are zero"):
+    with pytest.raises(ConstraintError, match="X must have a row that is not zero"):
         CoP(2).fit(np.zeros((4, 3)))

@@ -177,7 +177,7 @@ def test_a_full_disk_is_noticed_before_it_begins(file, folder, monkeypatch):
 
 @pytest.mark.parametrize("address", ["file:///etc/passwd", "ftp://example.org/a.bin", "a.bin"])
 def test_other_kinds_of_addresses_are_refused(address, folder):
-    with pytest.raises(DownloadError, match="allowed: http:// and https://"):
+    with pytest.raises(DownloadError, match="must begin with http:// or https://"):
         fetch(RawFile("a.bin", (address,)), folder)
 
 

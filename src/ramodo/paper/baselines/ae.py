@@ -151,7 +151,7 @@ class Net:
         self._descend_decoder(features, products, inner)
 
     def gradients(self, features: Any, X: Any) -> tuple[Array, Array, Array, Array]:
-        """Of the encoder's rows `features` and its bias; for the decoder, xᵀh' of `features` and h'ᵀh'."""
+        """Gradients of the encoder's rows `features` and of its bias; for the decoder, xᵀh' of `features` and h'ᵀh'."""
         n, width = X.shape[0], self.bias.value.shape[1]
         hidden = np.ones((n, width + 1), self.bias.value.dtype)
         hidden[:, :width] = _leaky(X @ self.encoder.value[features] + self.bias.value)

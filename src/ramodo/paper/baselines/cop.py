@@ -96,5 +96,5 @@ def _independent(rows: Any, order: Any, cop: CoP) -> tuple[npt.NDArray[np.int64]
             triangle[n, :n], triangle[n, n] = shared, np.sqrt(rest)
             chosen.append(int(row))
     if not chosen:
-        raise ConstraintError("All rows of X are zero; allowed: at least one row that is not, to span a subspace.")
+        raise ConstraintError("X must have a row that is not zero, to span a subspace, got only zeros.")
     return np.array(chosen), triangle[: len(chosen), : len(chosen)]

@@ -53,11 +53,9 @@ class HLLE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     def _refuse_unless_possible(self, n_rows: int) -> None:
         M, K = self.n_components, self.n_neighbors
         if M * (M + 3) // 2 >= K:
-            raise ConstraintError(
-                f"n_neighbors={K} was given; allowed: above M(M+3)/2 = {M * (M + 3) // 2} for M = {M}."
-            )
+            raise ConstraintError(f"n_neighbors must be above M(M+3)/2 = {M * (M + 3) // 2} for M = {M}, got {K}.")
         if n_rows <= K:
-            raise ConstraintError(f"X has n_samples = {n_rows}; allowed: more than n_neighbors={K}.")
+            raise ConstraintError(f"n_samples must be above n_neighbors={K}, got {n_rows}.")
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -30,7 +30,7 @@ def refuse_beyond(limit: float, needed: float, what: str) -> None:
     """Raise before memory is allocated, since an allocation may succeed and be fatal later."""
     MEMORY_LIMIT.refuse_unless_allowed(limit)
     if needed > limit:
-        raise MemoryLimitError(f"{what} needs {needed / 1e9:,.1f} GB; allowed: memory_limit={limit / 1e9:,.1f} GB.")
+        raise MemoryLimitError(f"{what} needs {needed / 1e9:,.1f} GB, more than memory_limit={limit / 1e9:,.1f} GB.")
 
 
 def dense(X: Any, limit: float, dtype: npt.DTypeLike, what: str) -> npt.NDArray[Any]:

@@ -8,7 +8,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from ...options import OptionError
+from ...options import option_error
 from .sources import Source
 
 
@@ -30,7 +30,7 @@ def is_offline(given: bool = False) -> bool:
     """The value given, or that of RAMODO_OFFLINE."""
     named = os.environ.get("RAMODO_OFFLINE", "").lower()
     if named not in ("", "0", "1"):
-        raise OptionError(f"RAMODO_OFFLINE={named!r} was given; allowed: 0 or 1.")
+        raise option_error("RAMODO_OFFLINE", "0 or 1", repr(named))
     return given or named == "1"
 
 

@@ -14,7 +14,7 @@ class DownloadError(OSError):
 
 
 def sha256_of(path: Path) -> str:
-    """In hexadecimal."""
+    """The checksum of a file, in hexadecimal."""
     with open(path, "rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 

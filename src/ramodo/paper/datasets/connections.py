@@ -23,12 +23,12 @@ class RefusedError(Exception):
 
 
 def open_address(address: str, begin: int, version: str, *, is_known: bool) -> Any:
-    """The answer to a request for the bytes from `begin` on, of the same version.
+    """The answer to a request for the bytes from `begin` to the end, of the same version.
 
     `is_known` says whether there is a checksum to compare the answer with.
     """
     if not address.startswith(("http://", "https://")):
-        raise DownloadError(f"the address {address!r} was given; allowed: http:// and https://.")
+        raise DownloadError(f"the address must begin with http:// or https://, got {address!r}.")
     _refuse_open_line(address, is_known)
     headers = {"User-Agent": f"ramodo/{__version__}", "Accept-Encoding": "identity"}
     if begin:

@@ -1,7 +1,7 @@
 """Downloads that resume where they were interrupted.
 
     NAME.part         what has arrived so far
-    NAME.part.json    of which version of the file: where, its ETag or date, and how long it is
+    NAME.part.json    the version of the file: its address, its ETag or date, and its length
     NAME              the whole file, once its checksum is right
     NAME.sha256       its checksum, as sha256sum writes it
 

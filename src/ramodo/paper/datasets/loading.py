@@ -11,8 +11,8 @@ from pathlib import Path
 
 import scipy.sparse as sp
 
-from ...constraints import Integer
-from ...options import OptionError
+from ...constraints import Integer, either
+from ...options import option_error
 from ...terminal.progress import Bar
 from . import webspam
 from .cache import cache_folder, downloads, is_offline, place_of
@@ -58,11 +58,11 @@ def load_dataset(
     """
     found = source_named(name)
     if not _SEED.accepts(random_state):
-        raise OptionError(f"random_state={random_state!r} was given; allowed: {_SEED}.")
+        raise option_error("random_state", _SEED, repr(random_state))
     seed, folder = int(random_state), cache_folder(cache)
     mirror = str(source) if source is not None and str(source).startswith(("http://", "https://")) else None
     if mirror and is_offline(offline):
-        raise OptionError(f"source={mirror!r} was given with offline; allowed: a file or folder.")
+        raise option_error("source", "a file or folder where offline is set", repr(mirror))
     if source is None and (ready := ready_made(found.name)) is not None:
         return _as_the_set_is(found, read_prepared(ready))
     own = _own_files(found, Path(source)) if source is not None and not mirror else []
@@ -78,7 +78,7 @@ def source_named(name: str) -> Source:
     for source in SOURCES.values():
         if isinstance(name, str) and source.name.lower() == name.lower():
             return source
-    raise OptionError(f"the set {name!r} was asked for; allowed: {', '.join(SOURCES)}.")
+    raise option_error("the name of a set", either(SOURCES), repr(name))
 
 
 def ready_made(name: str) -> Path | None:
@@ -149,15 +149,15 @@ def _own_files(source: Source, given: Path) -> list[Path]:
     if given.is_file():
         if len(source.files) > 1:
             names = " and ".join(file.name for file in source.files)
-            raise OptionError(f"source={str(given)!r} was given; allowed for {source.name}: a folder with {names}.")
+            raise option_error(f"source for {source.name}", f"a folder with {names}", repr(str(given)))
         return [given]
     if not given.is_dir():
-        raise OptionError(f"source={str(given)!r} was given, which does not exist; allowed: a file or a folder.")
+        raise option_error("source", "a file or folder that exists", repr(str(given)))
     found = []
     for file in source.files:
         allowed = [name for name in (file.name, file.unpacked) if name is not None]
         here = [given / name for name in allowed if (given / name).is_file()]
         if not here:
-            raise DownloadError(f"{given} has no file {' or '.join(allowed)}, of which {source.name} is built.")
+            raise DownloadError(f"{given} has no file {either(allowed)}, which {source.name} is built from.")
         found.append(here[0])
     return found

@@ -48,7 +48,7 @@ def _header(path: Path, stream: IO[bytes]) -> tuple[int, int]:
 
 
 def _two_classes(path: Path, counts: Counter[str]) -> tuple[str, str]:
-    """Of inliers and of outliers."""
+    """The classes of inliers and of outliers."""
     ((inlier, most), *others), wanted = counts.most_common(), SOURCES["OT"].n_rows
     fitting = [label for label, count in others if most + count == wanted]
     if len(fitting) != 1:

@@ -1,7 +1,7 @@
 """The eight sets of the paper's section 6.1: what they are, where to get them, and their terms of use.
 
 Addresses were looked up, not visited: if one has moved, the next is tried, and users can supply their own files. A
-checksum that nobody published is None: that of the first download is stored with the file and compared from then on.
+checksum that nobody published is None: that of the first download is stored, and later ones must equal it.
 """
 
 from __future__ import annotations
@@ -77,7 +77,7 @@ _ALL = (
         ),
         "none stated; measurements of Bhattacharjee et al., PNAS 2001",
         "The paper names UCI, whose lung cancer set has other sizes; N and D are those of two of the five classes of "
-        "lung.mat. Columns are scaled to 0..1 over the rows that are kept, of which the paper says nothing.",
+        "lung.mat. Columns are scaled to 0..1 over the rows that are kept; the paper does not mention scaling.",
         is_dense=True,
     ),
     Source(
@@ -89,7 +89,7 @@ _ALL = (
         (RawFile("p53_old_2010.zip", (f"{_UCI}/p53/p53_old_2010.zip",), unpacked="K8.data"),),
         _CC_BY,
         "N is that of K8.data, the set of 2010, with the rows that have missing values. The paper does not say what "
-        "these become: their column's mean here. Columns are then scaled to 0..1, of which it says nothing either.",
+        "these become: their column's mean here. Columns are then scaled to 0..1, which it does not mention.",
         is_dense=True,
     ),
     Source(
@@ -116,7 +116,7 @@ _ALL = (
         "public (OpenML 1086)",
         "The challenge's own page wants a registration; OpenML has its data, 283 samples. The paper keeps 265 and "
         "names no class: here the largest are the inliers, and the outliers the class that makes 265 rows with it. "
-        "Columns are scaled to 0..1, of which the paper says nothing.",
+        "Columns are scaled to 0..1; the paper does not mention scaling.",
         is_dense=True,
     ),
     Source(

@@ -1,4 +1,4 @@
-"""Sets of classes 1 and -1, of which the positive one goes down to 2 %."""
+"""Sets with the classes 1 and -1, whose positive class is reduced to 2 %."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from .prepared import LabeledData
 
 
 def two_classes(name: str, X: sp.csr_array, classes: npt.NDArray[np.float64], seed: int) -> LabeledData:
-    """Rows of both, the pool, and the truth."""
+    """Rows of both classes, their truth, and the pool."""
     refuse_other_classes(name, classes)
     refuse_indices(X.indices, X.shape[1], name)
     kept, pool = downsampled(classes == 1, seed, name)

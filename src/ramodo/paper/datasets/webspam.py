@@ -54,17 +54,17 @@ def load(place: Path) -> LabeledData:
 
 
 def set_folder(place: Path) -> Path:
-    """Of the set itself."""
+    """The folder of the set itself."""
     return place.with_name(place.name + ".rows")
 
 
 def pool_folder(place: Path) -> Path:
-    """Of the rows that downsampling left out."""
+    """The folder of the rows that downsampling left out."""
     return place.with_name(place.name + "-pool.rows")
 
 
 def _classes(path: Path, show: Show | None) -> tuple[npt.NDArray[np.float64], int]:
-    """Of each row; and the smallest index, which says where indices begin."""
+    """The class of each row, and the smallest index, which says where indices begin."""
     classes, smallest = [], []
     for block in _blocks(path, show):
         classes.append(block.labels)

@@ -1,4 +1,4 @@
-"""How a cell is computed. Each function takes the cell, what it may use, and gives named numbers."""
+"""How a cell is computed. Each function takes the cell and its resources, and returns named numbers."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class Resources:
 
 @lru_cache(maxsize=1)
 def load(file: str) -> LabeledData:
-    """The set that cells of one process have in common while they work through it."""
+    """A set by name; cells of one process share the last one."""
     return sets.load(file)
 
 

@@ -23,7 +23,7 @@ class FigureError(ValueError):
 
 @dataclass(frozen=True)
 class Request:
-    """What is to be run."""
+    """What to run."""
 
     sets: Sequence[StandIn]
     runs: int

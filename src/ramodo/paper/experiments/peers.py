@@ -38,7 +38,7 @@ class Peer:
 
 
 class _DeepOD(Peer):
-    """Timed in its own process, without the time to start that."""
+    """Timed in a process of its own, without the time to start it."""
 
     def timed(self, X: Any, seed: int, resources: Resources) -> tuple[float, Any]:
         return deepod_scores(X, seed)

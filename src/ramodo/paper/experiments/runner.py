@@ -14,7 +14,8 @@ import scipy
 import sklearn
 
 from ... import __version__
-from ...options import OptionError
+from ...constraints import either
+from ...options import option_error
 from ...terminal.progress import Bar
 from . import dimensions, page, peers_table, scalability, sets, table_auc_runtime, table_competitors, table_labels
 from .cells import Limits
@@ -41,7 +42,7 @@ class Settings:
 
     def __post_init__(self) -> None:
         if self.runs < 1:
-            raise OptionError(f"--runs {self.runs} was given; allowed: 1 or more.")
+            raise option_error("--runs", "at least 1", str(self.runs))
 
 
 def named(name: str) -> list[Experiment]:
@@ -49,7 +50,7 @@ def named(name: str) -> list[Experiment]:
     if name == "all":
         return list(EXPERIMENTS.values())
     if name not in EXPERIMENTS:
-        raise OptionError(f"{name!r} was given; allowed: {', '.join(EXPERIMENTS)} or all.")
+        raise option_error("the experiment", either([*EXPERIMENTS, "all"]), repr(name))
     return [EXPERIMENTS[name]]
 
 

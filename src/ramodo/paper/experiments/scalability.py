@@ -64,7 +64,7 @@ def _times(cell: Cell, results: Results) -> tuple[list[float], str]:
 
 
 def _exponent(sizes: Sequence[int], sweep: list[Cell], results: Results) -> float | None:
-    """Of the power law through the measured times."""
+    """The exponent of the power law through the measured times."""
     here = [(n, _times(cell, results)[0][0]) for n, cell in zip(sizes, sweep, strict=True) if _times(cell, results)[0]]
     if len(here) < 2:
         return None

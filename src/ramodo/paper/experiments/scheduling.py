@@ -16,7 +16,7 @@ from .store import Store
 from .worker import Worker
 
 _GUESS = 3.0
-"""Seconds assumed for a cell of which nothing is known yet, for the progress bar."""
+"""Seconds that the progress bar assumes for a cell like none that was computed before."""
 
 
 _UNTRIED = "not tried, since a cheaper one has this mark:"

@@ -8,13 +8,14 @@ from dataclasses import dataclass, replace
 import numpy as np
 import scipy.sparse as sp
 
-from ...options import OptionError
+from ...constraints import either
+from ...options import option_error
 from ..datasets import LabeledData, data_folder, load_dataset, load_prepared
 
 
 @dataclass(frozen=True)
 class StandIn:
-    """A file of the folder of prepared sets, and how near it is to the paper's."""
+    """A file in the folder of prepared sets, and how close it is to the paper's set."""
 
     paper: str
     file: str
@@ -50,7 +51,7 @@ def _named(name: str) -> StandIn:
     for stand_in in STAND_INS:
         if name in (stand_in.paper, stand_in.file):
             return stand_in
-    raise OptionError(f"--sets {name!r} was given; allowed: {', '.join(s.paper for s in STAND_INS)}.")
+    raise option_error("each of --sets", either(s.paper for s in STAND_INS), repr(name))
 
 
 def is_here(stand_in: StandIn) -> bool:

@@ -21,7 +21,7 @@ create table if not exists cells (
 
 
 _FOREIGN = (sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_ERROR)
-"""Codes of SQLite for a file that is not one of its own, is damaged, or has a table of another kind."""
+"""SQLite's codes for a file that is not a database, is damaged, or has another table."""
 
 
 class StoreError(OSError):

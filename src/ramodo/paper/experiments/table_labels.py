@@ -24,7 +24,7 @@ def pooled(request: Request) -> list[StandIn]:
 
 
 def numbers(stand_in: StandIn) -> list[int]:
-    """Of labels, as far as the pool goes."""
+    """Numbers of labels, as many as the pool allows."""
     pool = load(stand_in.file).pool
     return [n for n in paper.LABELS if pool is not None and n <= pool.shape[0]]
 

@@ -101,7 +101,7 @@ def _limit_memory(limit: float) -> None:
     except (ImportError, OSError):  # the system does not say
         return
     _, hard = resource.getrlimit(resource.RLIMIT_AS)
-    resource.setrlimit(resource.RLIMIT_AS, (mapped + int(2 * limit), hard))  # address space, of which not all is used
+    resource.setrlimit(resource.RLIMIT_AS, (mapped + int(2 * limit), hard))  # address space, not all of which is used
 
 
 def compute(cell: Cell, resources: Any, limits: Limits) -> Outcome:
