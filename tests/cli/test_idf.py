@@ -134,14 +134,9 @@ def test_frequencies_are_saved_and_loaded(model, files, tmp_path):
         assert (known.n_documents, known.n_features) == (90, 2**12)
 
 
-def test_files_without_frequencies_mean_counts(ok, model, files):
-    """As those of earlier versions are."""
+def test_a_model_that_weighs_tokens_has_their_frequencies(model):
     rewrite(model, header={"documents": None}, tensors={COLUMNS: None, DOCUMENTS: None})
-    detector = load(model)
-    assert detector.document_frequencies_ is None
-    counts = vectorize(files.log.read_text().splitlines(), TextOptions(bits=12))
-    found = [float(line.split(",")[1]) for line in ok("score", model, files.log).splitlines()[1:]]
-    assert found == detector.outlier_score(counts).tolist()
+    assert_refused(model, "its schema weighs tokens otherwise")
 
 
 @pytest.mark.parametrize("said", ["0", "-1", "1.5", "true", "null", "[]", '"9"', "2147483648", "1e400", "NaN"])

@@ -80,7 +80,9 @@ def test_too_little_memory_is_said(start, tmp_path, suffix):
     """Not that the file is of a foreign kind."""
     path = tmp_path / f"large{suffix}"
     if suffix == ".npz":
-        np.savez_compressed(path, X=np.zeros((1 << 13, 1 << 13), np.float32))
+        X = np.zeros((1 << 13, 1 << 13), np.float32)
+        X[:100] = np.random.default_rng(0).random((100, 1 << 13))  # zeros alone would be taken for a bomb
+        np.savez_compressed(path, X=X)
     else:
         np.lib.format.open_memmap(path, "w+", np.float32, (1 << 13, 1 << 13))  # a file of holes
     process = start("detect", path, before=SMALL_MEMORY)

@@ -193,6 +193,13 @@ def test_missing_values_become_what_they_became(ok, table, tmp_path, missing):
         assert [score for _, score in scores(ok("score", tmp_path / "model", table([rows[i]])))] == [found[i][1]]
 
 
+def test_dates_that_were_missing_need_not_be_again(ok, table, tmp_path):
+    """A feature marks where a date is missing, which rows with dates do not have."""
+    rows = [{"x": i % 7, "day": "" if i == 3 else f"2024-01-{1 + i % 28:02d}"} for i in range(40)]
+    out = ok("detect", table(rows, "data.csv"), "--missing", "indicator", "-o", "-", "-m", tmp_path / "model", "-q")
+    assert scores(ok("score", tmp_path / "model", table(rows[10:12])))[0][1] == scores(out)[10][1]
+
+
 def test_missing_values_stay_an_error_where_they_were_one(run, files, table, visits):
     done = run("score", files.visits_model, table([{**visits[0], "seconds": ""}]))
     assert done.code == 3

@@ -63,20 +63,18 @@ from pathlib import Path
 import numpy as np
 import scipy.sparse as sp
 from ramodo.files.whole import write_whole
-from ramodo.formats import Table, folder, folder_place
+from ramodo.formats import Table, folder
 
-target, way = Path(sys.argv[1]), sys.argv[2]
-if way == "two renames":
-    folder_place.exchange = lambda one, other: False
+target, kind = Path(sys.argv[1]), sys.argv[2]
 
 def write(number):
-    if way == "file":
+    if kind == "file":
         write_whole(target, lambda path: Path(path).write_text(str(number)))
     else:
         folder.write(target, Table(sp.csr_array(np.full((3, 2), float(number)))))
 
 def found():
-    return int(target.read_text()) if way == "file" else int(folder.read(str(target)).X.data[0])
+    return int(target.read_text()) if kind == "file" else int(folder.read(str(target)).X.data[0])
 
 def killed_at(step, number):
     child = os.fork()
@@ -102,11 +100,11 @@ print(step, n_left)
 """
 
 
-@pytest.mark.parametrize("way", ["file", "exchange", "two renames"])
-def test_a_writer_that_is_killed_before_any_call_of_the_system(tmp_path, python, way):
+@pytest.mark.parametrize("kind", ["file", "folder"])
+def test_a_writer_that_is_killed_before_any_call_of_the_system(tmp_path, python, kind):
     """The target is as before or complete, and the next writer removes what is left."""
     (tmp_path / "out").mkdir()
-    n_kills, n_left = map(int, python(KILLED_ANYWHERE, tmp_path / "out" / "target.rows", way).split())
+    n_kills, n_left = map(int, python(KILLED_ANYWHERE, tmp_path / "out" / "target.rows", kind).split())
     assert n_kills > 5
     assert n_left > 2
 

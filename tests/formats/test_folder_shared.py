@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from ramodo.formats import FormatError, Table, folder, folder_place, read
+from ramodo.formats import FormatError, Table, folder, read
 
 pytestmark = pytest.mark.slow
 
@@ -39,28 +39,10 @@ def path(tmp_path):
     return tmp_path / "data.rows"
 
 
-@pytest.fixture(params=["exchange", "two renames"])
-def way(request, monkeypatch):
-    """How a folder takes the place of another: as Linux can, and as it is done elsewhere."""
-    if request.param == "two renames":
-        monkeypatch.setattr(folder_place, "exchange", lambda one, other: False)
-    return request.param
-
-
-def test_this_system_can_exchange_names(tmp_path):
-    """So that the tests below try what users get."""
-    for name in "ab":
-        (tmp_path / name).mkdir()
-        (tmp_path / name / f"in {name}").touch()
-    assert folder_place.exchange(tmp_path / "a", tmp_path / "b")
-    assert os.listdir(tmp_path / "a") == ["in b"]
-    assert not folder_place.exchange(tmp_path / "a", tmp_path / "absent")
-
-
 # ---- several at once -------------------------------------------------------------------------------------------------
 
 
-def test_a_folder_that_is_replaced_while_it_is_opened_is_the_old_or_the_new_one(path, way):
+def test_a_folder_that_is_replaced_while_it_is_opened_is_the_old_or_the_new_one(path):
     folder.write(path, numbered(0))
     done = threading.Event()
 
@@ -86,7 +68,7 @@ def test_a_folder_that_is_replaced_while_it_is_opened_is_the_old_or_the_new_one(
     assert os.listdir(path.parent) == ["data.rows"]
 
 
-def test_several_writers_do_not_fail(path, way):
+def test_several_writers_do_not_fail(path):
     def write(first):
         for number in range(first, first + 15):
             folder.write(path, numbered(number))
@@ -108,7 +90,7 @@ def test_the_last_to_finish_wins(path):
     assert number_of(read(str(path))) == 1
 
 
-def test_a_table_that_is_in_use_outlives_its_folder(path, way):
+def test_a_table_that_is_in_use_outlives_its_folder(path):
     folder.write(path, numbered(1))
     table = read(str(path))
     folder.write(path, numbered(2))

@@ -1,10 +1,15 @@
 """Which format a path has, and that one door reads them all."""
 
+import os
 import sys
 from dataclasses import replace
 from types import ModuleType
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.csv
+import pyarrow.feather
+import pyarrow.parquet
 import pytest
 import scipy.sparse as sp
 
@@ -211,3 +216,32 @@ def test_a_row_has_its_number_where_it_has_no_id():
     table = Table(sp.csr_array((3, 2)))
     assert table.id_of(2) == "2"
     assert Table(sp.csr_array((3, 2)), ids=["a", "b", "c"]).id_of(2) == "c"
+
+
+# ---- names that are no text ------------------------------------------------------------------------------------------
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="names of files are any bytes")
+def test_names_of_files_need_not_be_text(tmp_path):
+    table = pa.table({"a": [1.0, 2.0]})
+    writers = {"csv": pa.csv.write_csv, "parquet": pa.parquet.write_table, "feather": pa.feather.write_feather}
+    for suffix, write in writers.items():
+        write(table, tmp_path / f"made.{suffix}")
+        path = os.fsdecode(os.fsencode(tmp_path) + b"/\xff." + suffix.encode())
+        os.rename(tmp_path / f"made.{suffix}", path)
+        assert read(path).X.tolist() == [[1.0], [2.0]]
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="names of files are any bytes")
+def test_documents_whose_names_are_no_text_have_ids(tmp_path):
+    for name in (b"\xfe.txt", b"\xff.txt", "é.txt".encode()):
+        with open(os.fsencode(tmp_path) + b"/" + name, "w") as file:
+            file.write("some words")
+    assert sorted(read(str(tmp_path)).ids) == ["\\xfe.txt", "\\xff.txt", "é.txt"]
+
+
+def test_halves_of_surrogates_in_an_archive_are_replaced(tmp_path):
+    path, odd = tmp_path / "data.npz", np.array(["\udc80", "b"])
+    np.savez(path, X=np.eye(2), ids=odd, names=odd, y=odd)
+    table = read(str(path))
+    assert [table.ids, table.names, table.classes.tolist()] == [["\ufffd", "b"]] * 3

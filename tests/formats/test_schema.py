@@ -186,8 +186,8 @@ def test_pieces_are_merged_as_one_table():
     other = Schema(columns=(Column(name="k", kind="category", values=("a", "b")), Column(name="n")))
     both = merged([first, other])
     assert both.names == ["k=a", "k=b", "n", "n is missing"]
-    assert first.places_in(both).tolist() == [1, 2, 3]
-    assert both.places_in(other).tolist() == [0, 1, 2, -1]
+    assert first.places_in(both) == [1, 2, 3]
+    assert both.places_in(other) == [0, 1, 2, -1]
     plain = Schema(plain=("n", "m"))
     assert merged([plain, replace(plain, plain=("m", "n"))]) == plain
-    assert plain.places_in(Schema(plain=("m", "n"))).tolist() == [1, 0]
+    assert plain.places_in(Schema(plain=("m", "n"))) == [1, 0]

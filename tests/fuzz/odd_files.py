@@ -504,7 +504,7 @@ def _streamed(out):
 def packed():
     """Compressed files."""
     made = {}
-    zeros = bytes(1 << 20)
+    zeros = bytes(1 << 24)
     for suffix, pack in PACK.items():
         sound = pack(TABLE.encode())
         made |= {
@@ -521,7 +521,7 @@ def packed():
             f"utf16.csv.{suffix}": pack(TABLE.encode("utf-16")),
         }
         # Streams after each other are one file: this unpacks to 512 MiB, and is quick to make.
-        made |= {f"bomb.{kind}.{suffix}": pack(zeros) * 512 for kind in ("csv", "svm", "jsonl", "txt", "mtx")}
+        made |= {f"bomb.{kind}.{suffix}": pack(zeros) * 32 for kind in ("csv", "svm", "jsonl", "txt", "mtx")}
     return made
 
 

@@ -166,7 +166,7 @@ CUTOFFS = {"default": None, "top": TopK(20), "conformal": Conformal(0.3)}
 @pytest.mark.parametrize("name", ["random", "counts", "multiples"])
 def test_single_precision_changes_no_flag(name, Detector, cutoff):
     X = DATA[name]().astype(np.float64)
-    options = {} if CUTOFFS[cutoff] is None else {"threshold": CUTOFFS[cutoff]}
+    options = {} if CUTOFFS[cutoff] is None else {"cutoff": CUTOFFS[cutoff]}
     detector = Detector(random_state=0, **options).fit(X)
     flags = detector.outlier_scores_ >= detector.threshold_
     scores = detector.outlier_score(X.astype(np.float32))

@@ -1,6 +1,7 @@
 """Rows get the bits that `ramodo score` gives them, however they arrive and whatever they arrive with."""
 
 import datetime
+import io
 import json
 
 import numpy as np
@@ -276,6 +277,59 @@ def test_requests_of_a_web_server_are_records(tmp_path):
     assert model.score(pa.Table.from_pylist(rows)).column("score").to_pylist() == made.scores
 
 
+def visits_at(hours):
+    """Rows whose times have offsets from UTC, of clocks that were put forward in the meantime."""
+    return [
+        {"x": float(hour * hour % 11), "when": f"2026-03-{1 + i % 28:02d}T{hour:02d}:14:05+0{1 + i % 28 // 14}:00"}
+        for i, hour in enumerate(hours)
+    ]
+
+
+def test_a_time_is_that_of_the_clock_that_wrote_it(tmp_path):
+    """From a file as from a request, in CSV as in JSON, whatever the offset from UTC."""
+    rows = visits_at([9 + i % 8 for i in range(60)])
+    (tmp_path / "a.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    (tmp_path / "a.csv").write_text("x,when\n" + "".join(f"{row['x']},{row['when']}\n" for row in rows))
+    made, of_csv = (Fitted.made(tmp_path / name, rows) for name in ("a.jsonl", "a.csv"))
+    assert of_csv.scores == made.scores
+    for each in (made, of_csv):
+        model = SavedModel(each.model)
+        assert scores_of(model.score_rows(rows)) == made.scores
+        assert model.score(pa.Table.from_pylist(rows)).column("score").to_pylist() == made.scores
+        clock = [{**row, "when": row["when"][:-6]} for row in rows]
+        assert scores_of(model.score_rows(clock)) == made.scores
+
+
+@pytest.mark.parametrize("suffix", ["npy", "svm"])
+def test_a_scaled_matrix_is_scaled_in_requests_and_streams(tmp_path, suffix, monkeypatch, capsys):
+    X = np.random.default_rng(0).normal(5, 1, (60, 4)) * [1e6, 1, 1, 1]
+    np.save(tmp_path / "a.npy", X)
+    lines = ["0 " + " ".join(f"{i + 1}:{value!r}" for i, value in enumerate(row)) for row in X.tolist()]
+    (tmp_path / "a.svm").write_text("\n".join(lines) + "\n")
+    rows = X.tolist() if suffix == "npy" else [{str(i + 1): v for i, v in enumerate(row)} for row in X.tolist()]
+    made = Fitted.made(tmp_path / f"a.{suffix}", rows, "--scale", "standard")
+    assert scores_of(SavedModel(made.model).score_rows(rows)) == made.scores
+    if suffix == "svm":
+        monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO((tmp_path / "a.svm").read_bytes())))
+        capsys.readouterr()
+        command("score", made.model, "-", "-q")
+        streamed = capsys.readouterr().out.splitlines()[1:]
+        assert [float(line.split(",")[1]) for line in streamed] == made.scores
+
+
+def test_lists_and_sets_are_served(tmp_path):
+    rows = [{"v": [i % 5, 1.5], "tags": ["a", "b"][: i % 3]} for i in range(60)]
+    (tmp_path / "a.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    made = Fitted.made(tmp_path / "a.jsonl", rows)
+    model = SavedModel(made.model)
+    assert [model.score_rows([row])[0]["score"] for row in rows] == made.scores
+    assert model.score(pa.Table.from_pylist(rows)).column("score").to_pylist() == made.scores
+    with pytest.raises(FormatError, match=r"row 0: column 'v' has 'x'; allowed: a list of numbers"):
+        model.score_rows([{"v": "x", "tags": []}])
+    with pytest.raises(FormatError, match=r"column 'v' holds lists of 2 values, and of 1 in row 0"):
+        model.score_rows([{"v": [1], "tags": []}])
+
+
 def test_halves_of_characters_are_no_characters(fitted):
     visits = fitted.visits.rows[0]
     answers = SavedModel(fitted.visits.model).score_rows(
@@ -312,13 +366,13 @@ REFUSED = [
     ("mail", [{"1": 1}, {"x": 1}], "row 1: the feature 'x' was given"),
     ("mail", [{"²": 1}], "row 0: the feature '²' was given"),
     ("mail", [{"9" * 30: 1}], "row 0: the feature '999"),
-    ("mail", [{"1": "1"}], "row 0: the feature '1' has '1'; allowed: a number"),
-    ("mail", [{"1": True}], "row 0: the feature '1' has True; allowed: a number"),
-    ("mail", [{"1": 1}, {"2": float("nan")}], "row 1: column '2' has nan; allowed: finite numbers"),
-    ("mail", [{"1": 10**400}], "row 0: column '1' has 1000"),
+    ("mail", [{"1": "1"}], "row 0: the feature '1' has '1'; allowed: a finite number"),
+    ("mail", [{"1": True}], "row 0: the feature '1' has True; allowed: a finite number"),
+    ("mail", [{"1": 1}, {"2": float("nan")}], "row 1: the feature '2' has nan; allowed: a finite number"),
+    ("mail", [{"1": 10**400}], "row 0: the feature '1' has 1000"),
     ("dense", [[1.0] * 40, [1.0] * 39], "row 1: 39 values were given; allowed: a list of 40 values"),
     ("dense", [[1.0] * 40, {"0": 1}], r"row 1: \{'0': 1\} was given"),
-    ("dense", [[None] * 40], "row 0: the feature '0' has None; allowed: a number"),
+    ("dense", [[None] * 40], "row 0: the feature '0' has None; allowed: a finite number"),
     ("log", ["a", 5], "row 1: 5 was given; allowed: a string, or an object with a string under 'text'"),
     ("notes", [{"note": None}], "row 0: .* allowed: a string, or an object with a string under 'note'"),
     ("log", [], "has no rows"),
@@ -382,6 +436,7 @@ def test_reasons_say_what_there_is_to_say(fitted):
 
 
 DAY = datetime.date(2024, 1, 5)
+ON_MARS = pa.array([0], pa.timestamp("s", "Mars/Olympus"))  # a time zone that Python does not know
 VISIT = {"country": ["NZ"], "seconds": [1.5], "bot": [True], "day": [DAY]}
 
 ARROW_REFUSED = [
@@ -405,6 +460,7 @@ ARROW_REFUSED = [
     ("visits", {**VISIT, "seconds": [[1.5]]}, "column 'seconds' holds list<.*>; allowed: numbers"),
     ("visits", {**VISIT, "seconds": [DAY]}, "column 'seconds' holds date32.*; allowed: numbers"),
     ("log", {"text": [0.5]}, "column 'text' holds double; allowed: text"),
+    ("log", {"text": ON_MARS.dictionary_encode()}, "column 'text' holds timestamp.*; allowed: text"),
     ("mail", {"a": [1]}, "must have lists in the columns 'indices' and 'values', or in 'features'.* got a"),
     ("mail", {"1": ["a"]}, "column '1' holds string; allowed: numbers"),
 ]

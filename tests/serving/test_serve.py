@@ -213,7 +213,7 @@ def command():
         while not said[-1].startswith("token: "):
             assert said[-1], said
             said.append(process.stderr.readline())
-        return process, said[0].split(" at ")[1].split(",")[0], said
+        return process, said[0].split(" at ")[1].split(";")[0], said
 
     yield start
     for process in started:

@@ -14,8 +14,7 @@ import typer
 
 from ..constraints import either
 from ..formats import FORMATS
-from ..formats.scales import SCALES
-from ..formats.schema import MISSING
+from ..formats.schema import MISSING, SCALES
 from ..options import OPTIONS, Option, OptionError, option_error, option_named
 from . import methods
 from .groups import Group, flag

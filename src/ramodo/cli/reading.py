@@ -25,8 +25,7 @@ from ..formats import (
 )
 from ..formats.byte_streams import suffix_of
 from ..formats.dialect import delimiter_named
-from ..formats.scales import SCALES
-from ..formats.schema import MISSING
+from ..formats.schema import MISSING, SCALES
 from ..options import OptionError, option_named
 from .console import bar, note
 from .flags import Reading

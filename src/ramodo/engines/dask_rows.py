@@ -383,7 +383,7 @@ def _places(one: Seen, schema: Schema | None) -> Integers:
     """The features of a partition as features of all of them."""
     if schema is None or schema.n_features is None or one.schema.columns == schema.columns:
         return one.features
-    numbers = one.schema.places_in(schema)[one.features]
+    numbers = np.array(one.schema.places_in(schema), dtype=np.int64)[one.features]
     return np.sort(numbers[numbers >= 0])
 
 

@@ -42,7 +42,7 @@ def aligned(table: Table, schema: Schema, place: str) -> Any:
         return table.X
     refuse_other_columns(own, schema, place)
     X = table.X.to_numpy(dtype=np.float64) if is_frame(table.X) else table.X
-    numbers = own.places_in(schema)
+    numbers = np.array(own.places_in(schema), dtype=np.int64)
     kept = np.argsort(numbers, kind="stable")[np.count_nonzero(numbers < 0) :]
     return placed(X, kept, numbers[kept], schema.n_features or 0)
 

@@ -6,13 +6,12 @@ module, and a line here.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from .byte_streams import OTHER_PACKINGS, suffix_of, suffixes_of
 from .format import Format, How
 from .schema import Schema, TextOptions
 from .table import FormatError, Table
@@ -65,6 +64,7 @@ def format_of(path: str, given: str | None = None) -> str:
         from .documents import is_rows_folder
 
         return "rows" if is_rows_folder(path) else "documents"
+    from .byte_streams import OTHER_PACKINGS, suffixes_of
     from .compression import COMPRESSED
 
     suffix = (suffixes_of(path) or [""])[-1]
@@ -114,40 +114,30 @@ def read(
 
 def read_as(kind: Format, path: str, how: How) -> Table:
     """A file of this format; with the columns of `how`, if it has learned some."""
-    _refuse_other_rows(kind, path, how)
-    return _as_learned(kind, path, kind.read(path, _for(kind, how)), how)
+    return _as_learned(kind, path, kind.read, how)
 
 
 def read_lines(kind: Format, name: str, block: bytes, line: int, how: How) -> Table:
     """Whole lines of a stream, as they arrive: `line` came before them."""
-    assert kind.of_stream is not None
-    _refuse_other_rows(kind, name, how)
-    table = kind.of_stream(name, block, line, _for(kind, how))
-    return table if table.X.shape[0] == 0 else _as_learned(kind, name, table, how)
+    read = kind.of_stream
+    assert read is not None
+    return _as_learned(kind, name, lambda name, how: read(name, block, line, how), how)
 
 
-def _for(kind: Format, how: How) -> How:
-    return replace(how, schema=how.schema.for_tables()) if kind.is_table else how
-
-
-def _refuse_other_rows(kind: Format, path: str, how: How) -> None:
-    """Raise where a model has read documents, and these rows are none, or the other way round."""
-    from .match_model_columns import other_data
-
-    schema = how.schema
-    lines, is_lines = kind.has_documents and not kind.is_table, schema.is_text and not schema.text
-    if (lines and schema.columns and not schema.is_text) or (is_lines and kind.is_table):
-        raise FormatError(other_data(path, kind.name, None, schema, schema.n_features))
-
-
-def _as_learned(kind: Format, path: str, table: Table, how: How) -> Table:
+def _as_learned(kind: Format, path: str, read: Callable[[str, How], Table], how: How) -> Table:
     """The columns of a matrix are found and scaled here; those of a table by its reader."""
+    from .byte_streams import suffix_of
     from .match_model_columns import as_columns, other_data
 
-    if how.plain is not None:
+    schema, of_model = how.schema, how.n_features or how.schema.n_features
+    are_lines, is_lines = kind.has_documents and not kind.is_table, schema.is_text and not schema.text
+    if (are_lines and schema.columns and not schema.is_text) or (is_lines and kind.is_table):
+        raise FormatError(other_data(path, kind.name, None, schema, of_model))
+    table = read(path, replace(how, schema=schema.for_tables()) if kind.is_table else how)
+    if how.plain is not None or table.X.shape[0] == 0:
         return table
     if not kind.is_table and not kind.has_documents:
         table = as_columns(path, kind.name, table, how)
     if how.n_features not in (None, table.X.shape[1]):
-        raise FormatError(other_data(path, kind.name, table.X.shape[1], how.schema, how.n_features))
+        raise FormatError(other_data(path, kind.name, table.X.shape[1], schema, of_model))
     return replace(table, schema=replace(table.schema, format=kind.name, suffix=suffix_of(path)))

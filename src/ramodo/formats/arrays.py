@@ -13,7 +13,7 @@ from ..data.mapped import mapped_array
 from ..data.validation import refuse_indices, refuse_structure
 from ..files.full_disk import is_the_systems
 from .classes import Classes, is_text
-from .compression import refuse_bomb
+from .compression import as_utf8, refuse_bomb
 from .format import Format
 from .schema import Schema
 from .table import FormatError, Table
@@ -52,8 +52,8 @@ def _reason(error: Exception) -> str:
 
 def _from_archive(path: str, arrays: dict[str, Any]) -> Table:
     classes = _classes(path, arrays.pop("y")) if "y" in arrays else None
-    names = [str(name) for name in arrays.pop("names")] if "names" in arrays else None
-    ids = [str(i) for i in arrays.pop("ids")] if "ids" in arrays else None
+    names = [as_utf8(str(name)) for name in arrays.pop("names")] if "names" in arrays else None
+    ids = [as_utf8(str(i)) for i in arrays.pop("ids")] if "ids" in arrays else None
     X = _sparse(path, arrays) if {"data", "indices", "indptr", "shape"} <= set(arrays) else _dense(path, arrays)
     _refuse_length(path, "y", classes, X.shape[0])
     _refuse_length(path, "ids", ids, X.shape[0])
@@ -64,7 +64,7 @@ def _from_archive(path: str, arrays: dict[str, Any]) -> Table:
 def _classes(path: str, y: Any) -> Classes:
     if not is_text(y) and y.dtype.kind not in "biufS":
         raise FormatError(f"{path} holds labels of dtype {y.dtype}; allowed: numbers and text.")
-    return y if is_text(y) else y.astype(np.float64)
+    return np.vectorize(as_utf8, otypes="U")(y) if is_text(y) else y.astype(np.float64)
 
 
 def _sparse(path: str, arrays: dict[str, Any]) -> Any:

@@ -16,8 +16,7 @@ import scipy.sparse as sp
 from .classes import classes_of
 from .columns import ColumnReader
 from .format import How
-from .scales import SCALES
-from .schema import MISSING, Schema
+from .schema import MISSING, SCALES, Schema
 from .table import FormatError, Table, refuse_repeated
 from .text_and_columns import with_texts
 
@@ -61,7 +60,7 @@ def _used(path: str, table: Any, schema: Schema) -> tuple[list[str], list[str]]:
         there = set(table.column_names)
         absent = [name for name in (*texts, *others) if name not in there]
         if absent:
-            raise FormatError(_lacking(path, table.column_names, others or texts, absent))
+            raise FormatError(lacking(path, table.column_names, others or texts, absent))
         return texts, others
     special = {schema.id, schema.label, *schema.text, *schema.ignore}
     others = [name for name in table.column_names if name not in special]
@@ -70,11 +69,11 @@ def _used(path: str, table: Any, schema: Schema) -> tuple[list[str], list[str]]:
     return list(schema.text), others
 
 
-def _lacking(path: str, own: Sequence[str], names: Sequence[str], absent: Sequence[str]) -> str:
+def lacking(path: str, own: Sequence[str], names: Sequence[str], absent: Sequence[str]) -> str:
     """That columns of the model are absent."""
     return (
         f"{path} lacks {len(absent):,} of the {len(names):,} columns that the model was fitted with, as "
-        f"{absent[0]!r}; allowed: all of them, by their names. It has {first_of([repr(name) for name in own])}."
+        f"{absent[0]!r}; allowed: all of them, by their names. It has {first_of([repr(name) for name in own[:11]])}."
     )
 
 

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from datetime import datetime
 from shlex import quote
 from typing import Any
 
@@ -22,7 +21,7 @@ import scipy.sparse as sp
 from ..data.validation import LARGEST, ValueRefusedError
 from .cyclic_dates import on_circles
 from .format import How
-from .json_values import array_of
+from .json_values import array_of, is_plain
 from .scales import Scale, Scales, of_block
 from .schema import Column
 from .table import FormatError, MissingValueError
@@ -247,7 +246,7 @@ class ColumnReader:
         """Note columns that were probably not meant as text: numbers with a word among them, or names of rows."""
         row, n = _first_text(values), sum(value is not None for value in values)
         became = f"it became {len(kinds):,} columns, one for each value."
-        if row is not None and 2 * sum(map(_is_number, kinds)) > len(kinds):
+        if row is not None and 2 * sum(map(is_plain, kinds)) > len(kinds):
             self.notes.append(
                 f"column {self.name!r} is read as text, for {values[row]!r} in {self._row(row)} is no number: {became} "
                 f"Leave it out with --ignore {quote(self.name)}; or leave the value empty in the file, and say with "
@@ -285,23 +284,7 @@ def _is_text(type: Any) -> bool:
 
 def _first_text(values: Iterable[Any]) -> int | None:
     """The first row whose value is neither a number nor a spelling of "missing"."""
-    import pyarrow.csv
-
-    empty = {None, *pyarrow.csv.ConvertOptions().null_values}
-    return next((row for row, value in enumerate(values) if value not in empty and not _is_number(value)), None)
-
-
-def _is_number(value: str) -> bool:
-    """Whether it is a number, or a date or boolean, which become numbers."""
-    if value.lower() in ("true", "false"):
-        return True
-    for read in (float, datetime.fromisoformat):
-        try:
-            read(value)
-        except ValueError:
-            continue
-        return "_" not in value
-    return False
+    return next((row for row, value in enumerate(values) if value is not None and not is_plain(value)), None)
 
 
 def seconds_of(dates: Any) -> Doubles:

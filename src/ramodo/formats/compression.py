@@ -75,6 +75,11 @@ def refuse_bomb(path: str, packed: int, unpacked: int) -> None:
         )
 
 
+def as_utf8(text: str) -> str:
+    """Halves of surrogate pairs, which UTF-8 cannot spell, as replacement characters."""
+    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+
+
 def _packing(head: bytes) -> str | None:
     for suffix, first in _PACKINGS.items():
         if head.startswith(first) and (suffix != ".bz2" or head[4:_BZ2_HEAD] == _PI):

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+import math
+from typing import TYPE_CHECKING, NamedTuple
 
-import numpy as np
-import numpy.typing as npt
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
 
-Doubles = npt.NDArray[np.float64]
+    Doubles = npt.NDArray[np.float64]
 
 _BEGINS = {"hour": 0.5 / 86_400, "weekday": 0.5 / 7}
 """In turns: half a second, and half a day, so that no time of whole seconds has a sine of 0, which would be as if it
@@ -35,7 +37,7 @@ class Circle(NamedTuple):
 
     def value(self, sine: float, cosine: float) -> float:
         """Hours after midnight, to the minute, or days after Monday."""
-        turn = (np.arctan2(sine, cosine) / (2 * np.pi) - _BEGINS[self.cycle]) % 1
+        turn = (math.atan2(sine, cosine) / (2 * math.pi) - _BEGINS[self.cycle]) % 1
         return float(round(turn * 1440) % 1440 / 60 if self.cycle == "hour" else round(turn * 7) % 7)
 
     def shown(self, value: float) -> str:
@@ -46,6 +48,8 @@ class Circle(NamedTuple):
 
 def on_circles(seconds: Doubles) -> Doubles:
     """Sine and cosine of the hour and of the weekday, of seconds since 1970; zeros where they are missing."""
+    import numpy as np
+
     gaps, days = np.isnan(seconds), seconds / _DAY
     turns = {"hour": days, "weekday": (np.floor(days) + _THURSDAY) / 7}
     around = [2 * np.pi * (np.where(gaps, 0.0, turns[cycle]) % 1 + _BEGINS[cycle]) for cycle in CYCLES]

@@ -24,10 +24,11 @@ def read(path: str, how: How | None = None) -> Table:
     for name in _files(path):
         with open_binary(os.path.join(path, name)) as stream:
             content = read_safely(os.path.join(path, name), stream, -1)
+        id = os.fsencode(name).decode("utf-8", "backslashreplace")  # names of files need not be text
         if b"\0" in content:
-            left_out.append(name)
+            left_out.append(id)
             continue
-        ids.append(name)
+        ids.append(id)
         texts.append(content.decode("utf-8", "replace"))
     if not texts:
         raise FormatError(f"{path} has no files of text; allowed: a folder in which each file is a document.")

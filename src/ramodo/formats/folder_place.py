@@ -1,9 +1,8 @@
 """How a folder is put in place and opened while other processes write it, read it or are killed.
 
-A writer works in a folder of its own beside the target (`whole_file.beside`) and puts it in place in one step: the two
-names are exchanged where the system can (Linux, macOS), so that there is a whole folder under the name at any moment.
-Elsewhere the old one steps aside first; where a writer was killed in between, the next reader or writer puts it back.
-Writers for one target do not wait for each other: the last to finish wins.
+A writer works in a folder of its own beside the target (`files.whole.beside`). The old folder steps aside, locked, and
+the new one takes its name; readers that find neither wait that moment. Where a writer was killed in between, the next
+reader or writer puts the old folder back. Writers for one target do not wait for each other: the last to finish wins.
 
 A reader opens the folder once, and its files through that one descriptor: all of them are of the old folder or of the
 new one.
@@ -11,16 +10,13 @@ new one.
 
 from __future__ import annotations
 
-import ctypes
 import errno
 import os
 import re
 import shutil
-import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from functools import cache
 from pathlib import Path
 from typing import IO
 
@@ -163,7 +159,7 @@ def _refuse_foreign(target: Path, is_ours: Callable[[OpenFolder], bool]) -> None
 
 
 def _take_place(temporary: Path, target: Path, is_ours: Callable[[OpenFolder], bool]) -> None:
-    """Put the new folder in place; afterwards `temporary` is the old one, or nothing."""
+    """Put the new folder in place."""
     for _ in range(_ATTEMPTS):
         try:
             os.rename(temporary, target)  # onto nothing
@@ -174,13 +170,13 @@ def _take_place(temporary: Path, target: Path, is_ours: Callable[[OpenFolder], b
             if not os.path.lexists(target):
                 continue  # removed since
         _refuse_foreign(target, is_ours)
-        if exchange(temporary, target) or _step_aside(temporary, target):
+        if _step_aside(temporary, target):
             return
     raise OSError(errno.EBUSY, "replaced by others all the time; try again", str(target))
 
 
 def _step_aside(temporary: Path, target: Path) -> bool:
-    """Without an exchange: two renames, with a lock on the old folder that shows that a writer is at work."""
+    """Two renames, with a lock on the old folder that shows that a writer is at work; False if another was faster."""
     old = temporary.with_name(temporary.name + _OLD)
     with _locked(target):
         try:
@@ -225,30 +221,3 @@ def _locked(folder: Path) -> Iterator[bool]:
             yield True
     finally:
         os.close(handle)
-
-
-def exchange(one: Path, other: Path) -> bool:
-    """Swap two names in one step; False if the system cannot, or one is gone."""
-    call = _system_exchange()
-    if call is None:
-        return False
-    if call(os.fsencode(one), os.fsencode(other)) == 0:
-        return True
-    code = ctypes.get_errno()
-    if code in (errno.ENOENT, errno.EINVAL, errno.ENOSYS, errno.ENOTSUP, errno.EPERM):
-        return False
-    raise OSError(code, os.strerror(code), str(other))
-
-
-@cache
-def _system_exchange() -> Callable[[bytes, bytes], int] | None:
-    """renameat2 with RENAME_EXCHANGE on Linux, renamex_np with RENAME_SWAP on macOS."""
-    if os.name != "posix":
-        return None
-    library = ctypes.CDLL(None, use_errno=True)
-    if sys.platform == "linux" and hasattr(library, "renameat2"):
-        at_cwd, flag = -100, 2
-        return lambda one, other: library.renameat2(at_cwd, one, at_cwd, other, flag)
-    if sys.platform == "darwin" and hasattr(library, "renamex_np"):
-        return lambda one, other: library.renamex_np(one, other, 2)
-    return None

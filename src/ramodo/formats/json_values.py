@@ -24,7 +24,7 @@ def array_of(path: str, name: str, values: Sequence[Any], kind: str = "") -> Any
         try:
             found.append(None if value is None else _READ[kind](value))
         except ValueError:
-            return pa.array([None if each is None else _text(each) for each in values], pa.string())
+            return pa.array([None if each is None else as_text(each) for each in values], pa.string())
         except TypeError as error:
             raise RowError(path, row, f"column {name!r} has {brief(value)}; allowed: {error}.") from None
     types = {"number": pa.float64(), "boolean": pa.float64(), "date": pa.timestamp("us")}
@@ -57,6 +57,17 @@ def _is_date(text: str) -> bool:
         return "-" in text[1:] and datetime.fromisoformat(text) is not None  # digits alone are often something else
     except ValueError:
         return False
+
+
+def is_plain(text: str) -> bool:
+    """Whether text is a number, boolean or date, or says that there is none."""
+    for read in (_number, _date):
+        try:
+            read(text)
+        except ValueError:
+            continue
+        return True
+    return False
 
 
 # ---- one value: ValueError where it is text of another kind, TypeError with what is allowed where it is unusable -----
@@ -94,14 +105,14 @@ def _date(value: Any) -> datetime | None:
     return None if value in _nulls() else datetime.fromisoformat(value).replace(tzinfo=None)
 
 
-def _text(value: Any) -> str:
+def as_text(value: Any) -> str:
     """Text, without halves of characters, which JSON may have and UTF-8 has not."""
     text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
     return text if text.isascii() else text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 
 def _set(value: Any) -> list[str]:
-    return [_text(each) for each in (value if isinstance(value, list) else [value])]
+    return [as_text(each) for each in (value if isinstance(value, list) else [value])]
 
 
 def _list(value: Any) -> list[Any]:
@@ -111,4 +122,4 @@ def _list(value: Any) -> list[Any]:
 
 
 _READ: dict[str, Callable[[Any], Any]] = {"number": _number, "boolean": _number, "date": _date, "list": _list}
-_READ |= {"set": _set, "category": _text, "text": _text}
+_READ |= {"set": _set, "category": as_text, "text": as_text}

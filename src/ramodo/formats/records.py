@@ -19,6 +19,7 @@ import numpy as np
 from ..extras import pip_install
 from .assembling import assembled
 from .byte_streams import line_blocks, need_threads
+from .compression import as_utf8
 from .format import Format, How
 from .json_values import array_of
 from .table import FormatError, Table
@@ -59,8 +60,7 @@ def _record(path: str, text: bytes, number: int) -> dict[str, Any]:
     try:
         value = json.loads(text.decode("utf-8", "replace"))
         if _SURROGATE.search(text):
-            whole = json.dumps(value, ensure_ascii=False).encode("utf-16", "surrogatepass")
-            value = json.loads(whole.decode("utf-16", "replace"))
+            value = json.loads(as_utf8(json.dumps(value, ensure_ascii=False)))
     except (ValueError, RecursionError) as error:
         reason = str(error).partition(":")[0] or type(error).__name__
         raise FormatError(

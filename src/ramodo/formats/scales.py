@@ -24,9 +24,6 @@ import scipy.sparse as sp
 
 Doubles = npt.NDArray[np.float64]
 
-SCALES = ("auto", "none", "standard", "robust", "log")
-"""What can be done to numbers; see above."""
-
 _NORMAL = 1.349
 """The quartiles of a normal distribution of variance 1 are so far apart."""
 

@@ -10,20 +10,22 @@ from __future__ import annotations
 
 import json
 import sys
+from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, fields, is_dataclass, replace
 from datetime import date, timedelta
-from functools import cache, cached_property
+from functools import cached_property
 from itertools import accumulate
 from types import UnionType
-from typing import Any, NamedTuple, Self, get_args, get_origin, get_type_hints
+from typing import TYPE_CHECKING, Any, NamedTuple, Self, get_args, get_origin, get_type_hints
 
-import numpy as np
-import numpy.typing as npt
-
-from ..model.saved import ModelFileError, require, shown
 from .cyclic_dates import CYCLES, Circle
-from .scales import SCALES, Scale, Scales
+
+if TYPE_CHECKING:
+    from .scales import Scale, Scales
+
+SCALES = ("auto", "none", "standard", "robust", "log")
+"""What is done to numbers: see scales.py."""
 
 MISSING = ("error", "zero", "mean", "indicator")
 """What missing values become."""
@@ -147,6 +149,8 @@ class Feature(NamedTuple):
     @property
     def scale(self) -> Scale:
         """What is done to its values."""
+        from .scales import Scale
+
         scales, place = self.column.scales, self.value if self.part == "place" else 0
         return scales[place] if scales and self.part in ("number", "place", "days") else Scale()  # type: ignore[index]
 
@@ -197,8 +201,10 @@ class Schema:
     @classmethod
     def of_model(cls, detector: Any) -> Self:
         """That of a model; of one fitted to a matrix, it has the names of the features, where there are some."""
-        schema, names = getattr(detector, "schema_", None), getattr(detector, "feature_names_in_", None)
-        found: Self = cls(tokens=TextOptions(idf=False)) if schema is None else schema
+        names, weighs = getattr(detector, "feature_names_in_", None), detector.document_frequencies_ is not None
+        found: Self = getattr(detector, "schema_", None) or cls()
+        if found.tokens.idf != weighs:
+            found = replace(found, tokens=replace(found.tokens, idf=weighs))
         return found if names is None or found.n_features else replace(found, plain=tuple(map(str, names)))
 
     def to_json(self) -> str:
@@ -209,6 +215,7 @@ class Schema:
     @classmethod
     def from_json(cls, given: str | bytes) -> Self:
         """The schema that a model file keeps; raises `ModelFileError` where it is none that reading learns."""
+        from ..model.saved import require, shown
         from . import FORMATS
 
         try:
@@ -282,19 +289,18 @@ class Schema:
     # ---- features ----------------------------------------------------------------------------------------------------
 
     @cached_property
-    def _blocks(self) -> tuple[list[tuple[Column, bool]], npt.NDArray[np.int64]]:
+    def _blocks(self) -> tuple[list[tuple[Column, bool]], list[int]]:
         """Features of one column, or the one that marks its missing values; and the first feature after each."""
         pairs = [(column, marks) for column in self.columns for marks in (False, True)[: 1 + column.marks_missing]]
         if self.marks_last:
             pairs.sort(key=lambda pair: pair[1])
-        ends = accumulate(1 if marks else column.n_features for column, marks in pairs)
-        return pairs, np.fromiter(ends, dtype=np.int64)
+        return pairs, list(accumulate(1 if marks else column.n_features for column, marks in pairs))
 
     @property
     def n_features(self) -> int | None:
         """How many there are; None where that is not known."""
         if self.columns:
-            return int(self._blocks[1][-1])
+            return self._blocks[1][-1]
         return None if self.plain is None else len(self.plain)
 
     @cached_property
@@ -305,9 +311,9 @@ class Schema:
     def feature(self, number: int) -> Feature:
         """Which part of which column a feature is."""
         pairs, ends = self._blocks
-        block = int(np.searchsorted(ends, number, side="right"))
+        block = bisect_right(ends, number)
         column, marks = pairs[block]
-        return Feature(column, "missing") if marks else column.feature(number - int(ends[block]) + column.n_features)
+        return Feature(column, "missing") if marks else column.feature(number - ends[block] + column.n_features)
 
     def features(self) -> Iterator[Feature]:
         """All that are no tokens, in order."""
@@ -336,6 +342,8 @@ class Schema:
     @cached_property
     def scales(self) -> Scales:
         """Of all features that are no tokens."""
+        from .scales import Scales
+
         return Scales([feature.scale for feature in self.features()])
 
     @cached_property
@@ -344,19 +352,19 @@ class Schema:
         found, first = list[Circle](), 0
         for (column, marks), end in zip(*self._blocks, strict=True):
             if column.first_day is not None and not marks:
-                places = range(first + 1, int(end), 2)
+                places = range(first + 1, end, 2)
                 found += [Circle((at, at + 1), cycle, column.name) for at, cycle in zip(places, CYCLES, strict=True)]
-            first = int(end)
+            first = end
         return found
 
-    def places_in(self, other: Schema) -> npt.NDArray[np.int64]:
+    def places_in(self, other: Schema) -> list[int]:
         """The number in another schema of each feature that is no token; -1 where it is not there."""
         own, others = (
             [(each.column.name, each.part, each.value) for each in schema.for_tables().features()]
             for schema in (self, other)
         )
         place = {key: number for number, key in enumerate(others, other.n_tokens)}
-        return np.fromiter((place.get(key, -1) for key in own), dtype=np.int64)
+        return [place.get(key, -1) for key in own]
 
 
 def _said(thing: Any) -> dict[str, Any]:
@@ -365,16 +373,16 @@ def _said(thing: Any) -> dict[str, Any]:
     return {one.name: value for one, value in values if value not in (one.default, one.default_factory)}
 
 
-_hints = cache(get_type_hints)
-
-
 def _built(hint: Any, given: Any, name: str) -> Any:
     """A value of JSON as a field of this type holds it; raises `ModelFileError` where it is of another type."""
+    from ..model.saved import ModelFileError, require, shown
+    from .scales import Scale
+
     inner, is_tuple = get_args(hint), hint is Scale or get_origin(hint) is tuple
     if get_origin(hint) is UnionType:
         return None if given is None else _built(inner[0], given, name)
     if is_dataclass(hint) and isinstance(given, dict):
-        known = _hints(hint)
+        known = get_type_hints(hint, localns={"Scale": Scale})
         require(set(given) <= set(known), f"its schema says {', '.join(map(str, set(given) - set(known)))}=")
         require(hint is not Column or "name" in given, "a column of its schema has no name")
         return hint(**{one: _built(known[one], value, one) for one, value in given.items()})  # type: ignore[operator]

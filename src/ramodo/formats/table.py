@@ -28,13 +28,9 @@ class MissingValueError(FormatError):
     """A value of a table is missing, and no option says what to do about it; `is_learned` if a model was fitted so."""
 
     def __init__(self, place: str, row: int, is_learned: bool = False) -> None:
-        ways = "--missing zero, mean or indicator"
-        advice = (
-            f"and the model was fitted with --missing error; fill it in, or fit again with {ways}."
-            if is_learned
-            else f"say what to do with {ways}."
-        )
-        super().__init__(f"{place}: the value is missing{',' if is_learned else ';'} {advice}", row)
+        learned = ", and the model was fitted with --missing error; fill it in, or fit again with"
+        advice = learned if is_learned else "; say what to do with"
+        super().__init__(f"{place}: the value is missing{advice} --missing zero, mean or indicator.", row)
 
 
 class RowError(FormatError):

@@ -58,13 +58,13 @@ def _load(path: str, suffix: str, how: How) -> tuple[Any, Dialect | None]:
             with _stream(path, how.show) as stream:
                 dialect = _dialect(bytes(stream.read(HEAD)), suffix, how.schema)
                 table = _parse(stream, dialect, how)
-        elif suffix == ".parquet":
-            facts = pyarrow.parquet.read_metadata(path)
-            refuse_bomb(path, os.path.getsize(path), 8 * facts.num_rows * facts.num_columns)
-            table = pyarrow.parquet.read_table(path, memory_map=False)
         else:
-            table = pyarrow.feather.read_table(path, memory_map=False)  # a mapping that is cut ends the process
-            refuse_bomb(path, os.path.getsize(path), 8 * table.num_rows * table.num_columns)
+            with pyarrow.OSFile(os.fsencode(path)) as file:  # by reads: a mapping that is cut ends the process
+                is_parquet = suffix == ".parquet"
+                found = pyarrow.parquet.ParquetFile(file) if is_parquet else pyarrow.feather.read_table(file)
+                facts = found.metadata if is_parquet else found
+                refuse_bomb(path, file.size(), 8 * facts.num_rows * facts.num_columns)
+                table = found.read() if is_parquet else found
         table.validate(full=True)  # pyarrow trusts what it reads: what is damaged would lead it beyond its arrays
         return with_all_names(table), dialect  # which decodes the names
     except FormatError:
@@ -159,7 +159,7 @@ def _stream(path: str, show: Show | None) -> Iterator[Any]:
 
     if show is None and is_plain_file(path):
         # By reads: a mapping that is cut would end the process. pyarrow 16 does not tell the descriptor of its file.
-        with open(path, "rb") as same, pyarrow.OSFile(path) as file:
+        with open(path, "rb") as same, pyarrow.OSFile(os.fsencode(path)) as file:
             before = os.fstat(same.fileno()).st_size
             yield file
             refuse_cut(path, before, os.fstat(same.fileno()).st_size)

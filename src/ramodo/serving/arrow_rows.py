@@ -9,11 +9,10 @@ import numpy as np
 from ..formats import FormatError, Table
 from ..formats.assembling import first_of, flat
 from ..formats.columns import kind_of
-from ..formats.table import RowError
 from ..formats.tabular import with_all_names
 from ..formats.text import as_table
 from . import json_rows
-from .model_rows import PLACE, ModelReading
+from .model_rows import PLACE, ModelReading, row_error
 
 INDICES, VALUES, FEATURES = "indices", "values", "features"
 """Columns of lists: numbers and values of the features that a row has, or the values of all."""
@@ -91,6 +90,8 @@ def _texts(batch: Any, name: str) -> list[str]:
 
     column = column_of(batch, name)
     try:
+        if t.is_dictionary(column.type) and kind_of(column.type.value_type) != "category":
+            column = column.cast(column.type.value_type)
         plain = column.cast(pyarrow.string()) if t.is_integer(column.type) or t.is_boolean(column.type) else column
         if not (t.is_null(plain.type) or kind_of(plain.type) == "category"):
             raise FormatError(
@@ -125,17 +126,14 @@ def _of_sparse(batch: Any, reading: ModelReading) -> Table:
     values, others = _lists(batch, VALUES)
     if not np.array_equal(lengths, others):
         row = int(np.argmax(lengths != others))
-        raise RowError(
-            PLACE, row, f"{lengths[row]} indices and {others[row]} values were given; allowed: as many of each."
-        )
+        raise row_error(row, f"{lengths[row]} indices and {others[row]} values were given; allowed: as many of each.")
     indptr = np.concatenate([[0], np.cumsum(lengths)])
     places = indices.astype(np.int64) - reading.first
     wrong = (places < 0) | (places >= reading.detector.n_features_in_)
     if wrong.any():
         at = int(np.argmax(wrong))
         row, last = int(np.searchsorted(indptr, at, side="right")) - 1, reading.detector.n_features_in_ - 1
-        raise RowError(
-            PLACE,
+        raise row_error(
             row,
             f"the feature {places[at] + reading.first} was given; allowed: numbers from {reading.first} to "
             f"{last + reading.first}.",
@@ -148,9 +146,7 @@ def _of_dense(batch: Any, reading: ModelReading) -> Table:
     width = reading.detector.n_features_in_
     if (lengths != width).any():
         row = int(np.argmax(lengths != width))
-        raise RowError(
-            PLACE, row, f"{lengths[row]} values were given; allowed: the {width:,} that the model was fitted to."
-        )
+        raise row_error(row, f"{lengths[row]} values were given; allowed: the {width:,} that the model was fitted to.")
     return reading.of_matrix(values.astype(np.float64).reshape(-1, width))
 
 
@@ -166,7 +162,7 @@ def _lists(batch: Any, name: str) -> tuple[Any, Any]:
     if not is_list or not (t.is_integer(kind.value_type) or t.is_floating(kind.value_type)):
         raise FormatError(f"{PLACE}, column {name!r} holds {kind}; allowed: lists of numbers.")
     if column.null_count:
-        raise RowError(PLACE, pc.index(pc.is_null(column), True).as_py(), f"column {name!r} is null; allowed: a list.")
+        raise row_error(pc.index(pc.is_null(column), True).as_py(), f"column {name!r} is null; allowed: a list.")
     flat, lengths = pc.list_flatten(column), pc.list_value_length(column)
     if isinstance(flat, pyarrow.ChunkedArray):
         flat, lengths = flat.combine_chunks(), lengths.combine_chunks()
@@ -174,7 +170,7 @@ def _lists(batch: Any, name: str) -> tuple[Any, Any]:
     if flat.null_count:
         at = pc.index(pc.is_null(flat), True).as_py()
         row = int(np.searchsorted(np.cumsum(counts), at, side="right"))
-        raise RowError(PLACE, row, f"column {name!r} has a null in its list; allowed: numbers.")
+        raise row_error(row, f"column {name!r} has a null in its list; allowed: numbers.")
     return flat.to_numpy(zero_copy_only=False), counts
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from itertools import chain, compress
 from typing import Any, NoReturn
@@ -13,10 +12,9 @@ import scipy.sparse as sp
 
 from ..formats import FormatError, Table, records
 from ..formats.assembling import first_of
-from ..formats.json_values import brief
-from ..formats.table import RowError
+from ..formats.json_values import as_text, brief
 from ..formats.text import as_table
-from .model_rows import PLACE, ModelReading
+from .model_rows import PLACE, ModelReading, row_error
 
 Row = str | Mapping[str, Any] | Sequence[Any]
 
@@ -34,26 +32,22 @@ def table_of(rows: Sequence[Row], reading: ModelReading) -> Table:
     if isinstance(first, Mapping):
         return _of_sparse(rows, reading)
     if isinstance(first, str) or not isinstance(first, Sequence):
-        raise RowError(PLACE, 0, f"{brief(first)} was given; allowed: {{feature: value}}, or a list of all values.")
+        raise row_error(0, f"{brief(first)} was given; allowed: {{feature: value}}, or a list of all values.")
     return _of_dense(rows, reading)
 
 
 def ids_of(rows: Sequence[Row], reading: ModelReading) -> list[str | None]:
     """The id of each row that has one."""
-    name = reading.learned.id
-    return [_id(row.get(name)) if isinstance(row, Mapping) and name is not None else None for row in rows]
-
-
-def _id(value: Any) -> str | None:
-    return None if value is None else _encodable(str(value))
+    given = [row.get(reading.learned.id or "") if isinstance(row, Mapping) else None for row in rows]
+    return [None if id is None else as_text(str(id)) for id in given]
 
 
 def _text(number: int, row: Row, reading: ModelReading) -> str:
     given = row.get(reading.text) if isinstance(row, Mapping) else row
     if isinstance(given, str):
         return given
-    raise RowError(
-        PLACE, number, f"{brief(row)} was given; allowed: a string, or an object with a string under {reading.text!r}."
+    raise row_error(
+        number, f"{brief(row)} was given; allowed: a string, or an object with a string under {reading.text!r}."
     )
 
 
@@ -61,27 +55,12 @@ def _of_records(rows: Sequence[Row], reading: ModelReading) -> Table:
     found = []
     for number, row in enumerate(rows):
         if not isinstance(row, Mapping):
-            raise RowError(PLACE, number, f"{brief(row)} was given; allowed: an object of columns and values.")
+            raise row_error(number, f"{brief(row)} was given; allowed: an object of columns and values.")
         found.append(records.dotted(row, f"{PLACE}, row {number}"))
     if not any(name in row for row in found for name in reading.columns):
         raise FormatError(f"{PLACE} has none of the model's columns, which are {first_of(reading.columns)}.")
     # A column that no row has is one whose values are missing, as it is beside a row that has it.
     return records.table_of(PLACE, found, reading.how())
-
-
-def _encodable(text: str) -> str:
-    """Without halves of characters, which JSON may have and UTF-8 has not."""
-    return text if text.isascii() else text.encode("utf-8", "replace").decode()
-
-
-def _number(row: int, name: str, value: float) -> float:
-    try:
-        number = float(value)
-    except OverflowError:
-        number = math.inf
-    if not math.isfinite(number):
-        raise RowError(PLACE, row, f"column {name!r} has {brief(value)}; allowed: finite numbers.")
-    return number
 
 
 def _of_sparse(rows: Sequence[Row], reading: ModelReading) -> Table:
@@ -106,8 +85,7 @@ def _refuse_strangers(rows: Sequence[Row], indptr: npt.NDArray[np.int64], readin
     """Raise where a row has features, and the model knows none of them: it would look like a row without any."""
     for number in np.flatnonzero(np.diff(indptr) == 0).tolist():
         if rows[number]:
-            raise RowError(
-                PLACE,
+            raise row_error(
                 number,
                 f"none of its features is known to the model, as {brief(next(iter(rows[number])))}; allowed: names of "
                 f"the model's features, such as {first_of((reading.schema.names or [])[:3])}.",
@@ -140,7 +118,7 @@ def _refuse(rows: Sequence[Row], reading: ModelReading) -> NoReturn:
     """Say what is wrong with the first row of features that is."""
     for number, row in enumerate(rows):
         if not isinstance(row, Mapping):
-            raise RowError(PLACE, number, f"{brief(row)} was given; allowed: {{feature: value}}, as in the first row.")
+            raise row_error(number, f"{brief(row)} was given; allowed: {{feature: value}}, as in the first row.")
         for name, value in row.items():
             if reading.places is None:
                 _refuse_unknown(number, name, reading)
@@ -164,15 +142,13 @@ def _refuse_unknown(row: int, name: str, reading: ModelReading) -> None:
     """Raise where a feature is not named by the number of a column."""
     last = reading.first + reading.detector.n_features_in_ - 1
     if not (name.isascii() and name.isdigit() and len(name) < 19 and reading.first <= int(name) <= last):
-        raise RowError(
-            PLACE, row, f"the feature {brief(name)} was given; allowed: numbers from {reading.first} to {last}."
-        )
+        raise row_error(row, f"the feature {brief(name)} was given; allowed: numbers from {reading.first} to {last}.")
 
 
-def _feature(row: int, name: str, value: Any) -> float:
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        raise RowError(PLACE, row, f"the feature {brief(name)} has {brief(value)}; allowed: a number.")
-    return _number(row, name, value)
+def _feature(row: int, name: str, value: Any) -> None:
+    """Raise where the value of a feature is none."""
+    if _numbers([value]) is None:
+        raise row_error(row, f"the feature {brief(name)} has {brief(value)}; allowed: a finite number.")
 
 
 def _of_dense(rows: Sequence[Row], reading: ModelReading) -> Table:
@@ -181,11 +157,10 @@ def _of_dense(rows: Sequence[Row], reading: ModelReading) -> Table:
     for number, row in enumerate(rows):
         if isinstance(row, str | Mapping) or not isinstance(row, Sequence) or len(row) != width:
             given = f"{len(row)} values were" if isinstance(row, list) else f"{brief(row)} was"
-            raise RowError(
-                PLACE, number, f"{given} given; allowed: a list of {width:,} values, as the model was fitted to."
-            )
+            raise row_error(number, f"{given} given; allowed: a list of {width:,} values, as the model was fitted to.")
         values = _numbers(list(row))
-        matrix[number] = (
-            [_feature(number, str(column), value) for column, value in enumerate(row)] if values is None else values
-        )
+        if values is None:
+            for column, value in enumerate(row):
+                _feature(number, str(column), value)
+        matrix[number] = values
     return reading.of_matrix(matrix)

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 from ..formats import How, Schema, Table, format_named
 from ..formats.assembling import assembled
+from ..formats.table import RowError
 
 PLACE = "the request"
 """What messages call the rows."""
+
+row_error = partial(RowError, PLACE)
 
 
 @dataclass(frozen=True, eq=False)
