@@ -156,6 +156,7 @@ class RankingDetector(Detector):
             "offset_": offset_of(threshold),
             "_score": score,
             "schema_": None,
+            "document_frequencies_": None,
             **rows.learned_attributes(),
         }
         if names is not None:
