@@ -48,8 +48,6 @@ def assembled(path: str, table: Any, how: How) -> Table:
         beside={name: table.column(name) for name in how.beside if name in there},
     )
     fields = {name: ["" if text is None else str(text) for text in table.column(name).to_pylist()] for name in texts}
-    if not fields and found.X is not None and found.X.shape[1] == 0:
-        raise FormatError(f"{path} has no values: all of its columns are empty.")
     return with_texts(fields, found, how) if fields else found
 
 
