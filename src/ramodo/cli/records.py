@@ -51,7 +51,7 @@ class Column:
 
 @dataclass(frozen=True)
 class Records:
-    """Columns of equal length, of which the first is the id."""
+    """Columns of equal length; the first is the id."""
 
     columns: tuple[Column, ...]
 
