@@ -121,7 +121,7 @@ def test_explaining_fetches_only_the_rows_asked_for(X, client):
     assert [row.row for row in here.explain(X, rows=numbers)] == numbers
     everything = {row.row: row.score for row in here.explain(X)}
     assert [row.score for row in here.explain(X, rows=numbers)] == [everything[number] for number in numbers]
-    rows = rows_of(data, X.shape[1])
+    rows = rows_of(data, there)
     assert rows.take(np.array(numbers)).n_rows == 3
     assert "_survey" not in rows.__dict__  # no look at other partitions
     assert rows.moved.rows < rows.moved.total < 20_000
@@ -129,7 +129,7 @@ def test_explaining_fetches_only_the_rows_asked_for(X, client):
 
 @pytest.mark.parametrize("rows", [[], [-1], [120], [0.5], [[1]], "x"], ids=str)
 def test_wrong_row_numbers_are_refused(fitted, data, rows):
-    with pytest.raises(OptionError, match="allowed: numbers of rows of X, from 0 to 119"):
+    with pytest.raises(OptionError, match="rows must be row numbers of X, from 0 to 119"):
         fitted.explain(data[0], rows=rows)
 
 

@@ -21,7 +21,7 @@ from ..model.file.saving import load_with_header
 from ..model.file.tensors import metadata_of
 from ..model.file.tensors import read as read_tensors
 from .console import note, print_facts
-from .reading import threads_of
+from .source import threads_of
 
 _TABLES = (
     (r"origin\.", "training rows, as they were given"),

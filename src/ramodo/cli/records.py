@@ -19,7 +19,7 @@ from ..insight.figures import percentiles
 from ..options import OptionError
 from ..threads import n_threads
 from .flags import Writing
-from .reading import Source
+from .source import Source
 
 Rows = npt.NDArray[np.int64]
 Scores = npt.NDArray[np.float64]

@@ -203,8 +203,10 @@ class Schema:
     @classmethod
     def of_model(cls, detector: Any) -> Self:
         """That of a model; of one fitted to a matrix, it has the names of the features, where there are some."""
-        names, weighs = getattr(detector, "feature_names_in_", None), detector.document_frequencies_ is not None
-        found: Self = getattr(detector, "schema_", None) or cls()
+        schema, names, frequencies = (
+            getattr(detector, name, None) for name in ("schema_", "feature_names_in_", "document_frequencies_")
+        )
+        found, weighs = schema or cls(), frequencies is not None
         if found.tokens.idf != weighs:
             found = replace(found, tokens=replace(found.tokens, idf=weighs))
         return found if names is None or found.n_features else replace(found, plain=tuple(map(str, names)))
