@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from ramodo import REPEN, Ensemble, Sp
-from ramodo.cli.reading import threads_of
+from ramodo.cli.source import threads_of
 from ramodo.options import OptionError
 from ramodo.threads import n_threads
 

@@ -154,7 +154,7 @@ def test_a_person_gets_a_page_and_a_program_all(ok, files):
     assert facts["fitted"] in shown
     largest = next(iter(facts["tables"]))
     assert f"MB: {largest} " in shown or f"kB: {largest} " in shown
-    assert "words='1-1'" in shown
+    assert "words=(1, 1)" in shown
 
 
 def test_the_tables_of_every_model_have_names(ok, files, data, tmp_path):

@@ -82,8 +82,8 @@ SAID = {
     ),
     "a model of other columns": (
         ["score", "{visits_model}", "other.csv"],
-        "other.csv lacks 4 of the 4 columns that the model was fitted with, as 'country'; allowed: all of them, by their "
-        "names. It has 'visit', 'd'.",
+        "other.csv lacks 4 of the 4 columns that the model was fitted with, as 'country'; allowed: all of them, by "
+        "their names. It has 'visit', 'd'.",
     ),
     "a model of another width": (
         ["score", "{mail_model}", "narrow.npy"],

@@ -13,7 +13,7 @@ def genes(tmp_path):
     return tmp_path
 
 
-NOTE = "note: column 'ENSG1' is read as text, for 'n.d.' in row 'S031' is no number: it became 8 columns"
+NOTE = "note: column 'ENSG1' is read as text, for 'n.d.' in row 'S031' is not a number: it became 8 columns"
 
 
 def test_detect_fit_and_convert_tell_of_a_word_among_numbers(run, genes, tmp_path):

@@ -129,7 +129,7 @@ def test_explaining_fetches_only_the_rows_asked_for(X, client):
 
 @pytest.mark.parametrize("rows", [[], [-1], [120], [0.5], [[1]], "x"], ids=str)
 def test_wrong_row_numbers_are_refused(fitted, data, rows):
-    with pytest.raises(OptionError, match="must be row numbers of X, from 0 to 119"):
+    with pytest.raises(OptionError, match="rows must be row numbers of X, from 0 to 119"):
         fitted.explain(data[0], rows=rows)
 
 

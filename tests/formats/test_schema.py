@@ -121,6 +121,8 @@ UNSOUND = [
     {"name": "n", "width": 2},
     {"name": "n", "scales": [[0, 1, 0]] * 2},
     {"name": "n", "kind": "category", "scales": [[0, 1, 0]]},
+    {"name": "n", "kind": "date", "first_day": 3},
+    {"name": "n", "kind": "text", "width": 4194304, "marks_missing": True},
     {"kind": "number"},
 ]
 

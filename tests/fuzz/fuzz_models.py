@@ -29,7 +29,7 @@ sys.path.insert(0, str(HERE.parent))
 
 from ramodo import RAMODO, REPEN, Conformal, KthNeighborREPEN, Layers, TopK, load  # noqa: E402
 from ramodo.cli.info import _of_model  # noqa: E402
-from ramodo.cli.reading import Source  # noqa: E402
+from ramodo.cli.source import Source  # noqa: E402
 from ramodo.data.validation import DataError, open_block  # noqa: E402
 from ramodo.formats import FormatError, How, Schema, TextOptions, format_named  # noqa: E402
 from ramodo.formats.text import as_table  # noqa: E402

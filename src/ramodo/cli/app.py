@@ -101,7 +101,7 @@ def detect(
     `ramodo detect access.log -o found.csv --flagged --with text --reasons 3`
     """
     from .detect import Targets, run_detect
-    from .reading import Source
+    from .source import Source
 
     source = Source.asked(reading)
     targets = Targets(output, model, report, writing, keeping)
@@ -127,7 +127,7 @@ def fit(
     `ramodo fit mail.svm -m mail.ramodo`
     """
     from .detect import Targets, run_detect
-    from .reading import Source
+    from .source import Source
 
     source = Source.asked(reading)
     targets = Targets(model=model, keeping=keeping)
@@ -329,7 +329,7 @@ def convert(
     `ramodo convert big.svm.gz big.rows`
     """
     from .convert import run_convert
-    from .reading import Source
+    from .source import Source
 
     run_convert(data, Source.asked(reading), output, threads=threads, quiet=quiet)
 
@@ -439,7 +439,7 @@ def triage(
 
     `ramodo triage mail.txt --headless answers.csv --rows 100 -o ranking.csv`
     """
-    from .reading import Source
+    from .source import Source
     from .triage import Asked, run_triage
 
     asked = Asked(

@@ -15,7 +15,7 @@ from ..formats.byte_streams import suffix_of
 from ..options import OptionError
 from .console import bar, note
 from .flags import Writing
-from .reading import Source
+from .source import Source
 
 _PATIENCE = 20
 """Seconds to wait for a scheduler or a worker."""

@@ -17,7 +17,7 @@ from ..formats import FormatError, Table, folder, svmlight
 from ..formats.classes import is_text, shown
 from . import output as files
 from .console import bar, note
-from .reading import Source, threads_of
+from .source import Source, threads_of
 
 TARGETS = (".rows", ".npz", ".svm", ".mtx")
 

@@ -22,9 +22,9 @@ from .console import note, print_facts
 from .flags import Fitting, Keeping, Writing
 from .methods import refuse_files, refuse_options
 from .provenance import save, told
-from .reading import Source, threads_of
 from .records import Recorder, beside_of, column_of, to_read
 from .report import refuse_report, write
+from .source import Source, threads_of
 from .top_rows import TopRow, print_top, top_rows
 from .training import fit
 

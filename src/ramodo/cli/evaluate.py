@@ -15,7 +15,7 @@ from ..insight.agreement import measures
 from ..model.file.saving import open_model
 from ..options import option_named
 from .console import note, print_facts
-from .reading import Source, threads_of
+from .source import Source, threads_of
 from .streaming import scores_of
 
 

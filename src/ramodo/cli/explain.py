@@ -16,7 +16,7 @@ from ..model.file.saving import open_model
 from ..options import TOP
 from ..terminal.escaping import escape_controls
 from .console import out
-from .reading import Source, threads_of
+from .source import Source, threads_of
 
 
 def run_explain(

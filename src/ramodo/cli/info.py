@@ -7,6 +7,7 @@ import os
 import re
 from collections import Counter
 from collections.abc import Mapping
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +21,7 @@ from ..model.file.saving import load_with_header
 from ..model.file.tensors import metadata_of
 from ..model.file.tensors import read as read_tensors
 from .console import note, print_facts
-from .reading import threads_of
+from .source import threads_of
 
 _TABLES = (
     (r"origin\.", "training rows, as they were given"),
@@ -91,12 +92,18 @@ def _of_model(path: str) -> dict[str, Any]:
         "cut-off": detector.threshold_,
         "flagged training rows": int((detector.outlier_scores_ >= detector.threshold_).sum()),
         "data fingerprint": getattr(detector, "fingerprint_", None),
-        "data read as": None if detector.schema_ is None else json.loads(detector.schema_.to_json()),
+        "data read as": None if detector.schema_ is None else _reading(detector.schema_),
         "command": provenance.command,
         "options": options,
         "options not as by default": {k: v for k, v in options.items() if v != defaults[k]},
         "private": _private(detector),
     }
+
+
+def _reading(schema: Schema) -> dict[str, Any]:
+    """How data were read; the options of tokens in full, where there are documents."""
+    said: dict[str, Any] = json.loads(schema.to_json())
+    return said | ({"tokens": asdict(schema.tokens)} if schema.texts else {})
 
 
 def _tables(path: str) -> dict[str, int]:
@@ -162,7 +169,8 @@ def _views(views: Mapping[str, float]) -> str:
 
 def _read_as(source: Mapping[str, Any]) -> str:
     """The format and the options of its columns; long lists by their length."""
-    said = {name: value for name, value in source.items() if name not in ("format", "columns") and value}
+    said = {name: value for name, value in source.items() if name not in ("format", "columns", "tokens") and value}
+    said |= source.get("tokens", {})
     kinds = Counter(each.get("kind", "number") for each in source.get("columns", ()))
     said |= {f"columns of kind {kind}": n for kind, n in kinds.items()}
     shown_short = {

@@ -19,7 +19,7 @@ from ..insight.figures import percentiles
 from ..options import OptionError
 from ..threads import n_threads
 from .flags import Writing
-from .reading import Source
+from .source import Source
 
 Rows = npt.NDArray[np.int64]
 Scores = npt.NDArray[np.float64]
@@ -51,7 +51,7 @@ class Column:
 
 @dataclass(frozen=True)
 class Records:
-    """Columns of equal length, of which the first is the id."""
+    """Columns of equal length; the first is the id."""
 
     columns: tuple[Column, ...]
 

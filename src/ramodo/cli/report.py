@@ -14,7 +14,7 @@ from ..formats import Table
 from ..formats.truth import outliers_in, outliers_named
 from . import output as files
 from .console import note
-from .reading import Source, threads_of
+from .source import Source, threads_of
 
 
 def run_report(

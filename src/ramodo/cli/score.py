@@ -13,8 +13,8 @@ from . import output as files
 from .cluster import connected, read_on_cluster, refuse_on_cluster, with_format
 from .console import bar, note
 from .flags import Writing
-from .reading import Source, threads_of
 from .records import Recorder, to_read
+from .source import Source, threads_of
 from .streaming import Stream, scores_of
 
 

@@ -6,7 +6,7 @@ from ..extras import pip_install
 from ..formats import FormatError
 from ..serving import SavedModel
 from .console import note
-from .reading import threads_of
+from .source import threads_of
 
 
 def run_serve(

@@ -13,7 +13,7 @@ from ..formats import Table
 from ..formats.labels_by_id import read_known_labels
 from ..options import OptionError
 from .flags import Fitting
-from .reading import threads_of
+from .source import threads_of
 
 if TYPE_CHECKING:
     from ..detector import Detector

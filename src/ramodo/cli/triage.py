@@ -23,7 +23,7 @@ from . import output as files
 from .console import bar, err, note, print_facts
 from .flags import Fitting
 from .methods import refuse_options
-from .reading import Source, threads_of
+from .source import Source, threads_of
 from .training import fit
 
 if TYPE_CHECKING:

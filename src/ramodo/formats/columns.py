@@ -141,10 +141,10 @@ class ColumnReader:
 
     def _dates(self) -> Read:
         """What people mean by a date: the hour and the day of the week, each a circle, and how long after the first."""
-        seconds = self._floats()
-        if self._scale == "none":
+        seconds, column = self._floats(), self._known
+        if self._scale == "none" if column is None else column.first_day is None:
             return self._numbers("date", seconds)
-        gaps, column = np.isnan(seconds), self._known
+        gaps = np.isnan(seconds)
         self._refuse_gaps(gaps)
         if column is None:
             first = 0 if gaps.all() else int(np.nanmin(seconds) // _DAY)
@@ -248,9 +248,9 @@ class ColumnReader:
         became = f"it became {len(kinds):,} columns, one for each value."
         if row is not None and 2 * sum(map(is_plain, kinds)) > len(kinds):
             self.notes.append(
-                f"column {self.name!r} is read as text, for {values[row]!r} in {self._row(row)} is no number: {became} "
-                f"Leave it out with --ignore {quote(self.name)}; or leave the value empty in the file, and say with "
-                "--missing what becomes of it."
+                f"column {self.name!r} is read as text, for {values[row]!r} in {self._row(row)} is not a number: "
+                f"{became} Leave it out with --ignore {quote(self.name)}; or leave the value empty in the "
+                "file, and say with --missing what becomes of it."
             )
         elif n >= _MANY and len(kinds) >= _NEARLY_ALL * n:
             self.notes.append(

@@ -56,7 +56,7 @@ def _matched(path: str, kind: str, table: Table, schema: Schema) -> Any:
 
 
 def placed(X: Any, columns: Any, places: Any, width: int) -> Any:
-    """These columns of a matrix, each in its place among `width`, of which all others are zero."""
+    """These columns of a matrix, each in its place among `width` columns; all others are zero."""
     if not sp.issparse(X):
         taken = X[:, columns]
         if len(places) == width:

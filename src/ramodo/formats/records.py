@@ -1,8 +1,8 @@
 """JSON Lines: an object a line; what it holds becomes columns.
 
 Keys within keys become dotted columns, `user.country`. A key that a line lacks, or that is null, is a missing value. A
-list of as many numbers on each line becomes one column per place, `vector.0`. Text of which every value is a date is
-dates, by the clock that wrote them. Half of a surrogate pair, which JSON can spell and UTF-8 cannot, becomes the
+list of as many numbers on each line becomes one column per place, `vector.0`. A column of text becomes dates if every
+value is one, by the clock that wrote it. Half of a surrogate pair, which JSON can spell and UTF-8 cannot, becomes the
 replacement character.
 """
 

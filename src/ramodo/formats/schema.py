@@ -100,7 +100,7 @@ class Column:
         return len(_DATE_PARTS) if self.first_day is not None else self.width
 
     def feature(self, place: int) -> Feature:
-        """One of those."""
+        """The feature at this place among those of the column."""
         if self.kind in _VALUES:
             return Feature(self, "value", self.values[place])
         if self.kind == "text":
@@ -124,7 +124,9 @@ class Column:
             and all(scale.width > 0 and scale.unit >= 0 for scale in self.scales)
             and (is_text or list(self.values) == sorted(set(self.values)))
             and (not self.values or (len(set(self.values)) == len(self.values) and self.kind in (*_VALUES, "text")))
-            and (self.first_day is None or (self.kind == "date" and _DAYS[0] <= self.first_day <= _DAYS[1]))
+            and (self.first_day is None or (self.kind == "date" and len(self.scales) == 1))
+            and _DAYS[0] <= (self.first_day or 0) <= _DAYS[1]
+            and not (is_text and self.marks_missing)
             and (0 <= self.width <= 1 << 48 if self.kind in ("list", "text") else self.width == 1)
             and self.weight > 0
         )
@@ -171,7 +173,7 @@ class Schema:
     zero_based : whether the indices of an svmlight file begin at 0; None to find out
     tokens : which tokens of documents are counted
     columns : what was learned, texts first; nothing where it is still to be learned, or there is nothing to learn
-    plain : names of the features of a matrix of which nothing else is known
+    plain : names of the features of a matrix about which nothing else is known
     is_numbered : columns have no names, and are called by their numbers
     marks_last : features that mark missing values come after all others, as in a matrix; else after their column
     """
@@ -201,8 +203,10 @@ class Schema:
     @classmethod
     def of_model(cls, detector: Any) -> Self:
         """That of a model; of one fitted to a matrix, it has the names of the features, where there are some."""
-        names, weighs = getattr(detector, "feature_names_in_", None), detector.document_frequencies_ is not None
-        found: Self = getattr(detector, "schema_", None) or cls()
+        schema, names, frequencies = (
+            getattr(detector, name, None) for name in ("schema_", "feature_names_in_", "document_frequencies_")
+        )
+        found, weighs = schema or cls(), frequencies is not None
         if found.tokens.idf != weighs:
             found = replace(found, tokens=replace(found.tokens, idf=weighs))
         return found if names is None or found.n_features else replace(found, plain=tuple(map(str, names)))
@@ -258,7 +262,7 @@ class Schema:
 
     @property
     def is_scaled(self) -> bool:
-        """Whether the numbers of any column are."""
+        """Whether the numbers of any column are scaled."""
         return any(column.scales for column in self.columns)
 
     @property
@@ -298,25 +302,25 @@ class Schema:
 
     @property
     def n_features(self) -> int | None:
-        """How many there are; None where that is not known."""
+        """Number of features; None if it is not known."""
         if self.columns:
             return self._blocks[1][-1]
         return None if self.plain is None else len(self.plain)
 
     @cached_property
     def n_tokens(self) -> int:
-        """Features that are tokens, which come first."""
+        """Number of features that are tokens; these come first."""
         return sum(column.n_features for column in self.texts)
 
     def feature(self, number: int) -> Feature:
-        """Which part of which column a feature is."""
+        """The feature with this number: its column, and which part of it."""
         pairs, ends = self._blocks
         block = bisect_right(ends, number)
         column, marks = pairs[block]
         return Feature(column, "missing") if marks else column.feature(number - ends[block] + column.n_features)
 
     def features(self) -> Iterator[Feature]:
-        """All that are no tokens, in order."""
+        """All except tokens, in order."""
         for column, marks in self._blocks[0][len(self.texts) :]:
             if marks:
                 yield Feature(column, "missing")
@@ -330,7 +334,7 @@ class Schema:
 
     @cached_property
     def names(self) -> list[str] | None:
-        """Of the features, from the first that has one on; None where none has."""
+        """Names of the features, starting with the first that has one; None if none has."""
         if not self.columns:
             return None if self.plain is None else list(self.plain)
         if self.is_text or self.is_numbered:
@@ -341,7 +345,7 @@ class Schema:
 
     @cached_property
     def scales(self) -> Scales:
-        """Of all features that are no tokens."""
+        """The scales of all features except tokens."""
         from .scales import Scales
 
         return Scales([feature.scale for feature in self.features()])
@@ -358,7 +362,7 @@ class Schema:
         return found
 
     def places_in(self, other: Schema) -> list[int]:
-        """The number in another schema of each feature that is no token; -1 where it is not there."""
+        """The number of each feature in another schema, -1 if it is not there; tokens are left out."""
         own, others = (
             [(each.column.name, each.part, each.value) for each in schema.for_tables().features()]
             for schema in (self, other)

@@ -67,7 +67,7 @@ class Table:
 
     @property
     def names(self) -> list[str] | None:
-        """Names of the features, from the first that has one on; None where none has."""
+        """Names of the features, starting with the first that has one; None if none has."""
         return self.schema.names
 
     @property

@@ -54,7 +54,7 @@ def documents_of(table: Table, row: int) -> list[Document]:
 
 
 def with_texts(fields: Mapping[str, Sequence[str]], others: Table, how: How) -> Table:
-    """Documents by column, and the table of all other columns, whose X is None where there are none."""
+    """Documents by column, beside the table of all other columns; its X is None if there are none."""
     if len(fields) == 1 and others.X is None:
         ((name, texts),) = fields.items()
         found = as_table(texts, how, name)

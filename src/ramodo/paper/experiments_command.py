@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from ..cli.console import bar, note
-from ..cli.reading import threads_of
+from ..cli.source import threads_of
 from .experiments.cells import Limits
 from .experiments.runner import Settings, run
 

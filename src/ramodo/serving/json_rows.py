@@ -93,7 +93,7 @@ def _refuse_strangers(rows: Sequence[Row], indptr: npt.NDArray[np.int64], readin
 
 
 def _numbers(given: list[Any]) -> npt.NDArray[np.float64] | None:
-    """Values as an array; None where one is no finite number."""
+    """Values as an array; None if one of them is not a finite number."""
     if not set(map(type, given)) <= {int, float}:
         return None
     try:

@@ -35,7 +35,7 @@ class ModelReading:
 
     @cached_property
     def schema(self) -> Schema:
-        """How columns become features. Rows of programs need none of the columns that are no features."""
+        """How columns become features. Rows of programs need no ids, labels or columns that were left out."""
         plain = replace(self.learned, id=None, label=None, text=(), ignore=())
         return plain.for_tables() if self.kind == "record" else plain
 

@@ -132,7 +132,7 @@ class Source:
             )
 
     def refuse_unweighed(self, path: str) -> None:
-        """Raise where a model weighs tokens, and data are no documents: nobody can tell counts from weights."""
+        """Raise if a model weighs tokens and the data are not documents: nobody can tell counts from weights."""
         kind = self.format_at(path)
         weighs = self.detector is not None and self.detector.document_frequencies_ is not None
         if weighs and not kind.has_documents and (not self.schema.text or "text" not in kind.columns):
