@@ -237,7 +237,7 @@ def test_foreign_scorers_see_normalised_rows():
 
 @pytest.mark.parametrize("how", ["l1", "L2", True, 2])
 def test_other_normalisations_are_refused(how):
-    with pytest.raises(OptionError, match=r"normalize=.* was given; allowed: None or 'l2' or 'max'"):
+    with pytest.raises(OptionError, match=r"normalize must be None, 'l2' or 'max', got "):
         REPEN(normalize=how).fit(_uneven()[0])
 
 
