@@ -8,6 +8,7 @@ from __future__ import annotations
 import http.client
 import io
 import json
+import re
 import subprocess
 import sys
 import tempfile
@@ -39,7 +40,8 @@ def served(model: Path) -> Iterator[Callable[[bytes, str], bytes]]:
     process = subprocess.Popen([*line, "--token-file", str(token)], stderr=subprocess.PIPE, text=True)
     try:
         assert process.stderr is not None
-        port = int(process.stderr.readline().split(":")[-1].partition(",")[0])
+        ports = re.findall(r":(\d+)", process.stderr.readline())
+        port = int(ports[-1])
         connection = http.client.HTTPConnection("127.0.0.1", port)
         process.stderr.readline()
         secret = token.read_text().strip()

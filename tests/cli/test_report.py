@@ -7,7 +7,7 @@ import shlex
 import pytest
 
 from ramodo import load
-from ramodo.cli import reading
+from ramodo.cli import source
 from support.made_files import AS_REPEN
 
 
@@ -90,7 +90,7 @@ def test_labels_that_were_asked_for_must_be_there(ok, run, files, tmp_path):
 @pytest.mark.parametrize("target", ["report.txt", "missing/report.html", "folder.html"])
 def test_a_target_that_cannot_be_is_refused_before_data_are_read(run, files, tmp_path, monkeypatch, command, target):
     (tmp_path / "folder.html").mkdir()
-    monkeypatch.setattr(reading.Source, "format_at", None)
+    monkeypatch.setattr(source.Source, "format_at", None)
     arguments = [files.mail, "--report"] if command == "detect" else [files.mail_model, files.mail, "-o"]
     done = run(command, *arguments, tmp_path / target)
     assert done.code == 2

@@ -316,7 +316,7 @@ def test_wrong_input_is_refused_and_nothing_is_written(fitted, data, tmp_path):
     for options, words in (
         ({"ids": ["a"]}, "ids must have one entry for each of the 120 rows, got 1"),
         ({"texts": ["a"] * 121}, "got 121"),
-        ({"names": ["a"]}, "1 names were given; allowed: one for each of 40 features"),
+        ({"names": ["a"]}, "names must be one for each of 40 features, got 1"),
         ({"y": np.zeros(120)}, "some rows, but not all"),
         ({"y": np.full(120, 7)}, "allowed: 1"),
     ):

@@ -113,7 +113,7 @@ def test_what_is_not_there_is_told_with_what_is(mail, method, path, status):
         (b"3", 422, "or a list of rows"),
         (b"[]", 422, "has no rows"),
         (b'[{"1": NaN}]', 422, "numbers must be finite, got NaN; use null"),
-        (b'[{"1": 1e999}]', 422, "row 0: column '1' has inf"),
+        (b'[{"1": 1e999}]', 422, "row 0: the feature '1' has inf"),
         (b"[" * 200_000, 422, "got deeper nesting"),
         (b'[{"1": ' + b"9" * 5000 + b"}]", 422, "must be JSON"),
     ],
