@@ -318,7 +318,7 @@ def test_wrong_input_is_refused_and_nothing_is_written(fitted, data, tmp_path):
         ({"texts": ["a"] * 121}, "got 121"),
         ({"names": ["a"]}, "names must be one for each of 40 features, got 1"),
         ({"y": np.zeros(120)}, "some rows, but not all"),
-        ({"y": np.full(120, 7)}, "allowed: 1"),
+        ({"y": np.full(120, 7)}, "must be 1 "),
     ):
         with pytest.raises(OptionError, match=words):
             fitted.report(X, target, **options)
