@@ -20,6 +20,7 @@ void bind_explainer(nanobind::module_& m);
 void bind_text(nanobind::module_& m);
 void bind_svmlight(nanobind::module_& m);
 void bind_gaps(nanobind::module_& m);
+void bind_rarity(nanobind::module_& m);
 
 }  // namespace ramodo
 
@@ -40,4 +41,5 @@ NB_MODULE(_native, m) {
     bind_text(m);
     bind_svmlight(m);
     bind_gaps(m);
+    bind_rarity(m);
 }

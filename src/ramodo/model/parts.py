@@ -38,6 +38,8 @@ class Part(ABC):
 
     projection: kernels.Projection | None
     """None where rows are compared as they are: then a reference adds the square of what they differ by."""
+    presence: kernels.FeatureWeights | None = None
+    """What features weigh by being there, where neither values nor references matter; p has two numbers then."""
     references: Block
     """As the projection takes them."""
     as_given: Block | None
@@ -48,6 +50,8 @@ class Part(ABC):
     @property
     def width(self) -> int:
         """Numbers of p, and of q for each reference."""
+        if self.presence is not None:
+            return 2
         return 1 if self.projection is None else self.projection.width
 
     @abstractmethod
