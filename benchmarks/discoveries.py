@@ -90,7 +90,7 @@ def main() -> None:
                 rng = np.random.default_rng([seed, int(share * 100), own])
                 X, truth = planted(kind, noise(rng), share, own, rng)
                 for detector, make in DETECTORS.items():
-                    found[detector].append(_shares(make(threshold=Conformal(0.1), random_state=seed), X, truth))
+                    found[detector].append(_shares(make(cutoff=Conformal(0.1), random_state=seed), X, truth))
             means = [mean for each in found.values() for mean in np.mean(each, axis=0)]
             rows.append([f"{kind}, {name}", *[f"{mean:.3f}" if np.isfinite(mean) else "-" for mean in means]])
     columns = [f"{detector}, {what}" for detector in DETECTORS for what in ("false", "found")]

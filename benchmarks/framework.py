@@ -15,7 +15,7 @@ import numpy as np
 
 from ramodo import RAMODO, REPEN, kernels
 from ramodo.data.blocks import SparseRows
-from ramodo.data.opening import open_with_facts
+from ramodo.data.validation import open_with_facts
 from ramodo.model.representation import initial_limit
 from ramodo.stages.protocols import Pools
 from ramodo.stages.scoring import Sp

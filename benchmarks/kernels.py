@@ -10,7 +10,7 @@ import argparse
 import numpy as np
 
 from ramodo.data.blocks import SparseRows
-from ramodo.data.opening import open_rows
+from ramodo.data.validation import open_rows
 from ramodo.datasets import make_ultrahigh
 from ramodo.kernels import Phi, Projection, SparseSp, Trainer
 

@@ -27,7 +27,7 @@ from sklearn.metrics import roc_auc_score
 from sklearn.preprocessing import normalize
 
 from ramodo import REPEN, Consensus
-from ramodo.datasets import LabeledData
+from ramodo.paper.datasets import LabeledData
 
 from .sizes import load, sized
 from .table import print_table, reached

@@ -18,7 +18,7 @@ from sklearn.feature_extraction.text import TfidfVectorizer
 
 from ramodo import Consensus
 from ramodo.datasets import make_access_log
-from ramodo.formats import How, TableOptions, TextOptions, read
+from ramodo.formats import How, Schema, TextOptions, read
 from ramodo.formats.text import as_table
 
 from .sizes import sized
@@ -53,7 +53,7 @@ def _found(seed: int, n_lines: int, format: str, ignore: tuple[str, ...]) -> tup
         path = Path(folder) / "access.log"
         path.write_text("\n".join(log.lines) + "\n")
         scale = "auto" if format == "accesslog" else "none"
-        X = read(str(path), format, table=TableOptions(ignore=ignore, scale=scale), n_threads=2).X
+        X = read(str(path), format, schema=Schema(ignore=ignore, scale=scale), n_threads=2).X
     order = np.argsort(-Consensus(random_state=0, n_jobs=2).fit(X).outlier_scores_, kind="stable")
     return int(log.y[order[:20]].sum()), int(log.y[order[:100]].sum())
 
@@ -84,7 +84,7 @@ def _to_report() -> list[str]:
 def _weighing() -> list[str]:
     """The same runs of 3 to 5 characters; memory is that of the hash space here, and of a vocabulary there."""
     lines = make_access_log(sized(10_000, 100), 20, random_state=0).lines
-    how = How(texts=TextOptions(words=(0, 0)), n_threads=2)
+    how = How(schema=Schema(tokens=TextOptions(words=(0, 0))), n_threads=2)
     theirs = TfidfVectorizer(analyzer="char", ngram_range=(3, 5), sublinear_tf=True, norm=None)
     ours, peer, ratio = side_by_side(lambda: as_table(lines, how), lambda: theirs.fit_transform(lines), 3)
     return [

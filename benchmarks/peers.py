@@ -12,8 +12,8 @@ from typing import Any
 from sklearn.metrics import roc_auc_score
 
 from ramodo import REPEN
-from ramodo.datasets import LabeledData
-from ramodo.experiments import deepod
+from ramodo.paper.datasets import LabeledData
+from ramodo.paper.experiments import deepod
 
 from .sizes import IS_TINY, load
 from .table import print_table, reached, seconds

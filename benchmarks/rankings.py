@@ -25,10 +25,10 @@ from sklearn.metrics import average_precision_score, roc_auc_score
 from sklearn.neighbors import LocalOutlierFactor, NearestNeighbors
 
 from ramodo import REPEN, Consensus, KthNN, Sp
-from ramodo.data.opening import open_block
+from ramodo.data.validation import open_block
 from ramodo.datasets import make_access_log
 from ramodo.formats import How, text
-from ramodo.stages import ranking
+from ramodo.stages import ranking_loss
 
 from .sizes import load, sized
 from .table import print_table, reached
@@ -166,7 +166,7 @@ def margins(seeds: int) -> None:
     rows = []
     kept = [(X, y) for name, X, y in wide() if name not in ("News20", "URL_iscx")]
     for relative in sized((30, 100, 300, 1000, 3000), (100, 300)):
-        with mock.patch.object(ranking, "RELATIVE", float(relative)):
+        with mock.patch.object(ranking_loss, "RELATIVE", float(relative)):
             found = [
                 [roc_auc_score(y, make(random_state=seed, n_jobs=-1).fit(X).outlier_scores_) for seed in range(seeds)]
                 for make in (Consensus, partial(REPEN, margin="auto"))

@@ -19,7 +19,7 @@ from ramodo.datasets import make_access_log, make_documents
 from ramodo.explain.explanation import Explanation
 from ramodo.explain.naming import explained
 from ramodo.explain.reasons import Reason
-from ramodo.formats import How, TextOptions
+from ramodo.formats import How, Schema, TextOptions
 from ramodo.formats.text import as_table
 
 from .sizes import sized
@@ -42,11 +42,11 @@ def measured(texts: Sequence[str], kinds: Sequence[str], causes: Sequence[Any]) 
     from sklearn.metrics import adjusted_rand_score
 
     options = TextOptions()
-    table = as_table(texts, How(texts=options, n_threads=2))
+    table = as_table(texts, How(schema=Schema(tokens=options), n_threads=2))
     detector = Consensus(random_state=0, n_jobs=-1).fit(table.X)
     scores = detector.outlier_scores_
     highest = np.argsort(-scores, kind="stable")[:TOP].tolist()
-    why = explained(detector, table, highest, scores, REASONS, options)
+    why = explained(detector, table, highest, scores, REASONS)
     planted = [place for place, row in enumerate(highest) if kinds[row]]
     named = [_is_cause(texts[highest[i]], causes[highest[i]], why[i].reasons) for i in planted]
     labels = _labels(why)

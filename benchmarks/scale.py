@@ -19,18 +19,16 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import zstandard
 from distributed import Client, LocalCluster
 
 from ramodo import REPEN, Consensus, Sp
-from ramodo.data.opening import open_rows
-from ramodo.engines.dask import Moved
-from ramodo.engines.opening import rows_of
-from ramodo.kernels import read_gaps, write_gaps
+from ramodo.data.validation import open_rows
+from ramodo.engines.dask_collections import rows_of
+from ramodo.engines.dask_rows import Moved
 
 from .shards import documents, on_workers, shard, together, write
 from .sizes import IS_TINY, sized
-from .table import print_entries, print_table, reached, seconds, side_by_side
+from .table import print_entries, print_table, reached, side_by_side
 
 N_FEATURES, LENGTH, N_SHARDS = sized(1_000_000, 2000), sized(100, 20), sized(8, 2)
 N_ROWS, MANY_ROWS = sized(100_000, 800), sized(1_000_000, 1600)
@@ -44,7 +42,7 @@ SHAPES = (
     ("documents", documents, sized(100_000, 2000), sized(300, 30)),
     ("random numbers", shard, N_FEATURES, LENGTH),
 )
-"""Words by Zipf's law, each there or not, as in text; and what is hardest to pack, random values of any feature."""
+"""Words by Zipf's law, each there or not, as in text; and random values, the hardest data to compress."""
 
 
 @contextmanager
@@ -73,16 +71,12 @@ def main() -> None:
     print_table("Scale", header, rows)
     travels = ["what", "data", "models", "rows", "scores", "facts", "share", "reached"]
     print_table("Bytes that travel at 10^6 rows, 2 workers", travels, moved)
-    bits = ["what", "bits as gaps", "write and read", "bits by zstd", "pack and unpack", "the least"]
-    packing = _packing()
-    print_table("What features take on the way", bits, packing)
     costs = ["what", "read", "moved", "moved, by the model", "measured", "seconds, by the model"]
     print_table("Cost model", costs, model)
     turns = f"{REPEATS} turns"
     for name, runs, columns, lines in (
         ("scale", turns, header, rows),
         ("moved", "1 seed", travels, moved),
-        ("packing", "fastest of 3 runs", bits, packing),
         ("costs", turns, costs, model),
     ):
         print_entries(name, "make bench-scale", runs, columns, lines)
@@ -185,7 +179,7 @@ def _line(what: str, held: Any) -> list[str]:
     moved, whole = held.moved, held.n_bytes
     share = moved.total / whole
     sizes = [f"{n / 1e6:,.1f} MB" for n in (whole, moved.functions, moved.rows, moved.values, moved.looks)]
-    return [what, *sizes, f"{share:.1%}", reached(100 * share, 5, at_most=True)]
+    return [what, *sizes, f"{share:.1%}", reached(100 * share, 6, at_most=True)]
 
 
 class _Scoring:
@@ -196,43 +190,6 @@ class _Scoring:
 
     def __call__(self, block: Any) -> Any:
         return self._model.score_block(block, 1)
-
-
-def _packing() -> list[list[str]]:
-    """Bits of a feature as the gap to the one before, beside what zstd makes of the same differences."""
-    lines = []
-    for what, make, n_features, length in SHAPES:
-        X = make(0, sized(20_000, 200), n_features, length)
-        features, n = X.indices.view(np.uint32), X.nnz
-        gaps = write_gaps(features)
-        assert gaps is not None
-        read = np.empty_like(features)
-        ours = [seconds(partial(write_gaps, features)), seconds(partial(read_gaps, gaps, read))]
-        assert np.array_equal(read, features)
-        packed = _zstd(features)
-        theirs = [seconds(partial(_zstd, features)), seconds(partial(_from_zstd, packed))]
-        assert np.array_equal(_from_zstd(packed), features)
-        bits = [f"{8 * size / n:.1f}" for size in (len(gaps), sum(map(len, packed)))]
-        times = [" and ".join(f"{1e9 * took / n:.1f}" for took in both) + " ns" for both in (ours, theirs)]
-        lines.append([f"features of {what}", bits[0], times[0], bits[1], times[1], f"{_entropy(X):.1f}"])
-    return lines
-
-
-def _zstd(features: Any) -> list[bytes]:
-    planes = np.ascontiguousarray(np.diff(features, prepend=features.dtype.type(0)).view(np.uint8).reshape(-1, 4).T)
-    return [zstandard.ZstdCompressor(level=1).compress(plane.data) for plane in planes]
-
-
-def _from_zstd(packed: list[bytes]) -> Any:
-    planes = [np.frombuffer(zstandard.ZstdDecompressor().decompress(one), dtype=np.uint8) for one in packed]
-    return np.cumsum(np.ascontiguousarray(np.stack(planes, axis=1)).view(np.uint32).ravel(), dtype=np.uint32)
-
-
-def _entropy(X: Any) -> float:
-    """Bits of a feature that no code of independent features does without."""
-    occur = np.bincount(X.indices, minlength=X.shape[1]) / X.shape[0]
-    occur = occur[(occur > 0) & (occur < 1)]
-    return float(-(occur * np.log2(occur) + (1 - occur) * np.log2(1 - occur)).sum() * X.shape[0] / X.nnz)
 
 
 def _limited(place: Path) -> list[list[str]]:

@@ -10,7 +10,8 @@ from typing import TypeVar
 
 import numpy as np
 
-from ramodo.datasets import LabeledData, load_prepared, make_ultrahigh
+from ramodo.datasets import make_ultrahigh
+from ramodo.paper.datasets import LabeledData, load_prepared
 
 IS_TINY = os.environ.get("RAMODO_TINY", "") not in ("", "0")
 

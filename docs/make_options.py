@@ -9,7 +9,7 @@ from pathlib import Path
 import ramodo
 from ramodo.cli.flags import ReadingToFit
 from ramodo.formats import all_formats
-from ramodo.formats.recognising import COMPRESSED
+from ramodo.formats.compression import COMPRESSED
 from ramodo.options import OPTIONS, Option
 
 PAGE = Path(__file__).parent / "options.md"

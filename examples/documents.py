@@ -16,14 +16,14 @@ import numpy as np
 
 from ramodo import Consensus
 from ramodo.datasets import make_documents
-from ramodo.formats import TextOptions, read
+from ramodo.formats import Schema, TextOptions, read
 
 tiny = "RAMODO_TINY" in os.environ
 documents = make_documents(200 if tiny else 1_500, 5, random_state=0)
 with tempfile.TemporaryDirectory() as folder:
     path = Path(folder) / "documents.txt"
     path.write_text("\n".join(documents.texts) + "\n", encoding="utf-8")
-    table = read(str(path), texts=TextOptions(vocabulary=True))
+    table = read(str(path), schema=Schema(tokens=TextOptions(vocabulary=True)))
 
 detector = Consensus(random_state=0, n_jobs=-1).fit(table.X)
 scores, planted = detector.outlier_scores_, documents.y == 1

@@ -16,14 +16,14 @@ import numpy as np
 
 from ramodo import Consensus
 from ramodo.datasets import make_access_log
-from ramodo.formats import TextOptions, read
+from ramodo.formats import Schema, TextOptions, read
 
 tiny = "RAMODO_TINY" in os.environ
 log = make_access_log(800 if tiny else 8_000, 20, random_state=0)
 with tempfile.TemporaryDirectory() as folder:
     path = Path(folder) / "access.log"
     path.write_text("\n".join(log.lines) + "\n", encoding="utf-8")
-    table = read(str(path), texts=TextOptions(vocabulary=True))
+    table = read(str(path), schema=Schema(tokens=TextOptions(vocabulary=True)))
 
 detector = Consensus(random_state=0, n_jobs=-1).fit(table.X)
 order = np.argsort(-detector.outlier_scores_)

@@ -56,17 +56,6 @@ inline int count_bits(uint64_t word) {
 #endif
 }
 
-// Bits up to the highest of a word; 0 where it has none.
-inline int bit_length(uint64_t word) {
-#if RAMODO_GNU
-    return word ? 64 - __builtin_clzll(word) : 0;
-#else
-    int n = 0;
-    for (; word; word >>= 1) ++n;
-    return n;
-#endif
-}
-
 // The place of the lowest bit of a word that has one.
 inline int lowest_bit(uint64_t word) {
 #if RAMODO_GNU

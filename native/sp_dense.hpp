@@ -17,7 +17,7 @@ namespace ramodo {
 
 class DenseReferences {
 public:
-    // Rows [i * size, (i + 1) * size) of `rows` (n x d) are the i-th subsample, padded with copies of its first member.
+    // Rows [i * size, (i + 1) * size) of `rows` (n x d) are the i-th subsample, padded with copies of its first reference.
     DenseReferences(const double* rows, int64_t n, int64_t d, int64_t subsample_size, Phi phi)
         : d_(d), size_(subsample_size), phi_(phi), n_subsamples_(n / subsample_size), lanes_((subsample_size + 3) / 4 * 4),
           rows_(rows, rows + n * d), references_(static_cast<size_t>(n_subsamples_ * d * lanes_)) {

@@ -13,7 +13,7 @@ namespace ramodo {
 class SmallReferences {
 public:
     // Rows [i * size, (i + 1) * size) of `rows` (n x m) are the i-th subsample. A subsample is padded with its own
-    // first member, which changes no minimum; φ of more than the nearest looks at the true members only.
+    // first reference, which changes no minimum; φ of more than the nearest looks at the true references only.
     SmallReferences(const float* rows, int64_t n, int m, int64_t subsample_size, Phi phi)
         : m_(m), size_(subsample_size), phi_(phi), n_subsamples_(n / subsample_size), lanes_((subsample_size + 3) / 4 * 4),
           references_(static_cast<size_t>(n_subsamples_ * m * lanes_)) {

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
-from examples import KINDS, with_outliers
-from loopback_cluster import cluster_of
 from ramodo import REPEN
+from support.examples import KINDS, with_outliers
+from support.loopback_cluster import cluster_of
 
 # Prepared sets, where they are beside the project and nobody names another folder.
 _BESIDE = Path(__file__).parents[2] / "shared" / "data"
@@ -21,6 +21,13 @@ if _BESIDE.is_dir():
 settings.register_profile("steady", deadline=None, derandomize=True, max_examples=50)
 settings.register_profile("searching", deadline=None, max_examples=1000)
 settings.load_profile(os.environ.get("RAMODO_HYPOTHESIS", "steady"))
+
+
+def pytest_collection_modifyitems(items):
+    """What starts processes is slow: `make test-quick` leaves it out."""
+    for item in items:
+        if {"python", "two_workers"} & set(item.fixturenames):
+            item.add_marker(pytest.mark.slow)
 
 
 @pytest.fixture(params=KINDS, ids=str)

@@ -31,13 +31,13 @@ def test_the_stage_has_the_bound_of_the_theory():
 
 @pytest.mark.parametrize("alpha", [-1e-9, -1.0, math.nan])
 def test_a_negative_alpha_is_refused(alpha):
-    with pytest.raises(ValueError, match=r"alpha=.* was given; allowed: a number of at least 0"):
+    with pytest.raises(ValueError, match=r"alpha must be .*, got "):
         bounds.cantelli_bound(alpha)
 
 
 @pytest.mark.parametrize("bound", [0.0, -0.1, 1.01, math.nan])
 def test_a_bound_that_is_no_share_is_refused(bound):
-    with pytest.raises(ValueError, match=r"bound=.* was given; allowed: a number above 0 and at most 1"):
+    with pytest.raises(ValueError, match=r"bound must be .*, got "):
         bounds.cantelli_alpha(bound)
 
 
@@ -105,17 +105,15 @@ def test_eta_of_thousands_of_draws():
     ],
 )
 def test_unusable_shares_are_refused(n, shares):
-    with pytest.raises(
-        ValueError, match=r"n=.* and shares=.* were given; allowed: n >= 1, and shares above 0 that sum"
-    ):
+    with pytest.raises(ValueError, match=r"n must be at least 1 and shares above 0 .*, got "):
         bounds.eta(n, shares)
-    with pytest.raises(ValueError, match="allowed: n >= 1"):
+    with pytest.raises(ValueError, match="n must be at least 1"):
         bounds.error_bound(n, 0.5, shares)
 
 
 @pytest.mark.parametrize("gamma", [-0.1, 1.1, math.nan])
 def test_a_gamma_that_is_no_share_is_refused(gamma):
-    with pytest.raises(ValueError, match=r"gamma=.* was given; allowed: a share, from 0 to 1"):
+    with pytest.raises(ValueError, match=r"gamma must be .*, got "):
         bounds.error_bound(3, gamma, [1.0])
 
 
@@ -143,8 +141,8 @@ def test_a_partition_covers_the_safe_inliers_by_small_clusters(delta):
     assert len(found.clusters) == len(safe)
     assert set(found.clusters) == set(range(found.clusters.max() + 1))
     for cluster in range(found.clusters.max() + 1):
-        members = found.rows[found.clusters == cluster]
-        assert all(math.dist(points[a], points[b]) < delta for a, b in itertools.combinations(members, 2))
+        rows = found.rows[found.clusters == cluster]
+        assert all(math.dist(points[a], points[b]) < delta for a, b in itertools.combinations(rows, 2))
     np.testing.assert_allclose(found.shares, [np.mean(found.clusters == c) for c in range(len(found.shares))])
     assert found.error_bound(9) == bounds.error_bound(9, found.gamma, found.shares)
 
@@ -180,7 +178,7 @@ def test_the_best_partition_has_the_lowest_bound_of_its_radii():
 
 @pytest.mark.parametrize("outliers", [np.array([], dtype=np.int64), np.arange(5)])
 def test_a_best_partition_needs_both_kinds(outliers):
-    with pytest.raises(ValueError, match=r"inliers and .* outliers were given; allowed: at least one of each"):
+    with pytest.raises(ValueError, match=r"at least one inlier and one outlier, got "):
         bounds.best_partition(np.random.default_rng(0).random((5, 2)), outliers, 3)
 
 

@@ -37,13 +37,13 @@ API = {
         "Cut-offs and stages",
         "stages.thresholding.Cantelli stages.thresholding.TopFraction stages.thresholding.TopK "
         "stages.thresholding.GivenSet stages.conformal.Conformal stages.protocols.Cutoff stages.protocols.Candidates "
-        "stages.triplets.TripletSampler stages.layers.Layers stages.ranking.RankingHinge",
+        "stages.triplets.TripletSampler stages.layers.Layers stages.ranking_loss.RankingHinge",
     ),
     "models": (
         "Models and data",
         "model.file.saving.load serving.saved_model.SavedModel engines.dataset.open_dataset formats.read "
         "formats.table.Table datasets.generated.make_ultrahigh datasets.access_log.make_access_log "
-        "datasets.documents.make_documents datasets.loading.load_dataset",
+        "datasets.documents.make_documents paper.datasets.loading.load_dataset",
     ),
     "bounds": ("Bounds and plots", "bounds plots"),
 }

@@ -14,7 +14,7 @@ It implements RAMODO and its instance REPEN (Pang, Cao, Chen, Liu, KDD 2018). Da
               meta-triplets (<queries>, x+, x-)            stages/triplets.py       eq. 3, 4; labels: sec. 4.6
                               │
                               ▼
-        f(x) = ReLU(x W), hinge on φ(f(x)|Q), ADADELTA     stages/layers.py, ranking.py; fitting/training.py   eq. 5-9
+        f(x) = ReLU(x W), hinge on φ(f(x)|Q), ADADELTA     stages/layers.py, ranking_loss.py, fitting/    eq. 5-9
                               │
                               ▼
     X' = f(X) ──► references in X' ──► Sp(X' | references) model/: a score is a sum of terms
@@ -22,7 +22,7 @@ It implements RAMODO and its instance REPEN (Pang, Cao, Chen, Liu, KDD 2018). Da
                               ▼
          reasons, checks, reports                          explain/, insight/, report/
 
-`fitting/flow.py` runs the stages, `framework.py` and `repen.py` wrap them as scikit-learn estimators, `kernels/` is the
+`fitting/` runs the stages, `framework.py` and `repen.py` wrap them as scikit-learn estimators, `kernels/` is the
 way to what is native.
 """
 
@@ -50,7 +50,7 @@ HOMES = {
     "Conformal": "stages.conformal",
     "TripletSampler": "stages.triplets",
     "Layers": "stages.layers",
-    "RankingHinge": "stages.ranking",
+    "RankingHinge": "stages.ranking_loss",
     "load": "model.file.saving",
     "open_dataset": "engines.dataset",
 }
@@ -92,7 +92,7 @@ if TYPE_CHECKING:
     from .stages.ensembles import Ensemble
     from .stages.layers import Layers
     from .stages.protocols import Candidates, Cutoff
-    from .stages.ranking import RankingHinge
+    from .stages.ranking_loss import RankingHinge
     from .stages.scoring import AverageNN, KthNN, Sp
     from .stages.thresholding import Cantelli, GivenSet, TopFraction, TopK
     from .stages.triplets import TripletSampler

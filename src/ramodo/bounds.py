@@ -30,14 +30,14 @@ Integers = npt.NDArray[np.int64]
 def cantelli_bound(alpha: float) -> float:
     """The largest share of scores that can lie `alpha` standard deviations above their mean."""
     if not alpha >= 0:
-        raise ValueError(f"alpha={alpha!r} was given; allowed: a number of at least 0.")
+        raise ValueError(f"alpha must be a number of at least 0, got {alpha!r}.")
     return 1 / (1 + alpha**2)
 
 
 def cantelli_alpha(bound: float) -> float:
     """The α whose bound is `bound`: 0.25 gives √3."""
     if not 0 < bound <= 1:
-        raise ValueError(f"bound={bound!r} was given; allowed: a number above 0 and at most 1.")
+        raise ValueError(f"bound must be a number above 0 and at most 1, got {bound!r}.")
     return math.sqrt(1 / bound - 1)
 
 
@@ -57,9 +57,7 @@ def eta(n: int, shares: Sequence[float] | npt.NDArray[np.float64]) -> float:
     """
     p = np.asarray(shares, dtype=np.float64)
     if n < 1 or len(p) < 1 or (p <= 0).any() or not math.isclose(float(p.sum()), 1.0, rel_tol=1e-9):
-        raise ValueError(
-            f"n={n} and shares={p.tolist()} were given; allowed: n >= 1, and shares above 0 that sum to 1."
-        )
+        raise ValueError(f"n must be at least 1 and shares above 0 with the sum 1, got {n} and {p.tolist()}.")
     if len(p) > n:
         return 0.0
     met = np.zeros(n + 1)  # met[k]: P(k draws, all of which fall into the clusters so far, meet each of them)
@@ -74,7 +72,7 @@ def eta(n: int, shares: Sequence[float] | npt.NDArray[np.float64]) -> float:
 def error_bound(n: int, gamma: float, shares: Sequence[float] | npt.NDArray[np.float64]) -> float:
     """The largest probability that n queries rank an outlier at or below an inlier of I_s."""
     if not 0 <= gamma <= 1:
-        raise ValueError(f"gamma={gamma!r} was given; allowed: a share, from 0 to 1.")
+        raise ValueError(f"gamma must be a number from 0 to 1, got {gamma!r}.")
     return 1.0 if gamma == 0 else 1 - gamma**n * eta(n, shares)
 
 
@@ -101,16 +99,16 @@ class Partition:
 def partition(points: Matrix, outliers: Integers, delta: float) -> Partition:
     """A δ-radius partition of `points`, given which of them are outliers.
 
-    Clusters grow greedily: a row joins the first cluster whose every member is nearer than δ.
+    Clusters grow greedily: a row joins the first cluster all of whose rows are nearer than δ.
     """
     inliers = np.setdiff1d(np.arange(len(points)), outliers)
     safe = inliers[(_distances(points[inliers], points[outliers]) > delta).all(axis=1)] if len(outliers) else inliers
-    clusters, members = np.zeros(len(safe), dtype=np.int64), list[list[int]]()
+    clusters, rows_of = np.zeros(len(safe), dtype=np.int64), list[list[int]]()
     for place, row in enumerate(safe):
-        near = (i for i, cluster in enumerate(members) if (_distances(points[[row]], points[cluster]) < delta).all())
-        clusters[place] = number = next(near, len(members))
-        members[number:] = members[number:] or [[]]
-        members[number].append(int(row))
+        near = (i for i, cluster in enumerate(rows_of) if (_distances(points[[row]], points[cluster]) < delta).all())
+        clusters[place] = number = next(near, len(rows_of))
+        rows_of[number:] = rows_of[number:] or [[]]
+        rows_of[number].append(int(row))
     return Partition(delta, len(safe) / len(points), safe, clusters)
 
 
@@ -122,7 +120,8 @@ def best_partition(points: Matrix, outliers: Integers, n: int, n_radii: int = 25
     inliers = np.setdiff1d(np.arange(len(points)), outliers)
     if len(inliers) == 0 or len(outliers) == 0:
         raise ValueError(
-            f"{len(inliers)} inliers and {len(outliers)} outliers were given; allowed: at least one of each."
+            f"points must hold at least one inlier and one outlier, got {len(inliers)} inliers and {len(outliers)} "
+            "outliers."
         )
     highest = float(_distances(points[inliers], points[outliers]).max())
     radii = np.linspace(0, highest, n_radii + 1)[1:]

@@ -14,11 +14,11 @@ from sklearn.utils.validation import _check_feature_names, _check_n_features, _g
 
 from . import bounds, threads
 from .data.blocks import Block
-from .data.elsewhere import OfBlock, each, is_elsewhere, mapped_elsewhere, names_elsewhere, rows_elsewhere
+from .data.dask_inputs import OfBlock, is_dask, map_lazily, map_values, rows_of_dask
 from .data.labels import read_labels
 from .data.one_row import Places
-from .data.opening import DataError, open_rows
 from .data.rows import Rows
+from .data.validation import DataError, open_rows
 from .model.terms import offset_of
 from .model.ties import settled
 from .options import OptionError, check
@@ -44,7 +44,7 @@ class Detector(ABC, OutlierMixin, BaseEstimator):
     def score_one(self, x: Mapping[Any, float]) -> float:
         """`outlier_score` of one row of a stream, the same bits: a dict of features and values, all others being zero.
 
-        Features have the names that the training data had, or the numbers of their columns, from 0 on, where it had
+        Features have the names that the training data had, or the numbers of their columns, from 0, where it had
         none. Names that it did not have are left out; a row of nothing else is refused.
         """
         check_is_fitted(self, "outlier_scores_")
@@ -57,16 +57,16 @@ class Detector(ABC, OutlierMixin, BaseEstimator):
 
     def score_samples(self, X: Any) -> Scores:
         """The negative of `outlier_score`, as scikit-learn has it: lower is more outlying."""
-        return each(np.negative, self.outlier_score(X))
+        return map_values(np.negative, self.outlier_score(X))
 
     def decision_function(self, X: Any) -> Scores:
         """`score_samples` less `offset_`: negative for the rows that `predict` flags."""
         scores = self.score_samples(X)  # first: it says so where nothing has been fitted
-        return each(partial(_above, offset=self.offset_), scores)
+        return map_values(partial(_above, offset=self.offset_), scores)
 
     def predict(self, X: Any) -> npt.NDArray[np.int64]:
         """-1 for rows whose score is at or above `threshold_`, 1 for all others."""
-        return each(_flags, self.decision_function(X))
+        return map_values(_flags, self.decision_function(X))
 
     def fit_predict(self, X: Any, y: Any = None, **known: Any) -> npt.NDArray[np.int64]:
         """`fit`, then `predict` of the same rows. `y` is ignored; `known` is what `fit` takes by name."""
@@ -77,8 +77,9 @@ class Detector(ABC, OutlierMixin, BaseEstimator):
         """X for scoring: checked, and with the columns that `fit` saw."""
         check_is_fitted(self, "outlier_scores_")
         check({"n_jobs": self.n_jobs})
-        if is_elsewhere(X):
-            return rows_elsewhere(X, self.n_features_in_, getattr(self, "feature_names_in_", None))
+        if is_dask(X):
+            return rows_of_dask(X, self)
+        self._refuse_table(X)
         _check_feature_names(self, X, reset=False)  # first: the values of other columns do not matter
         rows = open_rows(X, n_threads=self._n_threads())
         if rows.n_features != self.n_features_in_:
@@ -89,17 +90,28 @@ class Detector(ABC, OutlierMixin, BaseEstimator):
             )
         return rows
 
+    def _refuse_table(self, X: Any) -> None:
+        """Raise at a table where the command made features of columns: of categories, dates and scaled numbers."""
+        schema, names = getattr(self, "schema_", None), _get_feature_names(X)
+        if schema is None or not schema.columns or names is None:
+            return
+        if schema.scale != "none" or not np.array_equal(names, getattr(self, "feature_names_in_", ())):
+            raise DataError(
+                "X must be the matrix of features that the command made of a table's columns, got a table. To score "
+                "tables like those that the model was fitted to: ramodo.serving.SavedModel(path).score(X)."
+            )
+
     def _of_rows(self, of_block: OfBlock, X: Any, n_columns: int | None = None) -> Any:
         """What a function gives for each row of X; of a Dask collection as one, computed when it is asked for.
 
         `n_columns` is how many numbers in single precision that are for a row, where it is not one in double precision.
         """
-        if not is_elsewhere(X):
+        if not is_dask(X):
             return self._open(X).gather(of_block)
         check_is_fitted(self, "outlier_scores_")
         check({"n_jobs": self.n_jobs})
         like = np.empty(0) if n_columns is None else np.empty((0, n_columns), dtype=np.float32)
-        return mapped_elsewhere(X, of_block, like, self.n_features_in_, getattr(self, "feature_names_in_", None))
+        return map_lazily(X, of_block, like, self)
 
     def _n_threads(self) -> int:
         return threads.n_threads(self.n_jobs)
@@ -126,14 +138,13 @@ class RankingDetector(Detector):
     def fit(self, X: Any, y: Any = None, *, labels: Any = None) -> Self:
         """Learn from the rows of `X` that are not known outliers (1 in `labels`); `y` is ignored."""
         self.check_stage()
-        names = None if is_elsewhere(X) else _get_feature_names(X)
+        names = _get_feature_names(X)
         rows = open_rows(X, n_threads=self._n_threads())
-        names = names_elsewhere(rows) if is_elsewhere(X) else names
         eligible = np.flatnonzero(read_labels(labels, rows.n_rows) != 1)
         if len(eligible) < 2:
             raise OptionError(
-                f"X has n_samples = {rows.n_rows}, of which {len(eligible)} are not known outliers; allowed: at least "
-                "2, to draw references from."
+                "X must have at least 2 rows that are not known outliers, to draw references from, got n_samples = "
+                f"{rows.n_rows} with {len(eligible)} of them."
             )
         score = self.ranking(rows, eligible, np.random.default_rng(seed_of(self.random_state)), self._n_threads())
         scores = rows.gather(score)
@@ -144,6 +155,8 @@ class RankingDetector(Detector):
             "threshold_": threshold,
             "offset_": offset_of(threshold),
             "_score": score,
+            "schema_": None,
+            **rows.learned_attributes(),
         }
         if names is not None:
             fitted["feature_names_in_"] = names
@@ -164,7 +177,7 @@ def _flags(decisions: Scores) -> npt.NDArray[np.int64]:
 
 
 def seed_of(random_state: Any) -> int | None:
-    """One seed, drawn from a generator where one was given."""
+    """The seed, drawn from `random_state` if that is a generator."""
     if isinstance(random_state, np.random.RandomState):
         return int(random_state.randint(2**31))
     if isinstance(random_state, np.random.Generator):

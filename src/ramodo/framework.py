@@ -21,23 +21,25 @@ from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import _get_feature_names, check_is_fitted
 
 from .data.blocks import Block
-from .data.elsewhere import OfBlock, here, is_elsewhere, names_elsewhere
+from .data.dask_inputs import OfBlock, as_array
 from .data.labels import Labels, read_labels, read_numbers
 from .data.rows import Rows
 from .detector import Detector, seed_of
 from .explain.contributions import Explainer
 from .explain.explanation import Explanation
-from .fitting import flow as fitting
+from .fitting import flow, repen
 from .fitting.folds import fit_by_fold
 from .fitting.relabeling import Unlabeled
 from .fitting.training_data import Given, TrainingData, open_training_data
 from .insight.diagnosis import Diagnosis, compare_normalizations, diagnose
 from .model.file import saving as model_file
+from .model.provenance import Provenance
 from .model.terms import Model, offset_of
 from .model.ties import settled
-from .options import TOP, OptionError, check
+from .options import TOP, OptionError, check, option_error
 from .stages import conformal
 from .stages.assembling import Stages, assemble
+from .stages.thresholding import cutoff_of
 from .terminal.progress import Progress
 
 _WARM = 10
@@ -77,12 +79,10 @@ class RandomDistanceDetector(ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
         check(self.get_params(deep=False))
         stages, progress = self._stages(), Progress(self.verbose)
         seed = np.random.SeedSequence(seed_of(self.random_state))
-        names = None if is_elsewhere(X) else _get_feature_names(X)
+        names = _get_feature_names(X)
         with progress.stage("check"):
             given = Given(X, labels, labeled_outliers, labeled_inliers)
             data = open_training_data(given, stages, self.normalize, seed, self._n_threads())
-            if names is None and is_elsewhere(X):
-                names = names_elsewhere(data.rows)
             facts: dict[str, Any] = {
                 "row_lengths_": data.rows.lengths(),
                 "row_norms_": np.sqrt(data.rows.squared_norms(self._n_threads())),
@@ -91,6 +91,7 @@ class RandomDistanceDetector(ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
         outcome = self._learn_by_fold(stages, data, seed, previous, progress)
         facts["fingerprint_"] = data.rows.fingerprint()
         fitted = {**facts, **_attributes(outcome, stages, data), "stage_seconds_": progress.seconds}
+        fitted |= data.rows.learned_attributes()
         progress.say("moved", data.rows.traffic())
         if names is not None:
             fitted["feature_names_in_"] = names
@@ -111,8 +112,8 @@ class RandomDistanceDetector(ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
         )
         if not same:
             raise OptionError(
-                "warm_start=True was given, but X has other features, or the options that shape the representation "
-                "have changed since the last fit; allowed: the same ones. Fit a new detector, or set warm_start=False."
+                "warm_start=True needs the features of the last fit and the same options of the representation, and "
+                "one of them has changed. Fit a new detector, or set warm_start=False."
             )
         return self.model_
 
@@ -127,10 +128,10 @@ class RandomDistanceDetector(ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
         seed: np.random.SeedSequence,
         previous: Model | None,
         progress: Progress,
-    ) -> fitting.Outcome:
+    ) -> flow.Outcome:
         """One model, or one for each fold where the cut-off asks for it, all from the same seed."""
 
-        def learn(data: TrainingData, previous: Model | None) -> fitting.Outcome:
+        def learn(data: TrainingData, previous: Model | None) -> flow.Outcome:
             return self._learn(stages, data, np.random.SeedSequence(seed.entropy), previous, progress)
 
         n_folds = stages.cutoff.n_folds()
@@ -143,17 +144,17 @@ class RandomDistanceDetector(ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
         seed: np.random.SeedSequence,
         previous: Model | None,
         progress: Progress,
-    ) -> fitting.Outcome:
+    ) -> flow.Outcome:
         """Everything from rows to scores."""
         n_rows = data.rows.n_rows
-        plan = fitting.Plan(
+        plan = flow.Plan(
             n_epochs=self.n_epochs if previous is None else max(1, self.n_epochs // _WARM),
             samples_per_epoch=min(n_rows, 5000) if self.samples_per_epoch == "auto" else int(self.samples_per_epoch),
             batch_size=self.batch_size,
             n_estimators=self.n_estimators,
             n_threads=self._n_threads(),
         )
-        return fitting.fit(stages, plan, data, self.normalize, seed, previous, progress)
+        return repen.fit(stages, plan, data, self.normalize, seed, previous, progress)
 
     def with_labels(self, X: Any, labels: Any) -> Self:
         """This detector with other labels of the rows of `X`, as a new one: in seconds, for a loop of labels.
@@ -169,7 +170,7 @@ class RandomDistanceDetector(ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
         if len(self.calibration_scores_):
             raise OptionError(
                 "this detector was fitted with a false-discovery rate (Conformal, --fdr), which does not hold for rows "
-                "that were labelled; allowed: another cut-off, such as a share."
+                "that were labelled. Use another cut-off, such as a share."
             )
         is_training = rows.fingerprint() == self.fingerprint_ and rows.n_rows == len(self.initial_scores_)
         if is_training and not self.model_.has_labels:
@@ -210,13 +211,13 @@ class RandomDistanceDetector(ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
     def p_values(self, X: Any) -> npt.NDArray[np.float64]:
         """The share of training rows of its fold that score at least as high, for new rows.
 
-        Needs `threshold=Conformal()`; with a share to hold out, those rows count in place of the fold's.
+        Needs `cutoff=Conformal()`; with a share to hold out, those rows count in place of the fold's.
         """
         check_is_fitted(self, "outlier_scores_")
         if len(self.calibration_scores_) == 0:
             raise OptionError(
                 "p-values need rows that training did without, and this detector was fitted without; fit it with "
-                "threshold=Conformal() (RAMODO: cutoff=Conformal())."
+                "cutoff=Conformal()."
             )
         counts = self.model_.n_calibration
         of_folds = np.split(self.calibration_scores_, np.cumsum(counts)[:-1]) if counts else [self.calibration_scores_]
@@ -229,7 +230,7 @@ class RandomDistanceDetector(ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
         This is not guaranteed for rows that the detector was fitted to, which `predict` is for.
         """
         check({"fdr": fdr})
-        return conformal.benjamini_hochberg(here(self.p_values(X)), fdr)
+        return conformal.benjamini_hochberg(as_array(self.p_values(X)), fdr)
 
     def diagnose(self, X: Any = None, *, labels: Any = None, labeled_outliers: Any = None) -> Diagnosis:
         """What a careful analyst would check, as findings and warnings.
@@ -285,9 +286,7 @@ class RandomDistanceDetector(ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
         if known is None:
             return lambda column: f"feature {column}"
         if len(known) != self.n_features_in_:
-            raise OptionError(
-                f"{len(known)} names were given; allowed: one for each of {self.n_features_in_} features."
-            )
+            raise option_error("names", f"one for each of {self.n_features_in_} features", str(len(known)))
         return lambda column: str(known[column])
 
     @property
@@ -361,8 +360,10 @@ class RAMODO(RandomDistanceDetector):
         What is learned.
     loss : `RankingHinge` (default), or a function of rows and triplets
         What training makes small.
-    cutoff : `Cantelli` (default), `TopFraction`, `TopK`, `Conformal`, or an object with `cutoff`
-        The cut-off of `predict`.
+    cutoff : 'cantelli' or float or object, default 'cantelli'
+        Cut-off of `predict`: Cantelli's, the share of training rows to flag, or a custom rule. Allowed:
+        'cantelli', a number above 0 and at most 0.5 or an object with a method cutoff (TopK, Conformal, ...).
+        In the paper: eq. 2.
     labels_in_score : bool, default True
         Whether labelled outliers also enter the final score, by the direction in which they differ from other
         rows. In the paper they shape training alone: False. Allowed: True or False.
@@ -375,22 +376,21 @@ class RAMODO(RandomDistanceDetector):
         Triplets per gradient step. Allowed: an integer from 1 to 100,000,000. In the paper: b, sec. 6.3.
     normalize : None or 'l2' or 'max', default None
         Divide each row by its length, or by its largest absolute value. `diagnose` helps to choose. Allowed:
-        None or 'l2' or 'max'.
+        None, 'l2' or 'max'.
     n_estimators : int, default 1
         Independent representations, whose scores are averaged. Allowed: an integer from 1 to 1,000.
     warm_start : bool, default False
         `fit` again starts from the weights it has and trains a tenth of the epochs: for a few more labels.
         Allowed: False or True.
     random_state : None or int or RandomState or Generator, default None
-        Seed of all random draws; the same seed gives the same bits. Allowed: None or an integer from 0 to
+        Seed of all random draws; the same seed gives the same bits. Allowed: None, an integer from 0 to
         18,446,744,073,709,551,615 or a numpy RandomState or Generator.
     n_jobs : None or int, default None
         Threads. -1 is all cores, -2 all but one; None is 1, unless a `joblib.parallel_config` says otherwise.
-        Results do not depend on it. Allowed: None or an integer from 1 to 4,096 or an integer from -4,096 to
-        -1.
+        Results do not depend on it. Allowed: None, an integer from 1 to 4,096 or an integer from -4,096 to -1.
     verbose : int or bool, default 0
-        1 reports the stages, with progress where there is a terminal. Allowed: an integer from 0 to 10 or True
-        or False.
+        1 reports the stages, with progress where there is a terminal. Allowed: an integer from 0 to 10, True or
+        False.
 
     See Also
     --------
@@ -410,7 +410,7 @@ class RAMODO(RandomDistanceDetector):
         sampler: Any = None,
         representation: Any = None,
         loss: Any = None,
-        cutoff: Any = None,
+        cutoff: Any = "cantelli",
         labels_in_score: bool = True,
         n_epochs: int = 30,
         samples_per_epoch: int | str = "auto",
@@ -448,7 +448,7 @@ class RAMODO(RandomDistanceDetector):
             self.sampler,
             self.representation,
             self.loss,
-            self.cutoff,
+            cutoff_of(self.cutoff),
             self.labels_in_score,
         )
 
@@ -466,7 +466,7 @@ class _PValues:
         return each[0] if len(each) == 1 else np.choose(block.folds(len(each)), each)
 
 
-def _attributes(outcome: fitting.Outcome, stages: Stages, data: TrainingData) -> dict[str, Any]:
+def _attributes(outcome: flow.Outcome, stages: Stages, data: TrainingData) -> dict[str, Any]:
     """What a fit leaves on the estimator."""
     fits, folds = outcome.fits, outcome.calibration
     calibration, cutoff = np.concatenate(folds), stages.cutoff
@@ -489,7 +489,8 @@ def _attributes(outcome: fitting.Outcome, stages: Stages, data: TrainingData) ->
         "offset_": offset_of(threshold),
         "false_positive_bound_": stages.cutoff.bound(),
         "options_": stages.shape(),
-        "source_": None,
+        "schema_": None,
+        "provenance_": Provenance(),
         "document_frequencies_": None,
     }
 

@@ -40,36 +40,35 @@ class KthNeighborREPEN(REPEN):
         References in each subsample. Allowed: an integer from 1 to 100,000. In the paper: |S|, sec. 4.5.
     alpha : float, default 1.7320508075688772
         Standard deviations above the mean at which a score counts as high; at most 1/(1+α²) of scores are.
-        Allowed: a number of at least 0 and at most 1e+06. In the paper: α, eq. 2 and sec. 5.2.
-    threshold : 'cantelli' or float or object, default 'cantelli'
-        Cut-off of `predict`: Cantelli's, the share of training rows to flag, or a rule of its own. Allowed:
-        'cantelli' or a number above 0 and at most 0.5 or an object with a method cutoff (TopK, Conformal, ...).
+        Allowed: a number from 0 to 1e+06. In the paper: α, eq. 2 and sec. 5.2.
+    cutoff : 'cantelli' or float or object, default 'cantelli'
+        Cut-off of `predict`: Cantelli's, the share of training rows to flag, or a custom rule. Allowed:
+        'cantelli', a number above 0 and at most 0.5 or an object with a method cutoff (TopK, Conformal, ...).
         In the paper: eq. 2.
     labeled_fraction : 'auto' or float, default 'auto'
         Share of the negatives of a batch that is drawn from labelled outliers, where there are any. 0.5 is the
-        paper's choice; 'auto' goes by the number of labels. Allowed: 'auto' or a number of at least 0 and at
-        most 1. In the paper: sec. 4.6.
+        paper's choice; 'auto' depends on the number of labels. Allowed: 'auto' or a number from 0 to 1. In the
+        paper: sec. 4.6.
     labels_in_score : bool, default True
         Whether labelled outliers also enter the final score, by the direction in which they differ from other
         rows. In the paper they shape training alone: False. Allowed: True or False.
     normalize : None or 'l2' or 'max', default None
         Divide each row by its length, or by its largest absolute value. `diagnose` helps to choose. Allowed:
-        None or 'l2' or 'max'.
+        None, 'l2' or 'max'.
     n_estimators : int, default 1
         Independent representations, whose scores are averaged. Allowed: an integer from 1 to 1,000.
     warm_start : bool, default False
         `fit` again starts from the weights it has and trains a tenth of the epochs: for a few more labels.
         Allowed: False or True.
     random_state : None or int or RandomState or Generator, default None
-        Seed of all random draws; the same seed gives the same bits. Allowed: None or an integer from 0 to
+        Seed of all random draws; the same seed gives the same bits. Allowed: None, an integer from 0 to
         18,446,744,073,709,551,615 or a numpy RandomState or Generator.
     n_jobs : None or int, default None
         Threads. -1 is all cores, -2 all but one; None is 1, unless a `joblib.parallel_config` says otherwise.
-        Results do not depend on it. Allowed: None or an integer from 1 to 4,096 or an integer from -4,096 to
-        -1.
+        Results do not depend on it. Allowed: None, an integer from 1 to 4,096 or an integer from -4,096 to -1.
     verbose : int or bool, default 0
-        1 reports the stages, with progress where there is a terminal. Allowed: an integer from 0 to 10 or True
-        or False.
+        1 reports the stages, with progress where there is a terminal. Allowed: an integer from 0 to 10, True or
+        False.
 
     See Also
     --------
@@ -94,7 +93,7 @@ class KthNeighborREPEN(REPEN):
         n_subsamples: int = 50,
         subsample_size: int = 8,
         alpha: float = math.sqrt(3),
-        threshold: Any = "cantelli",
+        cutoff: Any = "cantelli",
         labeled_fraction: float | str = "auto",
         labels_in_score: bool = True,
         normalize: str | None = None,
@@ -115,7 +114,7 @@ class KthNeighborREPEN(REPEN):
             n_subsamples=n_subsamples,
             subsample_size=subsample_size,
             alpha=alpha,
-            threshold=threshold,
+            cutoff=cutoff,
             labeled_fraction=labeled_fraction,
             labels_in_score=labels_in_score,
             normalize=normalize,
@@ -161,36 +160,35 @@ class AverageNeighborREPEN(KthNeighborREPEN):
         References in each subsample. Allowed: an integer from 1 to 100,000. In the paper: |S|, sec. 4.5.
     alpha : float, default 1.7320508075688772
         Standard deviations above the mean at which a score counts as high; at most 1/(1+α²) of scores are.
-        Allowed: a number of at least 0 and at most 1e+06. In the paper: α, eq. 2 and sec. 5.2.
-    threshold : 'cantelli' or float or object, default 'cantelli'
-        Cut-off of `predict`: Cantelli's, the share of training rows to flag, or a rule of its own. Allowed:
-        'cantelli' or a number above 0 and at most 0.5 or an object with a method cutoff (TopK, Conformal, ...).
+        Allowed: a number from 0 to 1e+06. In the paper: α, eq. 2 and sec. 5.2.
+    cutoff : 'cantelli' or float or object, default 'cantelli'
+        Cut-off of `predict`: Cantelli's, the share of training rows to flag, or a custom rule. Allowed:
+        'cantelli', a number above 0 and at most 0.5 or an object with a method cutoff (TopK, Conformal, ...).
         In the paper: eq. 2.
     labeled_fraction : 'auto' or float, default 'auto'
         Share of the negatives of a batch that is drawn from labelled outliers, where there are any. 0.5 is the
-        paper's choice; 'auto' goes by the number of labels. Allowed: 'auto' or a number of at least 0 and at
-        most 1. In the paper: sec. 4.6.
+        paper's choice; 'auto' depends on the number of labels. Allowed: 'auto' or a number from 0 to 1. In the
+        paper: sec. 4.6.
     labels_in_score : bool, default True
         Whether labelled outliers also enter the final score, by the direction in which they differ from other
         rows. In the paper they shape training alone: False. Allowed: True or False.
     normalize : None or 'l2' or 'max', default None
         Divide each row by its length, or by its largest absolute value. `diagnose` helps to choose. Allowed:
-        None or 'l2' or 'max'.
+        None, 'l2' or 'max'.
     n_estimators : int, default 1
         Independent representations, whose scores are averaged. Allowed: an integer from 1 to 1,000.
     warm_start : bool, default False
         `fit` again starts from the weights it has and trains a tenth of the epochs: for a few more labels.
         Allowed: False or True.
     random_state : None or int or RandomState or Generator, default None
-        Seed of all random draws; the same seed gives the same bits. Allowed: None or an integer from 0 to
+        Seed of all random draws; the same seed gives the same bits. Allowed: None, an integer from 0 to
         18,446,744,073,709,551,615 or a numpy RandomState or Generator.
     n_jobs : None or int, default None
         Threads. -1 is all cores, -2 all but one; None is 1, unless a `joblib.parallel_config` says otherwise.
-        Results do not depend on it. Allowed: None or an integer from 1 to 4,096 or an integer from -4,096 to
-        -1.
+        Results do not depend on it. Allowed: None, an integer from 1 to 4,096 or an integer from -4,096 to -1.
     verbose : int or bool, default 0
-        1 reports the stages, with progress where there is a terminal. Allowed: an integer from 0 to 10 or True
-        or False.
+        1 reports the stages, with progress where there is a terminal. Allowed: an integer from 0 to 10, True or
+        False.
 
     See Also
     --------

@@ -1,8 +1,8 @@
 """Every option of a detector: what is allowed, its default, where it is in the paper, and its flag.
 
 A row of the table is all that is said of an option. `check` refuses values in Python, `Option.of_flag` on the command
-line, with one form of message: what was given, what is allowed. The flags of `ramodo detect` and `ramodo fit`,
-docs/options.md and the docstrings of the detectors follow the rows too; tests see to the last two.
+line, both with messages such as `k must be an integer from 1 to 100, got 0.` The flags of `ramodo detect` and `ramodo
+fit`, docs/options.md and the docstrings of the detectors follow the rows too; tests see to the last two.
 
 Nothing here imports numpy: `ramodo --version` and `--help` need the table, and should not wait.
 """
@@ -14,11 +14,16 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from .allowed import Allowed, Having, Integer, Literal, RandomSource, Real
+from .constraints import Constraint, HasMethod, Integer, Literal, RandomSource, Real, either
 
 
 class OptionError(ValueError, TypeError):
     """An option has a value that is not allowed."""
+
+
+def option_error(name: str, must_be: object, got: str, advice: str = "") -> OptionError:
+    """The error in the form that all options share: what must hold, what was given and, with `advice`, what to do."""
+    return OptionError(f"{name} must be {must_be}, got {got}.{f' {advice}' if advice else ''}")
 
 
 @dataclass(frozen=True)
@@ -40,19 +45,19 @@ class Option:
 
     name: str
     default: object
-    allowed: tuple[Allowed, ...]
+    allowed: tuple[Constraint, ...]
     paper: str
     meaning: str
     flag: Flag | None = None
 
     def refuse_unless_allowed(self, value: object) -> None:
         if not any(kind.accepts(value) for kind in self.allowed):
-            raise OptionError(f"{self.name}={value!r} was given; allowed: {self.in_words}.")
+            raise option_error(self.name, self.in_words, repr(value))
 
     @property
     def in_words(self) -> str:
         """What is allowed."""
-        return " or ".join(map(str, self.allowed))
+        return either(self.allowed)
 
     @property
     def flag_type(self) -> type[int] | type[float] | type[bool] | type[str]:
@@ -66,7 +71,7 @@ class Option:
 
     @property
     def flag_default(self) -> object:
-        """What the command assumes; None where the option's own default is no value that a flag can have."""
+        """What the command assumes; None where a flag cannot have the option's own default."""
         if self.flag is not None and self.flag.default is not ...:
             return self.flag.default
         return self.default if isinstance(self.default, self.flag_type) else None
@@ -77,12 +82,11 @@ class Option:
         if self.flag_type is str:
             words = {str(k.value).lower(): k.value for k in self.allowed if isinstance(k, Literal)}
             if given not in words:
-                *most, last = words
-                raise OptionError(f"{name} {given!r} was given; allowed: {', '.join(most)} or {last}.")
+                raise option_error(name, either(words), repr(given))
             return words[given]
         kinds = [k for k in self.allowed if isinstance(k, Integer | Real) or self.flag_type is bool]
         if not any(kind.accepts(given) for kind in kinds):
-            raise OptionError(f"{name} {given} was given; allowed: {' or '.join(map(str, kinds))}.")
+            raise option_error(name, either(kinds), str(given))
         return given
 
 
@@ -137,11 +141,11 @@ OPTIONS: tuple[Option, ...] = (
         "Standard deviations above the mean at which a score counts as high; at most 1/(1+α²) of scores are.",
     ),
     Option(
-        "threshold",
+        "cutoff",
         "cantelli",
-        (Literal("cantelli"), Real(0, 0.5, above=True), Having("cutoff", "TopK, Conformal, ...")),
+        (Literal("cantelli"), Real(0, 0.5, above=True), HasMethod("cutoff", "TopK, Conformal, ...")),
         "eq. 2",
-        "Cut-off of `predict`: Cantelli's, the share of training rows to flag, or a rule of its own.",
+        "Cut-off of `predict`: Cantelli's, the share of training rows to flag, or a custom rule.",
         Flag("--share", "Flag this share of the rows."),
     ),
     Option(
@@ -150,7 +154,7 @@ OPTIONS: tuple[Option, ...] = (
         (Literal("auto"), Real(0, 1)),
         "sec. 4.6",
         "Share of the negatives of a batch that is drawn from labelled outliers, where there are any. 0.5 is the "
-        "paper's choice; 'auto' goes by the number of labels.",
+        "paper's choice; 'auto' depends on the number of labels.",
     ),
     Option(
         "labels_in_score",
@@ -231,7 +235,7 @@ OPTIONS: tuple[Option, ...] = (
         None,
         (Literal(None), Real(0, 0.5, above=True)),
         "-",
-        "Share of the rows that only the cut-off sees, in place of two members that each do without half of them.",
+        "Share of the rows that only the cut-off sees, in place of two models that each do without half of them.",
     ),
 )
 

@@ -7,10 +7,11 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from .data.opening import open_rows
+from .data.validation import open_rows
 from .explain.explanation import Explanation, RowExplanation
+from .extras import pip_install
 from .insight.figures import curves, flat_map, rows_of_map, score_histogram, truth_of
-from .options import OptionError
+from .options import OptionError, option_error
 
 _USUAL, _OUTLIER, _LOWERS, _INK = "#8fa3b8", "#c2410c", "#2f6fb0", "#1b2430"
 
@@ -64,7 +65,7 @@ def plot_reasons(row: RowExplanation | Explanation, ax: Any = None) -> Any:
     labels = [*[reason.in_words() for reason in row.reasons], *[label for label, _ in row.others()]]
     places = np.arange(len(values))[::-1]
     ax.barh(places, values, color=[_OUTLIER if value >= 0 else _LOWERS for value in values])
-    ax.set_yticks(places, [label.replace("$", r"\$") for label in labels])  # a name is no formula
+    ax.set_yticks(places, [label.replace("$", r"\$") for label in labels])  # names are not formulas
     ax.axvline(0, color=_INK, linewidth=0.8)
     ax.set(xlabel="adds to the score", title=f"row {row.row}: score {row.score:.4g}")
     return ax
@@ -99,8 +100,8 @@ def _single(given: Any) -> RowExplanation:
         return given[0]
     if isinstance(given, RowExplanation):
         return given
-    what = f"an explanation of {len(given)} rows" if isinstance(given, Explanation) else f"{type(given).__name__}"
-    raise OptionError(f"{what} was given; allowed: that of one row, such as why[0] of why = detector.explain(X).")
+    what = f"one of {len(given)} rows" if isinstance(given, Explanation) else f"{type(given).__name__}"
+    raise option_error("why", "the explanation of one row, such as detector.explain(X)[0]", what)
 
 
 def _axes(given: Any, detector: Any = None) -> Any:
@@ -115,5 +116,5 @@ def _pyplot() -> Any:
     try:
         from matplotlib import pyplot
     except ImportError:
-        raise OptionError("plots need the package matplotlib: pip install 'ramodo[plots]'.") from None
+        raise OptionError(f"plots need the package matplotlib: {pip_install('plots')}.") from None
     return pyplot

@@ -6,7 +6,7 @@
     detector = PyODDetector(Consensus(random_state=0), contamination=0.05).fit(X)
     detector.decision_scores_, detector.labels_
 
-Needs the package pyod: pip install 'ramodo[peers]'.
+Needs the package pyod.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ from sklearn.utils.validation import check_is_fitted
 
 from .consensus import Consensus
 from .detector import Detector
-from .options import OptionError
+from .options import option_error
 
 try:
     from pyod.models.base import BaseDetector
 except ModuleNotFoundError as error:
     if (error.name or "").partition(".")[0] != "pyod":
         raise
-    raise ModuleNotFoundError("ramodo.pyod needs the package pyod: pip install 'ramodo[peers]'.", name="pyod") from None
+    raise ModuleNotFoundError("ramodo.pyod needs the package pyod: pip install pyod.", name="pyod") from None
 
 
 class PyODDetector(BaseDetector):
@@ -60,7 +60,7 @@ class PyODDetector(BaseDetector):
         """Learn from the rows of `X`, sparse or dense. `y` is ignored; `known` is what the detector's `fit` takes."""
         detector = Consensus() if self.detector is None else self.detector
         if not isinstance(detector, Detector):
-            raise OptionError(f"detector={detector!r} was given; allowed: a detector of ramodo, such as Consensus().")
+            raise option_error("detector", "a detector of ramodo, such as Consensus()", repr(detector))
         fitted = clone(detector).fit(X, **known)
         self._set_n_classes(None)
         self.detector_, self.decision_scores_ = fitted, fitted.outlier_scores_

@@ -18,7 +18,7 @@ def n_threads(n_jobs: int | None) -> int:
 
 
 def _of_context() -> int:
-    """The number as it was given there: a backend's own count may be that of a cluster, and our threads are here."""
+    """The number given to `parallel_config`: a backend may count a cluster's cores, and our threads are local."""
     from joblib.parallel import get_active_backend  # scikit-learn has it imported; commands without it need not wait
 
     return get_active_backend()[1] or 1

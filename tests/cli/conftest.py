@@ -8,9 +8,9 @@ from types import SimpleNamespace
 
 import pytest
 
-from examples import with_outliers
-from made_files import AS_REPEN, write_log, write_svmlight, write_visits
 from ramodo.cli import main
+from support.examples import with_outliers
+from support.made_files import AS_REPEN, write_log, write_svmlight, write_visits
 
 PROGRAM = """
 import signal

@@ -12,11 +12,11 @@ import pytest
 import scipy.io
 import scipy.sparse as sp
 
-from examples import scattered
-from made_files import write_svmlight
 from ramodo.formats import Table, TextOptions, read
 from ramodo.formats import folder as rows_folder
 from ramodo.formats.text import vectorize
+from support.examples import scattered
+from support.made_files import write_svmlight
 
 TARGETS = ("rows", "npz", "svm", "mtx")
 SOURCES = ("svm", "svm.gz", "npz", "npy", "mtx", "csv", "tsv", "parquet", "feather", "h5ad", "rows")

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from ramodo.datasets import SOURCES, load_dataset
-from ramodo.datasets.prepared import read_prepared, write_prepared
 from ramodo.formats import read
+from ramodo.paper.datasets import SOURCES, load_dataset
+from ramodo.paper.datasets.prepared import read_prepared, write_prepared
 
 
 @pytest.fixture(autouse=True)
@@ -98,16 +98,16 @@ def test_a_ready_made_file_is_said_to_be_one(ok, news, tmp_path, monkeypatch):
     write_prepared(tmp_path / "News20.npz", load_dataset("News20", source=news))
     monkeypatch.setenv("RAMODO_DATA", str(tmp_path))
     facts = json.loads(ok("datasets", "News20", "--json"))
-    assert facts["read from"] == f"{tmp_path / 'News20.npz'}, ready-made and as it is"
+    assert facts["read from"] == f"{tmp_path / 'News20.npz'}, ready-made"
 
 
 @pytest.mark.parametrize(
     ("arguments", "code", "message"),
     [
-        (["urls"], 2, "the set 'urls' was asked for; allowed: AD"),
-        (["AD", "-o", "ad.mtx"], 2, "cannot write .mtx; allowed: .npz, .svm, .rows"),
-        (["AD", "--source", "nowhere"], 2, "source='nowhere' was given"),
-        (["AD", "--seed", "-1"], 2, "--seed -1 was given"),
+        (["urls"], 2, "the name of a set must be AD, "),
+        (["AD", "-o", "ad.mtx"], 2, "must end in .npz, .svm, .rows, got .mtx."),
+        (["AD", "--source", "nowhere"], 2, "source must be a file or folder that exists, got 'nowhere'"),
+        (["AD", "--seed", "-1"], 2, "--seed must be "),
         (["AD", "--offline"], 3, "ad.data is not there and the network is not asked"),
         (["AD", "--source", "."], 3, "has no file ad.data"),
         (["AD", "--source", "http://127.0.0.1:1"], 3, "ad.data could not be downloaded"),
@@ -115,7 +115,7 @@ def test_a_ready_made_file_is_said_to_be_one(ok, news, tmp_path, monkeypatch):
 )
 def test_errors_and_their_codes(run, arguments, code, message, monkeypatch, tmp_path):
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("ramodo.datasets.download.PAUSES", ())
+    monkeypatch.setattr("ramodo.paper.datasets.download.PAUSES", ())
     done = run("datasets", *arguments)
     assert (done.code, done.out) == (code, "")
     assert message in done.err

@@ -10,12 +10,12 @@ import numpy as np
 import pyarrow.parquet
 import pytest
 
-from made_files import AS_REPEN
 from ramodo import REPEN, Consensus, load
 from ramodo.cli import detect, main
-from ramodo.formats import TableOptions, read
+from ramodo.formats import Schema, read
 from ramodo.model.file import saving as model_file
 from ramodo.stages.conformal import Conformal
+from support.made_files import AS_REPEN
 
 
 def fitted(X, y=None, **options):
@@ -61,8 +61,8 @@ OPTIONS = {
     "normalize l2": (["--normalize", "l2"], {"normalize": "l2"}),
     "normalize max": (["--normalize", "max"], {"normalize": "max"}),
     "normalize none": (["--normalize", "none"], {}),
-    "share": (["--share", 0.1], {"threshold": 0.1}),
-    "fdr": (["--fdr", 0.2], {"threshold": Conformal(0.2)}),
+    "share": (["--share", 0.1], {"cutoff": 0.1}),
+    "fdr": (["--fdr", 0.2], {"cutoff": Conformal(0.2)}),
     "one thread": (["--threads", 1], {}),
     "three threads": (["--threads", 3], {}),
 }
@@ -192,6 +192,24 @@ def test_the_highest_rows_are_shown_in_order(ok, files, data):
     assert "e-0" not in shown  # what adds next to nothing is no reason
 
 
+def test_flagged_rows_are_told_from_others(ok, files, data):
+    detector = fitted(data[0])
+    scores = np.sort(detector.outlier_scores_)[::-1]
+    n = int((scores >= detector.threshold_).sum()) + 2
+    lines = re.split(r"reasons *\n", ok("detect", files.mail, "--top", n, "--all"))[1].splitlines()
+    assert [line.split()[3] for line in lines] == ["yes"] * (n - 2) + ["no"] * 2
+    facts = json.loads(ok("detect", files.mail, "--top", n, "--json"))
+    assert [row["flagged"] for row in facts["top"]] == [True] * (n - 2) + [False] * 2
+
+
+def test_flags_that_noise_would_give_are_called_that(ok, tmp_path):
+    """Few flags too, unless a number of them was asked for, as in the report."""
+    lines = [f"{a:.4f},{b:.4f},{c:.4f}" for a, b, c in np.random.default_rng(0).random((300, 3))]
+    (tmp_path / "noise.csv").write_text("\n".join(["a,b,c", *lines]) + "\n")
+    assert "rows without any outlier would give about 20" in ok("detect", tmp_path / "noise.csv")
+    assert "without any outlier" not in ok("detect", tmp_path / "noise.csv", "--share", 0.05)
+
+
 def test_scores_on_standard_output_leave_the_summary_to_the_other(run, files):
     done = run("detect", files.mail, "-o", "-")
     assert len(rows_of(done.out)) == 120
@@ -259,7 +277,7 @@ def test_known_labels_go_by_the_ids_of_the_data(ok, tmp_path, files):
     found = scores_in(ok("detect", files.visits, "-o", "-", *read_as, "--labels", tmp_path / "known.parquet"))
     y = np.zeros(90, dtype=int)
     y[[87, 89]] = 1
-    X = read(str(files.visits), table=TableOptions(id="visit", label="truth", scale="auto")).X
+    X = read(str(files.visits), schema=Schema(id="visit", label="truth", scale="auto")).X
     assert found == fitted(X, y, normalize="max").outlier_scores_.tolist()
 
 
@@ -271,15 +289,15 @@ def test_ids_of_digits_are_the_same_in_both_files(ok, run, tmp_path):
     (tmp_path / "known.csv").write_text("id,label\n7,1\n")
     done = run("detect", tmp_path / "data.csv", "--id", "id", "--labels", tmp_path / "known.csv")
     assert done.code == 3
-    assert "the id '7' is not in the data" in done.err
+    assert "no row of the data has the id '7'" in done.err
 
 
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("id,label\n500,1\n", "the id '500' is not in the data"),
-        ("id,label\n5,2\n", "'5' has the label 2; allowed: 1 outlier, -1 inlier, 0 unknown"),
-        ("id,label\n5,x\n6,1\n", "holds 1, x; allowed as labels: numbers"),
+        ("id,label\n500,1\n", "no row of the data has the id '500'"),
+        ("id,label\n5,2\n", "the label of '5' must be 1 (outlier), -1 (inlier) or 0 (unknown), got 2."),
+        ("id,label\n5,x\n6,1\n", "labels must be 1 (outlier), -1 (inlier) or 0 (unknown), got 1, x."),
         ("id,label\n5,1\n5,-1\n", "the id '5' is given twice"),
         ("row,label\n5,1\n", "has no column 'id'"),
         ("id,truth\n5,1\n", "has no column 'label'"),
@@ -354,7 +372,7 @@ BAD = {
     "an unknown suffix": ("data.doc", "1 1:2\n", "says nothing of its format"),
     "a bad line": ("data.svm", "1 1:2\n1 1:x\n", "data.svm, line 2, column 5"),
     "no rows": ("data.svm", "", "has no rows"),
-    "too few rows": ("data.svm", "1 1:2\n1 2:3\n", "at least 3 are needed"),
+    "too few rows": ("data.svm", "1 1:2\n1 2:3\n", "must have at least 3 rows, got 2"),
     "a missing value": ("data.csv", "a,b\n1,2\n3,\n", "row 1, column 'b': the value is missing"),
     "not an array": ("data.npy", "x", "data.npy is not a matrix"),
     "a value too large": ("data.svm", "1 1:1e31\n1 1:2\n1 1:3\n", "1e+31"),
@@ -378,15 +396,15 @@ def test_bad_data_leave_no_file(run, tmp_path, name, content, message):
 @pytest.mark.parametrize(
     ("option", "path", "message"),
     [
-        ("-o", "scores.txt", "cannot write .txt; allowed: .csv, .jsonl, .parquet, .npz"),
-        ("-o", "scores", "cannot write a file without suffix"),
-        ("-o", "scores.csv.gz", "cannot write .gz"),
-        ("-o", "nowhere/scores.csv", "allowed: one that exists. Make it first."),
-        ("-o", "folder.csv", "which is no file"),
-        ("-o", "pipe.csv", "which is no file"),
-        ("-m", "nowhere/model", "allowed: one that exists. Make it first."),
-        ("-m", "folder.csv", "which is no file"),
-        ("-m", "pipe.csv", "which is no file"),
+        ("-o", "scores.txt", "must end in .csv, .jsonl, .parquet, .npz, got .txt."),
+        ("-o", "scores", "got no suffix."),
+        ("-o", "scores.csv.gz", "got .gz."),
+        ("-o", "nowhere/scores.csv", "Create it first."),
+        ("-o", "folder.csv", "must be a file, got a folder."),
+        ("-o", "pipe.csv", "must be a file, got a pipe or a device."),
+        ("-m", "nowhere/model", "Create it first."),
+        ("-m", "folder.csv", "must be a file, got a folder."),
+        ("-m", "pipe.csv", "must be a file, got a pipe or a device."),
     ],
 )
 def test_what_cannot_be_written_is_refused_before_any_work(run, tmp_path, option, path, message):
@@ -431,7 +449,7 @@ def test_an_error_after_a_table_was_read_ends_in_order(start, files, tmp_path):
         process = start("detect", files.log, "--labels", tmp_path / "labels.csv", "-q")
         _, err = process.communicate()
         assert process.returncode == 3, err
-        assert b"has the label 2" in err
+        assert b"got 2" in err
 
 
 def test_rows_of_a_kind_are_one_line_unless_all_are_asked_for(ok, tmp_path):

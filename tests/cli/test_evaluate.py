@@ -8,9 +8,9 @@ import pandas as pd
 import pytest
 from sklearn.metrics import average_precision_score, roc_auc_score
 
-from made_files import AS_REPEN
 from ramodo import load
 from ramodo.insight import agreement
+from support.made_files import AS_REPEN
 
 MEASURES = ("AUC-ROC", "average precision", "precision at n")
 
@@ -155,7 +155,7 @@ def test_words_as_labels_in_other_files(ok, run, files, words, tmp_path):
     for suffix in (".svm", ".rows"):
         done = run("convert", words, tmp_path / f"words{suffix}", *how)
         assert done.code == 3
-        assert f"the labels are text, as normal; allowed in {suffix}: numbers" in done.err
+        assert f"labels in {suffix} must be numbers, got text such as normal." in done.err
         assert not (tmp_path / f"words{suffix}").exists()
 
 
@@ -220,7 +220,7 @@ def test_what_does_not_match_is_said(run, files, labels):
     done = run("evaluate", files.log_model, files.log, "--labels", given)
     assert done.code == 0, done.err
     assert "2 of the 6 labels in " in done.err
-    assert "as that of 'x7'" in done.err
+    assert "such as 'x7'" in done.err
     assert "86 of the 90 rows of " in done.err
     assert "rows               4" in done.out
     facts = json.loads(run("evaluate", files.log_model, files.log, "--labels", given, "--json", "-q").out)
@@ -234,10 +234,10 @@ def test_labels_that_fit_nothing(run, files, labels):
         assert done.code == 3
         return done.err
 
-    assert "none of its 2 ids is that of a row of" in complaint("id,label\na,1\nb,0\n")
+    assert "no row of" in complaint("id,label\na,1\nb,0\n")
     assert "labels.csv has no column 'id' to say which row a label is of; it has key, label" in complaint(
         "key,label\n1,1\n2,0\n"
     )
     assert "has no column 'label'; it has id, truth" in complaint("id,truth\n1,1\n2,0\n")
-    assert "has one column, of 2 labels, and" in complaint("label\n1\n0\n")
+    assert "one label for each of the 90 rows, got 2." in complaint("label\n1\n0\n")
     assert "the id '1' is given twice" in complaint("id,label\n1,1\n1,0\n")

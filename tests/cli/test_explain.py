@@ -4,8 +4,8 @@ import json
 
 import pytest
 
-from made_files import AS_REPEN
 from ramodo import load
+from support.made_files import AS_REPEN
 
 
 def explained(ok, *arguments):
@@ -87,7 +87,7 @@ def test_the_three_highest_rows_by_default(ok, files):
 def test_rows_that_are_not_there(run, files):
     done = run("explain", files.visits_model, files.visits, "--row", "v999")
     assert done.code == 3
-    assert "has no row 'v999'; its ids are v000, v001, v002" in done.err
+    assert "such as v000, v001, v002, got 'v999'." in done.err
 
 
 def test_detect_shows_the_strongest_reasons_of_each_row(ok, files):

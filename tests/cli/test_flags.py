@@ -8,11 +8,11 @@ import pytest
 import typer.main
 from typer.testing import CliRunner
 
-from ramodo.allowed import Integer, Literal, Real
 from ramodo.cli import flags
 from ramodo.cli.app import app
 from ramodo.cli.groups import Group, grouped
 from ramodo.cli.training import detector_of
+from ramodo.constraints import Integer, Literal, Real
 from ramodo.formats import FORMATS
 from ramodo.options import OPTIONS, Flag, Option, OptionError
 
@@ -56,13 +56,13 @@ def test_defaults_of_the_command_are_those_of_the_detector(method, of_text):
 
 
 def test_words_stand_for_values_and_what_is_given_wins():
-    fitting = flags.Fitting.of(given(normalize="none", threshold=0.1, n_jobs=1))
+    fitting = flags.Fitting.of(given(normalize="none", cutoff=0.1, n_jobs=1))
     detector = detector_of(fitting, is_text=True, verbose=False)
-    assert (detector.normalize, detector.threshold, detector.n_jobs) == (None, 0.1, 1)
-    with pytest.raises(OptionError, match=r"^--normalize 'l1' was given; allowed: none, l2 or max\.$"):
+    assert (detector.normalize, detector.cutoff, detector.n_jobs) == (None, 0.1, 1)
+    with pytest.raises(OptionError, match=r"^--normalize must be none, l2 or max, got 'l1'\.$"):
         flags.Fitting.of(given(normalize="l1"))
-    with pytest.raises(OptionError, match=r"^--share 0.7 was given; allowed: a number above 0 and at most 0.5\.$"):
-        flags.Fitting.of(given(threshold=0.7))
+    with pytest.raises(OptionError, match=r"^--share must be .*, got 0.7\.$"):
+        flags.Fitting.of(given(cutoff=0.7))
 
 
 NEW = {
@@ -117,7 +117,7 @@ def test_a_group_is_spread_out_in_its_place():
 
 @pytest.mark.parametrize("command", ["detect", "fit", "score", "convert", "info"])
 def test_the_help_lists_the_formats_there_are(command):
-    assert parameters(command)["--format"].help == f"{', '.join(FORMATS)}; else by suffix."
+    assert parameters(command)["--format"].help == f"{', '.join(FORMATS)}; by default, the suffix decides."
 
 
 @pytest.mark.parametrize("arguments", [["--version"], ["--help"], ["detect", "--help"]])

@@ -107,4 +107,4 @@ try:
 except SystemExit as end:
     print(end.code)
 """
-    assert python(program) == "The command line needs the packages typer and rich: pip install 'ramodo[cli]'.\n"
+    assert python(program) == "The command line needs the packages typer and rich: pip install typer rich.\n"

@@ -1,6 +1,7 @@
 """`ramodo info`: what is in a model, and in data."""
 
 import json
+import re
 
 import numpy as np
 import pytest
@@ -33,9 +34,9 @@ def test_a_model(run, files):
     assert detector.fingerprint_ in shown
 
 
-def test_a_model_with_labels_a_cut_off_and_several_members(ok, data, tmp_path):
+def test_a_model_with_labels_a_cut_off_and_several_models(ok, data, tmp_path):
     options = {
-        "threshold": Conformal(0.2, held_out=0.2),
+        "cutoff": Conformal(0.2, held_out=0.2),
         "n_estimators": 3,
         "normalize": "l2",
         "n_epochs": 2,
@@ -49,7 +50,7 @@ def test_a_model_with_labels_a_cut_off_and_several_members(ok, data, tmp_path):
     terms = ["mean of 3 learned distances, of rows whose length is 1", "label direction"]
     assert facts["terms of the score"] == terms
     assert "; ".join(terms) in ok("info", tmp_path / "model").replace("\n", " ")
-    assert "Conformal" in facts["options"]["threshold"]
+    assert "Conformal" in facts["options"]["cutoff"]
     assert facts["data read as"] is None
     assert "Conformal" in ok("info", tmp_path / "model")
 
@@ -94,6 +95,14 @@ def test_a_folder_and_standard_input(ok, files, tmp_path):
     ok("convert", files.mail, tmp_path / "mail.rows")
     assert ok("info", tmp_path / "mail.rows") == ok("info", files.mail)
     assert ok("info", "-", "--format", "svmlight", stdin=files.mail.read_bytes()) == ok("info", files.mail)
+
+
+@pytest.mark.parametrize("shape", [(0, 0), (0, 5), (5, 0)])
+def test_a_matrix_without_values(run, tmp_path, shape):
+    np.save(tmp_path / "data.npy", np.empty(shape))
+    done = run("info", tmp_path / "data.npy")
+    assert done.code == 3
+    assert re.fullmatch(r"ramodo: \S*data.npy has no (rows|columns)\.\n", done.err)
 
 
 def test_a_format_that_is_asked_for(ok, files, tmp_path):
@@ -199,7 +208,7 @@ def test_what_is_left_out_needs_a_file(run, files, tmp_path):
     for flag in ("--no-tokens", "--no-provenance"):
         done = run("detect", files.log, flag)
         assert done.code == 2
-        assert f"{flag} was given, and no model is written; allowed: with --model FILE." in done.err
+        assert f"{flag} needs --model FILE" in done.err
     done = run("fit", files.log, "-m", tmp_path / "m", "--no-tokens", "--vocabulary")
     assert done.code == 2
-    assert "a vocabulary is the tokens of the training text" in done.err
+    assert "a vocabulary consists of tokens of the training text" in done.err

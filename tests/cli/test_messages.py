@@ -74,7 +74,7 @@ SAID = {
         "plain.csv is not a ramodo model: it does not begin as one; allowed: files that ramodo fit, ramodo detect "
         "-m or save wrote; the model comes first: ramodo COMMAND MODEL DATA.",
     ),
-    "a folder as a model": (["score", "mails", "plain.csv"], "mails: it is a folder; allowed: a file."),
+    "a folder as a model": (["score", "mails", "plain.csv"], "mails: it must be a file, got a folder."),
     "a model of text": (
         ["score", "{log_model}", "plain.csv"],
         "plain.csv is read as csv, and the model was fitted to text, a document a line; allowed: a file of such lines, "
@@ -95,11 +95,11 @@ SAID = {
     ),
     "labels that are words": (
         ["detect", "plain.csv", "--labels", "words.csv"],
-        "column 'label' holds bad, good; allowed as labels: numbers, 1 for a known outlier, -1 for a known inlier",
+        "labels must be 1 (outlier), -1 (inlier) or 0 (unknown), got bad, good.",
     ),
     "labels of others": (
         ["detect", "plain.csv", "--labels", "unknown.csv"],
-        "the id 'x7' is not in the data, whose ids are '0', '1', '2', ...; name their column with --id",
+        "no row of the data has the id 'x7'; their ids are '0', '1', '2', ... Name their column with --id",
     ),
     "no labels": (["evaluate", "{log_model}", "{log}"], "holds no labels; name their column with --label, or give"),
     "the label of all": (
@@ -109,7 +109,7 @@ SAID = {
     ),
     "no folder for a file": (
         ["detect", "plain.csv", "-o", "nowhere/scores.csv"],
-        "nowhere/scores.csv was given, and there is no folder",
+        "nowhere/scores.csv cannot be written: there is no folder",
     ),
 }
 
@@ -131,9 +131,7 @@ def test_what_people_are_told(run, files, made, monkeypatch, arguments, said):
 def test_formats_that_are_not_read_from_standard_input(run, format):
     done = run("detect", "-", "--format", format, stdin=b"hello")
     assert done.code == 3
-    assert done.err == (
-        "ramodo: - is standard input, which this format is not read from; save it as a file, and give that.\n"
-    )
+    assert done.err == ("ramodo: this format cannot be read from standard input (-); save the data to a file first.\n")
 
 
 def test_standard_input_is_called_so(run, files, tmp_path):

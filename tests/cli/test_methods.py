@@ -4,19 +4,19 @@ import json
 
 import pytest
 
-from made_files import AS_REPEN
 from ramodo import Consensus, Sp, load
 from ramodo.cli.methods import METHODS
+from support.made_files import AS_REPEN
 
-NO_MODEL = "the method sp only ranks the rows at hand; allowed with it: --output"
+NO_MODEL = "the method sp only ranks rows and cannot write"
 
 REFUSED = {
-    "no method": (["--method", "lof"], "--method 'lof' was given; allowed: consensus, repen or sp."),
-    "epochs": (["--epochs", 30], "--epochs 30 was given, which the method consensus does not have; allowed with it: "),
-    "models": (["--models", 1], "--models 1 was given, which the method consensus does not have"),
+    "no method": (["--method", "lof"], "--method must be consensus, repen or sp, got 'lof'."),
+    "epochs": (["--epochs", 30], "the method consensus has no option --epochs, got --epochs 30; its options are "),
+    "models": (["--models", 1], "the method consensus has no option --models, got --models 1"),
     "share of sp": (
         ["--method", "sp", "--share", 0.1],
-        "--share 0.1 was given, which the method sp does not have; allowed with it: --seed, --threads.",
+        "the method sp has no option --share, got --share 0.1; its options are --seed, --threads.",
     ),
     "a model of sp": (["--method", "sp", "-m", "{out}"], NO_MODEL),
     "a report of sp": (["--method", "sp", "--report", "{out}.html"], NO_MODEL),

@@ -7,9 +7,9 @@ import pytest
 
 from ramodo import Consensus
 from ramodo.cli import _text
-from ramodo.experiments.cells import Cell
-from ramodo.experiments.store import Store, StoreError
 from ramodo.files.full_disk import writing_to
+from ramodo.paper.experiments.cells import Cell
+from ramodo.paper.experiments.store import Store, StoreError
 
 SMALL_DISK = (
     "import resource, signal, sys; sys.dont_write_bytecode = True; signal.signal(signal.SIGXFSZ, signal.SIG_IGN); "
@@ -50,7 +50,7 @@ def test_other_errors_pass_as_they_are():
 
 
 def test_a_full_disk_is_not_a_foreign_file(python, tmp_path):
-    program = SMALL_DISK + "from pathlib import Path; from ramodo.experiments.store import Store, StoreError\n"
+    program = SMALL_DISK + "from pathlib import Path; from ramodo.paper.experiments.store import Store, StoreError\n"
     program += "try:\n    Store(Path(sys.argv[1]), {})\nexcept StoreError as error:\n    print(error)"
     said = python(program, tmp_path / "results.sqlite")
     assert "results.sqlite could not be read or written: " in said
@@ -99,4 +99,4 @@ def test_an_error_without_words(run, files, monkeypatch, said):
     monkeypatch.setattr(Consensus, "fit", no_memory)
     done = run("detect", files.mail)
     assert done.code == 3
-    assert done.err.startswith("ramodo: there is not enough memory. Fewer rows")
+    assert done.err.startswith("ramodo: there is not enough memory. Use fewer rows")

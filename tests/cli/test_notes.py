@@ -47,3 +47,19 @@ def test_a_model_of_text_takes_text(run, ok, genes, tmp_path):
     ok("fit", genes / "words.csv", "--id", "sample", "-m", tmp_path / "model", "-q")
     done = run("score", tmp_path / "model", genes / "words.csv")
     assert (done.code, done.err) == (0, "")
+
+
+def test_a_column_without_a_name_is_named_by_its_place(run, ok, tmp_path):
+    """As R and pandas write the names of rows. The name can be typed, keeps 007 as it is, and goes into the model."""
+    path = tmp_path / "frame.csv"
+    lines = [f"{i:03d},{i % 7 / 3:.2f},{i * i % 11},r{i}" for i in range(40)]
+    path.write_text("\n".join([",ENSG1,ENSG2,", *lines]) + "\n")
+    done = run("detect", path)
+    assert done.code == 0
+    assert "note: column 1, column 4 have no name: give the place instead, as in --id 'column 1' or" in done.err
+    assert "If it names the rows give --id 'column 4', else leave it out with --ignore 'column 4'." in done.err
+    named = ["--id", "column 1", "--ignore", "column 4"]
+    assert "note: " not in run("detect", path, *named).err
+    out = ok("detect", path, *named, "-o", "-", "-q", "-m", tmp_path / "model")
+    assert out.splitlines()[8].startswith("007,")
+    assert ok("score", tmp_path / "model", path) == out

@@ -1,5 +1,7 @@
 """Options that have no meaning for the data at hand are refused in the command's own words, before any work."""
 
+import re
+
 import pytest
 
 COLUMNS = {
@@ -45,43 +47,34 @@ def test_neither_words_nor_characters(run, files):
 
 
 NUMBERS = {
-    "components": (
-        ["detect", "{mail}", "--components", "0"],
-        "--components 0 was given; allowed: an integer from 1 to 4,096",
-    ),
-    "models": (
-        ["detect", "{mail}", "--models", "1001"],
-        "--models 1001 was given; allowed: an integer from 1 to 1,000",
-    ),
-    "epochs": (["fit", "{mail}", "--epochs", "-1", "-m", "{out}"], "--epochs -1 was given; allowed: an integer from 1"),
-    "share": (
-        ["detect", "{mail}", "--share", "0.6"],
-        "--share 0.6 was given; allowed: a number above 0 and at most 0.5",
-    ),
-    "no share": (["detect", "{mail}", "--share", "nan"], "--share nan was given; allowed: a number above 0"),
-    "fdr": (["detect", "{mail}", "--fdr", "0"], "--fdr 0.0 was given; allowed: a number above 0 and at most 1"),
-    "seed": (["detect", "{mail}", "--seed", "-1"], "--seed -1 was given; allowed: an integer from 0"),
-    "seed of evaluate": (["evaluate", "{mail_model}", "{mail}", "--seed", "-1"], "--seed -1 was given"),
-    "seed of a set": (["datasets", "R8", "--seed", "-1"], "--seed -1 was given"),
-    "threads": (["detect", "{mail}", "--threads", "0"], "--threads 0 was given; allowed: an integer from 1 to 4,096"),
-    "threads to score": (["score", "{mail_model}", "{mail}", "--threads", "5000"], "--threads 5000 was given"),
+    "components": (["detect", "{mail}", "--components", "0"], "0"),
+    "models": (["detect", "{mail}", "--models", "1001"], "1001"),
+    "epochs": (["fit", "{mail}", "-m", "{out}", "--epochs", "-1"], "-1"),
+    "share": (["detect", "{mail}", "--share", "0.6"], "0.6"),
+    "no share": (["detect", "{mail}", "--share", "nan"], "nan"),
+    "fdr": (["detect", "{mail}", "--fdr", "0"], "0.0"),
+    "seed": (["detect", "{mail}", "--seed", "-1"], "-1"),
+    "seed of evaluate": (["evaluate", "{mail_model}", "{mail}", "--seed", "-1"], "-1"),
+    "seed of a set": (["datasets", "R8", "--seed", "-1"], "-1"),
+    "threads": (["detect", "{mail}", "--threads", "0"], "0"),
+    "threads to score": (["score", "{mail_model}", "{mail}", "--threads", "5000"], "5000"),
 }
 
 
-@pytest.mark.parametrize(("arguments", "message"), NUMBERS.values(), ids=NUMBERS.keys())
-def test_numbers_are_refused_by_the_name_of_their_option(run, files, tmp_path, arguments, message):
+@pytest.mark.parametrize(("arguments", "got"), NUMBERS.values(), ids=NUMBERS.keys())
+def test_numbers_are_refused_by_the_name_of_their_option(run, files, tmp_path, arguments, got):
     done = run(*[argument.format(**vars(files), out=tmp_path / "out") for argument in arguments])
     assert done.code == 2
-    assert message in done.err
+    assert re.search(rf"{arguments[-2]} must be .*, got {re.escape(got)}\.", done.err)
     assert "object" not in done.err
 
 
 def test_too_few_rows(run, tmp_path):
-    for n, told in ((1, "1 row;"), (2, "2 rows;")):
+    for n in (1, 2):
         (tmp_path / "few.csv").write_text("a,b\n" + "1,2\n" * n)
         done = run("detect", tmp_path / "few.csv")
         assert done.code == 3
-        assert f"few.csv has {told} at least 3 are needed" in done.err
+        assert f"few.csv must have at least 3 rows, got {n}:" in done.err
 
 
 def test_a_model_of_text_says_that_it_reads_text(run, ok, files, tmp_path):

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from ramodo import load
-from ramodo.formats import How, TextOptions
+from ramodo.formats import How, Schema, TextOptions
 from ramodo.formats.text import as_table
 
 
@@ -51,7 +51,7 @@ def test_where_indices_begin(ok, run, tmp_path, first):
     lines = [f"0 {first}:{rng.random():.3f} {first + 1 + i % 5}:1 9:{rng.random():.3f}\n" for i in range(40)]
     (tmp_path / "data.svm").write_text("".join(lines))
     found = ok("detect", tmp_path / "data.svm", "-o", "-", "-m", tmp_path / "model", "-q")
-    assert load(tmp_path / "model").source_["zero_based"] is (first == 0)
+    assert load(tmp_path / "model").schema_.zero_based is (first == 0)
     assert ok("score", tmp_path / "model", tmp_path / "data.svm") == found
     (tmp_path / "data.svm").write_text("0 3:1 9:2\n")
     one = ok("score", tmp_path / "model", tmp_path / "data.svm")
@@ -80,7 +80,7 @@ def test_the_tokens_of_text(ok, files, tmp_path):
     assert detector.n_features_in_ == 2**12
     assert ok("score", tmp_path / "model", files.log) == found
     assert ok("score", tmp_path / "model", "-", stdin=files.log.read_bytes()) == found
-    X = as_table(files.log.read_text().splitlines(), How(texts=TextOptions((1, 2), (0, 0), 12))).X
+    X = as_table(files.log.read_text().splitlines(), How(schema=Schema(tokens=TextOptions((1, 2), (0, 0), 12)))).X
     assert [float(score) for _, score in scores(found)] == detector.outlier_score(X).tolist()
 
 
@@ -208,7 +208,8 @@ def test_a_model_says_how_its_data_were_read(ok, files):
     assert source["format"] == "csv"
     assert source["id"] == "visit"
     assert source["label"] == "truth"
-    assert source["categories"] == ["country"]
+    kinds = {column["name"]: column.get("kind", "number") for column in source["columns"]}
+    assert kinds == {"country": "category", "seconds": "number", "bot": "boolean", "day": "date"}
 
 
 def test_names_of_genes_are_compared_too(ok, run, tmp_path):

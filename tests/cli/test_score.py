@@ -8,8 +8,8 @@ import pyarrow.parquet
 import pytest
 from safetensors.numpy import save_file
 
-from made_files import AS_REPEN
 from ramodo import REPEN, load
+from support.made_files import AS_REPEN
 
 READ = {"mail": AS_REPEN, "visits": [*AS_REPEN, "--id", "visit", "--label", "truth", "--normalize", "max"], "log": []}
 
@@ -98,7 +98,7 @@ def test_a_model_of_the_library_scores_files(ok, run, data, files, tmp_path):
     assert ok("score", tmp_path / "model", files.mail) == ok("score", files.mail_model, files.mail)
     done = run("score", tmp_path / "model", "-", stdin=files.mail.read_bytes())
     assert done.code == 3
-    assert "the model does not say what its data were; give --format" in done.err
+    assert "the model does not know the format of its data; give --format" in done.err
     found = ok("score", tmp_path / "model", "-", "--format", "svmlight", stdin=files.mail.read_bytes())
     assert found == ok("score", files.mail_model, files.mail)
 
@@ -118,7 +118,7 @@ def test_a_file_that_is_no_model(run, files, tmp_path, command):
         assert done.out == ""
     assert (
         run(command, tmp_path / "none", files.mail, *more).err
-        == f"ramodo: {tmp_path / 'none'}: there is no such file; check its name, or give its whole path.\n"
+        == f"ramodo: {tmp_path / 'none'}: there is no such file; check its name, or give its full path.\n"
     )
     assert sorted(os.listdir(tmp_path)) == ["foreign", "text"]
 

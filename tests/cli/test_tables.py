@@ -183,38 +183,3 @@ def test_a_folder_of_mails(ok, tmp_path):
     out = ok("detect", mails, "-o", "-", "-q", "-m", tmp_path / "model")
     assert max(out.splitlines()[1:], key=lambda line: float(line.split(",")[1])).startswith("42.txt,")
     assert ok("score", tmp_path / "model", mails) == out
-
-
-OLD = ("format", "id", "label", "ignore", "missing", "zero_based", "categories", "means", "bits", "words", "characters")
-
-
-def test_models_of_before_read_one_column_of_text_alone(ok, table, tmp_path):
-    """They name one column, and know of no scales."""
-    others = [flag for name in ("bytes", "seconds", "time", "subject") for flag in ("--ignore", name)]
-    out = ok("detect", table, "--text", "body", *others, "-o", "-", "-q", "-m", tmp_path / "model")
-    detector = load(tmp_path / "model")
-    detector.source_ = {name: detector.source_[name] for name in OLD} | {"text": "body", "ignore": []}
-    detector.save(tmp_path / "old")
-    assert ok("score", tmp_path / "old", table) == out
-
-
-@pytest.mark.parametrize(
-    ("name", "value"),
-    [
-        ("scales", {"bytes": [0, 0, 0]}),
-        ("scales", {"bytes": [0, 1]}),
-        ("scales", {"bytes": [0, 1, -1]}),
-        ("scale", "most"),
-        ("weights", [0]),
-        ("widths", [-1]),
-        ("dates", {"time": 1.5}),
-        ("columns", [1]),
-    ],
-)
-def test_what_no_fit_leaves_is_refused(ok, table, tmp_path, name, value):
-    if not (tmp_path.parent / "model-of-orders").exists():
-        ok("fit", table, *TEXT, "-m", tmp_path.parent / "model-of-orders")
-    detector = load(tmp_path.parent / "model-of-orders")
-    detector.source_[name] = value
-    with pytest.raises(ValueError, match=f"its source says {name}="):
-        detector.save(tmp_path / "tampered")

@@ -37,7 +37,7 @@ def test_the_loop_without_a_page(mail, monkeypatch, capsys):
     words += ["-o", mail / "ranking.csv", "--save", mail / "model.ramodo", "--store", mail / "labels.db"]
     assert call(monkeypatch, *words) == 0
     found = json.loads(capsys.readouterr().out)
-    assert found["looked at"] == 30
+    assert found["labelled"] == 30
     assert found["outliers"] == 12
     assert found["outliers in the first 10"] <= 10
     assert found["models"] >= 2
@@ -48,10 +48,10 @@ def test_the_loop_without_a_page(mail, monkeypatch, capsys):
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (["--method", "sp"], "learns from no labels"),
-        (["--rows", "5"], "without --headless"),
+        (["--method", "sp"], "learns nothing from labels"),
+        (["--rows", "5"], "--rows needs --headless"),
         (["--host", "0.0.0.0"], "--allow-remote"),
-        (["--store", "mysql://x/y", "--headless", "answers.csv"], "allowed: a file, or postgresql"),
+        (["--store", "mysql://x/y", "--headless", "answers.csv"], "--store must be a file, or postgresql"),
     ],
 )
 def test_what_is_refused(mail, monkeypatch, capsys, words, said):
@@ -91,4 +91,4 @@ def test_a_kill_of_the_server_loses_nothing_that_it_acknowledged(mail):
         process.send_signal(signal.SIGINT)
         said = process.stderr.read()
         assert process.wait(30) == 0
-    assert "every machine that reaches this one" in said
+    assert "every machine that can reach this one" in said

@@ -94,7 +94,7 @@ def test_ranking_is_cross_validated_against_the_truth(data):
     assert cross_val_score(detector, X, y, cv=folds, scoring="roc_auc", error_score="raise").mean() > 0.9
     decisions = cross_val_predict(detector, X, cv=KFold(3), method="decision_function")
     assert decisions.shape == (X.shape[0],)
-    search = GridSearchCV(detector, {"threshold": [0.05, 0.1]}, scoring="roc_auc", cv=folds).fit(X, y)
+    search = GridSearchCV(detector, {"cutoff": [0.05, 0.1]}, scoring="roc_auc", cv=folds).fit(X, y)
     assert search.best_score_ > 0.9
 
 

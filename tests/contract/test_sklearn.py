@@ -4,7 +4,7 @@ import pytest
 from sklearn.ensemble import IsolationForest
 
 from ramodo import RAMODO, REPEN, AverageNeighborREPEN, AverageNN, Consensus, Ensemble, KthNeighborREPEN, KthNN, Sp
-from sklearn_checks import with_checks_of
+from support.sklearn_checks import with_checks_of
 
 # Some checks fit a few rows, no more than a subsample has, or equal ones.
 pytestmark = [

@@ -5,8 +5,8 @@ from multiprocessing import get_context
 
 import numpy as np
 
-from ramodo.data.opening import open_block
 from ramodo.data.rows import Rows
+from ramodo.data.validation import open_block
 
 _HELD = {}
 """In a worker: its blocks."""

@@ -9,9 +9,9 @@ import pytest
 import scipy.sparse as sp
 from process_rows import ProcessRows
 
-from examples import with_outliers
 from ramodo import REPEN, Conformal
 from ramodo.data.blocks import Block
+from support.examples import with_outliers
 
 QUICK = {"n_components": 5, "n_epochs": 3, "n_subsamples": 10, "random_state": 0}
 
@@ -59,7 +59,7 @@ def test_labels_in_processes(both):
 
 def test_held_out_rows_in_processes(both):
     X, elsewhere = both
-    options = {**QUICK, "threshold": Conformal(0.3)}
+    options = {**QUICK, "cutoff": Conformal(0.3)}
     here, there = REPEN(**options).fit(X), REPEN(**options).fit(elsewhere)
     assert there.p_values(elsewhere).tobytes() == here.p_values(X).tobytes()
 

@@ -5,8 +5,8 @@ import process_rows
 import pytest
 import scipy.sparse as sp
 
-from examples import scattered, with_outliers
-from ramodo.data.opening import open_rows
+from ramodo.data.validation import open_rows
+from support.examples import scattered, with_outliers
 
 X = scattered(1, (400, 30), density=0.3).astype(np.float32)
 
@@ -62,7 +62,7 @@ def test_other_content_is_in_another_fold_half_of_the_time(change):
 
 def test_every_process_and_version_gives_the_same(python):
     program = (
-        "import numpy as np; from ramodo.data.opening import open_rows; "
+        "import numpy as np; from ramodo.data.validation import open_rows; "
         "print(*open_rows(np.arange(1, 61).reshape(20, 3) % 7).folds(2))"
     )
     assert python(program).split() == python(program, PYTHONHASHSEED="5").split() == list(EXPECTED)

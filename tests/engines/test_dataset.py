@@ -11,11 +11,11 @@ import zstandard
 from pieces import QUICK, parts
 from sklearn.datasets import dump_svmlight_file
 
-from examples import with_outliers
 from ramodo import REPEN, Consensus, formats, load, open_dataset
-from ramodo.data.opening import DataError
-from ramodo.formats import FormatError, Table, TableOptions, TextOptions, folder
+from ramodo.data.validation import DataError
+from ramodo.formats import FormatError, Schema, Table, TextOptions, folder
 from ramodo.options import OptionError
+from support.examples import with_outliers
 
 
 @pytest.fixture(scope="module")
@@ -116,11 +116,11 @@ def test_indices_begin_alike_in_all_files(tmp_path, client):
     (tmp_path / "all.txt").write_text("".join((tmp_path / f"{n}.svm").read_text() for n in range(3)))
     known = formats.read(str(tmp_path / "all.txt"), "svmlight")
     rows = open_dataset(f"{tmp_path}/*.svm")
-    assert rows.zero_based is known.zero_based is True
+    assert rows.schema.zero_based is known.schema.zero_based is True
     assert rows.shape == known.X.shape == (12, 4)
     assert (rows[range(12)] != known.X).nnz == 0
     assert open_dataset(f"{tmp_path}/[02].svm").shape == (8, 3)
-    assert open_dataset(f"{tmp_path}/[02].svm", zero_based=True, n_features=9).shape == (8, 9)
+    assert open_dataset(f"{tmp_path}/[02].svm", schema=Schema(zero_based=True), n_features=9).shape == (8, 9)
 
 
 def test_categories_are_those_of_all_files(tmp_path, client):
@@ -138,7 +138,7 @@ def test_categories_are_those_of_all_files(tmp_path, client):
     assert list(rows.names) == list(known.names)
     assert (rows[range(8)] != known.X).nnz == 0
     assert rows.facts().n_seen == 8
-    assert sorted(rows.categories) == ["country", "kind"]
+    assert sorted(rows.schema.categories) == ["country", "kind"]
 
 
 @pytest.mark.parametrize("missing", ["zero", "indicator"])
@@ -146,9 +146,9 @@ def test_missing_values_of_some_files(tmp_path, missing):
     (tmp_path / "0.csv").write_text("a,b\n1,x\n2,y\n")
     (tmp_path / "1.csv").write_text("a,b\n,x\n4,\n")
     (tmp_path / "all.txt").write_text("a,b\n1,x\n2,y\n,x\n4,\n")
-    options = TableOptions(missing=missing)
-    known = formats.read(str(tmp_path / "all.txt"), "csv", table=options)
-    rows = open_dataset(f"{tmp_path}/*.csv", table=options)
+    options = Schema(missing=missing)
+    known = formats.read(str(tmp_path / "all.txt"), "csv", schema=options)
+    rows = open_dataset(f"{tmp_path}/*.csv", schema=options)
     assert list(rows.names) == list(known.names)
     assert (rows[range(4)] != known.X).nnz == 0
 
@@ -156,28 +156,28 @@ def test_missing_values_of_some_files(tmp_path, missing):
 def test_ids_and_labels(tmp_path):
     (tmp_path / "0.csv").write_text("id,truth,a\np,0,1\nq,1,2\n")
     (tmp_path / "1.csv").write_text("id,truth,a\nr,0,3\n")
-    rows = open_dataset(f"{tmp_path}/*.csv", table=TableOptions(id="id", label="truth"))
+    rows = open_dataset(f"{tmp_path}/*.csv", schema=Schema(id="id", label="truth"))
     assert rows.ids == ("p", "q", "r")
     assert rows.classes.tolist() == [0, 1, 0]
-    assert rows.names == ("a",)
+    assert rows.names == ["a"]
 
 
 def test_documents_are_counted(tmp_path, client):
     for number in range(2):
         (tmp_path / f"{number}.txt").write_text("".join(f"a line {number} {i}\n" for i in range(5)))
     options = TextOptions(bits=10, idf=False)
-    rows = open_dataset(f"{tmp_path}/*.txt", texts=options)
-    known = [formats.read(str(tmp_path / f"{number}.txt"), texts=options).X for number in range(2)]
+    rows = open_dataset(f"{tmp_path}/*.txt", schema=Schema(tokens=options))
+    known = [formats.read(str(tmp_path / f"{number}.txt"), schema=Schema(tokens=options)).X for number in range(2)]
     assert rows.shape == (10, 1024)
     assert (rows[range(5, 10)] != known[1]).nnz == 0
     with pytest.raises(OptionError, match="documents alone, and hashed tokens"):
-        open_dataset(f"{tmp_path}/*.txt", texts=TextOptions(vocabulary=True))
+        open_dataset(f"{tmp_path}/*.txt", schema=Schema(tokens=TextOptions(vocabulary=True)))
     (tmp_path / "all").write_text("".join((tmp_path / f"{number}.txt").read_text() for number in range(2)))
     weighed = TextOptions(bits=10)
-    known = formats.read(str(tmp_path / "all"), "text", texts=weighed)
-    rows = open_dataset(f"{tmp_path}/*.txt", texts=weighed)
+    known = formats.read(str(tmp_path / "all"), "text", schema=Schema(tokens=weighed))
+    rows = open_dataset(f"{tmp_path}/*.txt", schema=Schema(tokens=weighed))
     assert (rows[range(10)] != known.X).nnz == 0
-    assert rows.how.frequencies.documents.tobytes() == known.frequencies.documents.tobytes()
+    assert rows.frequencies.documents.tobytes() == known.frequencies.documents.tobytes()
 
 
 @pytest.fixture
@@ -203,39 +203,35 @@ def visits(tmp_path):
 
 @pytest.mark.parametrize(("scale", "missing"), [("auto", "mean"), ("robust", "indicator"), ("none", "mean")])
 def test_scales_and_means_are_those_of_all_files(visits, client, scale, missing):
-    options = TableOptions(id="id", scale=scale, missing=missing)
-    known = formats.read(str(visits / "all.txt"), "csv", table=options)
-    rows = open_dataset(f"{visits}/*.csv", table=options)
-    assert rows.names == tuple(known.names)
+    options = Schema(id="id", scale=scale, missing=missing)
+    known = formats.read(str(visits / "all.txt"), "csv", schema=options)
+    rows = open_dataset(f"{visits}/*.csv", schema=options)
+    assert rows.names == known.names
     assert (rows[range(60)] != known.X).nnz == 0
-    assert rows.how.table.scales == known.scales
-    assert rows.how.table.dates == known.dates
-    assert rows.given == tuple(known.given)
-    if missing == "indicator":
-        return  # of which the last file alone has none
-    again = open_dataset(f"{visits}/2.csv", table=rows.how.table)  # read as the whole was
+    assert rows.schema.columns == known.schema.columns
+    again = open_dataset(f"{visits}/2.csv", schema=rows.schema)  # read as the whole was
     assert (again[range(15)] != known.X[45:]).nnz == 0
 
 
 def test_many_rows_are_scaled_by_some_of_them(visits, monkeypatch):
     monkeypatch.setattr("ramodo.engines.learning.SAMPLE", 20)
-    options = TableOptions(id="id", scale="standard", missing="zero", ignore=("day", "country"))
-    rows = open_dataset(f"{visits}/*.csv", table=options)
+    options = Schema(id="id", scale="standard", missing="zero", ignore=("day", "country"))
+    rows = open_dataset(f"{visits}/*.csv", schema=options)
     frame = pd.read_csv(visits / "all.txt")[["bytes", "errors", "temperature"]].fillna(0).iloc[::3]
     for name, values in frame.items():
-        assert rows.how.table.scales[name][:2] == pytest.approx((values.mean(), values.std(ddof=0)))
+        assert rows.schema.column(name).scales[0][:2] == pytest.approx((values.mean(), values.std(ddof=0)))
 
 
 def test_a_gap_names_its_file_before_anything_is_learned(visits, client):
     with pytest.raises(FormatError, match=r"[01]\.csv, row 'v(3|44)', column 'temperature': the value is missing"):
-        open_dataset(f"{visits}/*.csv", table=TableOptions(id="id", scale="auto")).facts()
+        open_dataset(f"{visits}/*.csv", schema=Schema(id="id", scale="auto")).facts()
 
 
 def test_columns_that_are_numbers_in_one_file_and_text_in_another(tmp_path):
     (tmp_path / "0.csv").write_text("a,b\n1,2\n3,4\n")
     (tmp_path / "1.csv").write_text("a,b\n1,x\n")
     with pytest.raises(FormatError, match=r"columns of .*0\.csv and of the files after it differ"):
-        open_dataset(f"{tmp_path}/*.csv", table=TableOptions(scale="auto"))
+        open_dataset(f"{tmp_path}/*.csv", schema=Schema(scale="auto"))
 
 
 # ---- what is refused -------------------------------------------------------------------------------------------------
@@ -277,3 +273,16 @@ def test_no_file_and_mixed_formats(files, tmp_path):
         open_dataset(f"{tmp_path}/*.svm")
     with pytest.raises(FormatError, match=r"part-0\.parquet is parquet; allowed: one format for all"):
         open_dataset([f"{files}/part-0.svm", f"{files}/part-0.parquet"])
+
+
+@pytest.mark.parametrize("package", ["dask", "zstandard"])
+def test_without_dask_an_error_says_what_to_install(python, package):
+    program = f"""
+import sys
+sys.modules[{package!r}] = None
+try:
+    from ramodo import open_dataset
+except ModuleNotFoundError as error:
+    print(error)
+"""
+    assert f"need the package {package}: pip install dask distributed" in python(program)

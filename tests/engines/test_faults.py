@@ -1,20 +1,23 @@
 """Workers that die change nothing, and stay under their limit; tests of `--cluster` have a scheduler that dies."""
 
 import os
+import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import dask
+import dask.array as da
 import numpy as np
 import pytest
 import scipy.sparse as sp
 from dask import delayed
 from pieces import QUICK, DeadlySp, blocks, deadly, parts
 
-from examples import with_outliers
-from loopback_cluster import cluster_of
-from ramodo import RAMODO, REPEN, open_dataset
-from ramodo.engines.running import ClusterError
+from ramodo import RAMODO, REPEN, Consensus, open_dataset
+from ramodo.engines.dask_runner import ClusterError
 from ramodo.formats import Table, folder
+from support.examples import with_outliers
+from support.loopback_cluster import cluster_of
 
 
 def _pids(client):
@@ -41,6 +44,33 @@ def test_a_worker_killed_while_it_scores_changes_nothing(client, tmp_path):
     assert Path(flag).exists()
     assert np.concatenate(found).tobytes() == detector.outlier_scores_.tobytes()
     client.wait_for_workers(2, timeout=60)
+
+
+@pytest.mark.parametrize("n_workers", [1, 2])
+def test_all_workers_killed_at_once_change_nothing(n_workers):
+    """Their nannies start new ones, with other addresses."""
+    X = np.random.default_rng(0).normal(size=(6000, 20))
+    here = Consensus(random_state=0).fit(X)
+    with cluster_of(n_workers) as own, ThreadPoolExecutor(1) as threads:
+        try:
+            fit = threads.submit(_fit_on, own, da.from_array(X, chunks=(1100, 20)))
+            time.sleep(0.8)
+            for process in _processes(own):
+                process.kill()
+            assert not fit.done()
+            there = fit.result(timeout=90)
+        finally:
+            own.close()  # which also ends a fit that waits forever
+    assert there.outlier_scores_.tobytes() == here.outlier_scores_.tobytes()
+
+
+def _fit_on(client, data):
+    with client.as_current():
+        return Consensus(random_state=0).fit(data)
+
+
+def _processes(client):
+    return [nanny.process.process for nanny in client.cluster.workers.values()]
 
 
 def test_a_partition_that_kills_every_worker_is_an_error(client, tmp_path, monkeypatch):

@@ -6,9 +6,9 @@ import pandas as pd
 import pytest
 from pieces import QUICK
 
-from examples import with_outliers
 from ramodo import REPEN, Consensus, formats
 from ramodo.formats import FormatError
+from support.examples import with_outliers
 
 
 @pytest.fixture(scope="module")

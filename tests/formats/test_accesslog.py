@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from ramodo.datasets import make_access_log
-from ramodo.formats import FormatError, TableOptions, read
+from ramodo.formats import FormatError, Schema, read
 from ramodo.formats.accesslog import parse
 
 COMMON = '127.0.0.1 - frank [10/Oct/2000:13:55:36 -0700] "GET /apache_pb.gif HTTP/1.0" 200 2326'
@@ -67,7 +67,7 @@ def written(path, lines):
 
 def test_columns_of_a_log(tmp_path):
     log = make_access_log(200, 10, random_state=0)
-    table = read(written(tmp_path / "a.log", log.lines), "accesslog", table=TableOptions(scale="auto"))
+    table = read(written(tmp_path / "a.log", log.lines), "accesslog", schema=Schema(scale="auto"))
     assert table.X.shape == (200, 3 * 2**22 + len(table.names))
     assert list(table.fields) == ["path", "referrer", "agent"]
     assert {"method=GET", "status=200", "size", "time hour (sine)"} <= set(table.names)
@@ -78,7 +78,7 @@ def test_columns_of_a_log(tmp_path):
 
 def test_columns_can_be_left_out(tmp_path):
     path = written(tmp_path / "a.log", make_access_log(50, 2, random_state=0).lines)
-    table = read(path, "accesslog", table=TableOptions(ignore=["time", "agent"]))
+    table = read(path, "accesslog", schema=Schema(ignore=["time", "agent"]))
     assert list(table.fields) == ["path", "referrer"]
     assert not any(name.startswith("time") for name in table.names)
 

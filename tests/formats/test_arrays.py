@@ -3,6 +3,7 @@
 import io
 import pickle
 import zipfile
+from dataclasses import replace
 
 import anndata
 import numpy as np
@@ -11,8 +12,8 @@ import pytest
 import scipy.io
 import scipy.sparse as sp
 
-from examples import PLAIN, scattered
-from ramodo.formats import FormatError, TableOptions, read
+from ramodo.formats import FormatError, Schema, read
+from support.examples import PLAIN, scattered
 
 
 @pytest.fixture
@@ -143,17 +144,17 @@ def test_ids_and_labels_of_h5ad_are_columns_of_obs(tmp_path, dense):
     )
     path = str(tmp_path / "data.h5ad")
     anndata.AnnData(dense, obs=cells).write_h5ad(path)
-    table = read(path, table=TableOptions(id="barcode", label="truth"))
+    table = read(path, schema=Schema(id="barcode", label="truth"))
     assert table.ids == cells["barcode"].tolist()
     assert table.classes.tolist() == [0, 1] * 6
     assert np.array_equal(table.X, dense)
-    assert read(path, table=TableOptions(label="status")).classes.tolist() == ["normal", "tumour", ""] * 4
-    assert read(path, table=TableOptions(label="dead")).classes.tolist() == [1, 0] * 6
-    assert read(path, table=TableOptions(label="nope", optional=["nope"])).classes is None
+    assert read(path, schema=Schema(label="status")).classes.tolist() == ["normal", "tumour", ""] * 4
+    assert read(path, schema=Schema(label="dead")).classes.tolist() == [1, 0] * 6
+    assert read(path, schema=replace(table.schema, label="nope")).classes is None
     with pytest.raises(FormatError, match=r"data.h5ad has no column 'nope' in obs; it has barcode, truth, status"):
-        read(path, table=TableOptions(label="nope"))
+        read(path, schema=Schema(label="nope"))
     with pytest.raises(FormatError, match=r"data.h5ad, obs\['plate'\]: the id 'p' is given twice"):
-        read(path, table=TableOptions(id="plate"))
+        read(path, schema=Schema(id="plate"))
 
 
 # ---- what is not -----------------------------------------------------------------------------------------------------
@@ -205,6 +206,21 @@ def test_arrays_that_are_no_matrix_of_numbers(tmp_path, array):
     np.save(tmp_path / "data.npy", array)
     with pytest.raises(FormatError, match=r"data.npy holds an array of shape .*; allowed: a matrix of numbers\."):
         read(str(tmp_path / "data.npy"))
+
+
+@pytest.mark.parametrize("dtype", [np.float16, np.longdouble])
+def test_sparse_numbers_that_scipy_or_our_kernels_lack(npz, X, dense, dtype):
+    found = read(npz(**parts(X) | {"data": X.data.astype(dtype)})).X
+    assert found.dtype == np.float64
+    assert np.allclose(found.toarray(), dense, rtol=1e-3)
+
+
+@pytest.mark.parametrize(
+    "y", [np.ones(12, complex), np.full(12, np.datetime64("2024-01-01"))], ids=["complex", "dates"]
+)
+def test_labels_that_are_neither_numbers_nor_text(npz, X, y):
+    with pytest.raises(FormatError, match=r"data.npz holds labels of dtype .*; allowed: numbers and text\."):
+        read(npz(**parts(X), y=y))
 
 
 def test_archives_without_one_matrix(npz):
@@ -277,6 +293,7 @@ MTX = {
     "a byte 0": HEAD + b"coordinate integer general\n3 3 1\n3 2 99\x0099\n",
     "a vector": b"%%MatrixMarket vector coordinate real general\n5 1\n1 1\n",
     "rest on the last line": HEAD + b"array real general\n2 2\n1\n2\n3\n4 5 6 7%",
+    "complex": HEAD + b"coordinate complex general\n3 3 1\n3 2 1 2\n",
     "other text": b"hello\nworld\n",
 }
 
@@ -285,7 +302,7 @@ def test_matrix_market_files_that_are_wrong(python, tmp_path):
     """In a Python of their own: scipy's reader leaves its arrays for some, or ends the process."""
     program = """
 import sys
-from ramodo.formats import FormatError, TableOptions, read
+from ramodo.formats import FormatError, Schema, read
 for path in sys.argv[1:]:
     try:
         print("read", read(path).X.shape, flush=True)
@@ -300,6 +317,8 @@ for path in sys.argv[1:]:
     for path, line in zip(paths, found, strict=True):
         if path.stem == "rest on the last line":
             assert line == "read (2, 2)"
+        elif path.stem == "longer than memory":
+            assert line.startswith(f"{path} grows from ")
         else:
             assert line.startswith(f"{path} is not a Matrix Market file: ")
 

@@ -6,7 +6,9 @@ import sys
 
 import pytest
 
-from ramodo.formats import FormatError, opening, read, tabular
+from ramodo.formats import FormatError, byte_streams, read, tabular
+
+pytestmark = pytest.mark.slow
 
 LINES = {
     "svm": ("", "1 1:{0} 7:2.5 90:0.125\n"),
@@ -45,13 +47,13 @@ def test_no_file_that_is_cut_ends_the_process(tmp_path, kind):
 def test_a_cut_file_is_said_to_be_cut(tmp_path, monkeypatch):
     path = tmp_path / "data.svm"
     path.write_bytes(b"1 1:2\n" * 100)
-    sized = opening._read_sized
+    sized = byte_streams._read_sized
 
     def cut(path, file, size):
         os.truncate(path, 60)
         return sized(path, file, size)
 
-    monkeypatch.setattr(opening, "_read_sized", cut)
+    monkeypatch.setattr(byte_streams, "_read_sized", cut)
     with pytest.raises(FormatError, match=r"data.svm was cut while it was read: it had 600 bytes, and has 60\."):
         read(str(path))
 
@@ -72,6 +74,6 @@ def test_a_file_that_grows_is_read_as_it_was(tmp_path):
 
 def test_an_empty_file_and_one_without_a_size(tmp_path):
     (tmp_path / "empty").touch()
-    assert len(opening.whole(str(tmp_path / "empty"))) == 0
+    assert len(byte_streams.whole(str(tmp_path / "empty"))) == 0
     if os.path.exists("/proc/self/status"):
-        assert len(opening.whole("/proc/self/status")) > 0
+        assert len(byte_streams.whole("/proc/self/status")) > 0

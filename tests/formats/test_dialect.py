@@ -2,7 +2,8 @@
 
 import pytest
 
-from ramodo.formats import TableOptions, tabular
+from ramodo import formats
+from ramodo.formats import Schema
 from ramodo.formats.dialect import delimiter_named, dialect_of
 from ramodo.options import OptionError
 
@@ -12,7 +13,7 @@ def csv(tmp_path):
     def read(content, suffix=".csv", **options):
         path = tmp_path / f"data{suffix}"
         path.write_text(content)
-        return tabular.read(str(path), TableOptions(**options))
+        return formats.read(str(path), schema=Schema(**options))
 
     return read
 
@@ -62,7 +63,7 @@ def test_a_missing_header_is_noticed(csv, first):
     table = csv(f"{first}\n4.9,3.0,setosa\n4.7,3.2,virginica\n", missing="zero")
     assert table.X.shape[0] == 3
     assert table.names[:2] == ["column 1", "column 2"]
-    assert table.header is False
+    assert table.schema.header is False
     assert "begins with numbers and not with names" in table.notes[0]
 
 
@@ -71,7 +72,7 @@ def test_names_are_names(csv, first):
     table = csv(f"{first}\n4.9,3.0,7\n4.7,3.2,8\n")
     assert table.X.shape[0] == 2
     assert table.names == first.split(",")
-    assert table.header is True
+    assert table.schema.header is True
 
 
 def test_a_table_of_text_has_names(csv):

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from examples import scattered, unordered
-from ramodo.formats import FormatError, How, Table, folder, read, svmlight
+from ramodo.formats import FormatError, How, Schema, Table, folder, read, svmlight
+from support.examples import scattered, unordered
 
 
 @pytest.fixture
@@ -111,7 +111,7 @@ SVM = "# head\n" + "".join(
 
 
 def stream_to_folder(source, path, zero_based=None, n_threads=1):
-    pieces = svmlight.pieces(str(source), How(zero_based=zero_based, n_threads=n_threads))
+    pieces = svmlight.pieces(str(source), How(schema=Schema(zero_based=zero_based), n_threads=n_threads))
     return folder.write_pieces(path, str(source), pieces)
 
 
@@ -310,7 +310,7 @@ from pathlib import Path
 import numpy as np
 from ramodo import REPEN
 from ramodo.formats import FormatError, folder as folders, read
-from ramodo.data.opening import DataError
+from ramodo.data.validation import DataError
 from ramodo.cli.convert import _checked
 X = read(sys.argv[1]).X
 detector = REPEN(n_epochs=1, n_components=3, random_state=0).fit(X)

@@ -11,6 +11,8 @@ import scipy.sparse as sp
 
 from ramodo.formats import FormatError, Table, folder, folder_place, read
 
+pytestmark = pytest.mark.slow
+
 N_ROUNDS = 25
 
 

@@ -14,8 +14,8 @@ from ramodo.formats import (
     Format,
     FormatError,
     How,
+    Schema,
     Table,
-    TableOptions,
     TextOptions,
     all_formats,
     format_named,
@@ -87,9 +87,9 @@ def test_a_module_and_a_line_are_a_format(tmp_path, monkeypatch):
     monkeypatch.setitem(formats._HOMES, "ones", "ones")
     monkeypatch.setattr(formats, "FORMATS", tuple(formats._HOMES))
     assert format_of("data.ones.gz") == format_of("data.1") == "ones"
-    assert read(str(tmp_path / "data.ones"), n_threads=3, n_features=4).X.tolist() == [[1, 1, 1]] * 2
+    assert read(str(tmp_path / "data.ones"), n_threads=3, n_features=3).X.tolist() == [[1, 1, 1]] * 2
     assert read("-", "ones").X.shape == (2, 3)
-    assert told == [How(n_features=4, n_threads=3), How()]
+    assert told == [How(n_features=3, n_threads=3), How()]
     with pytest.raises(FormatError, match=r", rows, ones\."):
         format_of("data.doc")
 
@@ -119,9 +119,9 @@ def values_of(table):
 def test_rows_of_a_stream_are_those_of_the_file(tmp_path, name):
     """In whole lines of any number; an error counts the lines before them."""
     (tmp_path / "data").write_bytes(STREAMED[name])
-    how, format = How(n_features=9, texts=TextOptions(bits=8)), format_named(name)
+    how, format = How(n_features=9, schema=Schema(tokens=TextOptions(bits=8))), format_named(name)
     table = format.read(str(tmp_path / "data"), how)
-    whole, how = values_of(table), replace(how, frequencies=table.frequencies, weights=table.weights)
+    whole, how = values_of(table), replace(how, frequencies=table.frequencies, schema=table.schema)
     *names, first, second = STREAMED[name].splitlines(keepends=True)
     assert len(names) == format.has_names
     assert values_of(format.of_stream("it", STREAMED[name], 0, how)) == whole
@@ -194,17 +194,17 @@ def test_the_options_of_a_format_reach_it(tmp_path):
     svm.write_text("1 1:2 3:4\n")
     text.write_text("some words\n")
     table.write_text("id,words\nx,some words\ny,\n")
-    assert read(str(svm), zero_based=True, n_features=9).X.shape == (1, 9)
-    assert read(str(svm), zero_based=True).X.indices.tolist() == [1, 3]
+    assert read(str(svm), schema=Schema(zero_based=True), n_features=9).X.shape == (1, 9)
+    assert read(str(svm), schema=Schema(zero_based=True)).X.indices.tolist() == [1, 3]
     options = TextOptions(words=(1, 2), characters=(0, 0), bits=10, idf=False)
-    found = read(str(text), texts=options, n_threads=2)
+    found = read(str(text), schema=Schema(tokens=options), n_threads=2)
     assert found.X.shape == (1, 1024)
     assert found.X.sum() == 3
-    found = read(str(table), table=TableOptions(id="id", text="words"), texts=options)
+    found = read(str(table), schema=Schema(id="id", text="words", tokens=options))
     assert found.X.sum(axis=1).tolist() == [3, 0]
     assert found.ids == ["x", "y"]
     assert found.texts == ["some words", ""]
-    assert read(str(text), texts=replace(options, idf=True)).frequencies.n_documents == 1
+    assert read(str(text), schema=Schema(tokens=replace(options, idf=True))).frequencies.n_documents == 1
 
 
 def test_a_row_has_its_number_where_it_has_no_id():

@@ -9,7 +9,7 @@ from sklearn.feature_extraction.text import TfidfVectorizer
 
 import reference
 from ramodo import kernels
-from ramodo.formats import How, TableOptions, TextOptions, read
+from ramodo.formats import How, Schema, TextOptions, read
 from ramodo.formats.frequencies import DocumentFrequencies
 from ramodo.formats.text import as_table, vectorize
 
@@ -35,7 +35,7 @@ def theirs(**options):
 
 def of_model(table, options, **more):
     """How a model that was fitted to a table reads other documents."""
-    return How(texts=options, names=table.names, frequencies=table.frequencies, **more)
+    return How(schema=table.schema, frequencies=table.frequencies, **more)
 
 
 # ---- as scikit-learn has them ----------------------------------------------------------------------------------------
@@ -49,7 +49,7 @@ PLAIN = {
 
 @pytest.mark.parametrize(("options", "same"), PLAIN.values(), ids=PLAIN.keys())
 def test_values_are_those_of_scikit_learn(options, same):
-    table, vectorizer = as_table(DOCUMENTS, How(texts=options)), theirs(**same)
+    table, vectorizer = as_table(DOCUMENTS, How(schema=Schema(tokens=options))), theirs(**same)
     expected = vectorizer.fit_transform(DOCUMENTS)
     assert table.X.dtype == np.float32
     for found, known in zip(rows(table.X), rows(expected), strict=True):
@@ -61,10 +61,10 @@ def test_values_are_those_of_scikit_learn(options, same):
 def test_other_documents_have_the_weights_of_the_training_documents():
     """scikit-learn drops a token that it does not know, where a hash has a column for it."""
     kept, vectorizer = TextOptions((1, 1), (0, 0), vocabulary=True), theirs().fit(DOCUMENTS)
-    found = as_table(NEW, of_model(as_table(DOCUMENTS, How(texts=kept)), kept))
+    found = as_table(NEW, of_model(as_table(DOCUMENTS, How(schema=Schema(tokens=kept))), kept))
     np.testing.assert_allclose(found.X.toarray(), vectorizer.transform(NEW).toarray(), rtol=2e-7)
     hashed = TextOptions((1, 1), (0, 0), 40)
-    found = as_table(NEW, of_model(as_table(DOCUMENTS, How(texts=hashed)), hashed))
+    found = as_table(NEW, of_model(as_table(DOCUMENTS, How(schema=Schema(tokens=hashed))), hashed))
     unseen = np.log(1 + len(DOCUMENTS)) + 1
     known = vectorizer.transform(NEW)
     assert [len(row) for row in rows(found.X)] == [4, 0, 3]
@@ -97,8 +97,8 @@ def test_the_kernels_equal_the_reference(index, width):
 @pytest.mark.parametrize("n_threads", [1, 2, 3])
 def test_a_document_alone_is_the_row_that_it_is_among_others(bits, n_threads):
     options = TextOptions(bits=bits)
-    table = as_table(DOCUMENTS * 300, How(texts=options, n_threads=n_threads))
-    assert (table.X != as_table(DOCUMENTS * 300, How(texts=options)).X).nnz == 0
+    table = as_table(DOCUMENTS * 300, How(schema=Schema(tokens=options), n_threads=n_threads))
+    assert (table.X != as_table(DOCUMENTS * 300, How(schema=Schema(tokens=options))).X).nnz == 0
     for row, document in enumerate(DOCUMENTS):
         alone = as_table([document], of_model(table, options))
         assert (table.X[[row]] != alone.X).nnz == 0
@@ -106,21 +106,21 @@ def test_a_document_alone_is_the_row_that_it_is_among_others(bits, n_threads):
 
 
 def test_memory_follows_the_tokens_seen_not_the_bits():
-    found = as_table(DOCUMENTS, How(texts=TextOptions(bits=40))).frequencies
+    found = as_table(DOCUMENTS, How(schema=Schema(tokens=TextOptions(bits=40)))).frequencies
     assert len(found.columns) == len(found.documents) < 400
     assert (found.columns.dtype, found.documents.dtype) == (np.int64, np.int32)
     assert (found.n_documents, found.n_features) == (len(DOCUMENTS), 2**40)
 
 
 def test_without_weights_values_are_counts(tmp_path):
-    table = as_table(DOCUMENTS, How(texts=TextOptions(idf=False)))
+    table = as_table(DOCUMENTS, How(schema=Schema(tokens=TextOptions(idf=False))))
     assert table.frequencies is None
     assert (vectorize(DOCUMENTS, TextOptions()) != table.X).nnz == 0
 
 
 def test_the_documents_of_a_table(tmp_path):
     (tmp_path / "data.csv").write_text("id,words\na,the cat\nb,the dog\n")
-    table = read(str(tmp_path / "data.csv"), table=TableOptions(id="id", text="words"))
+    table = read(str(tmp_path / "data.csv"), schema=Schema(id="id", text="words"))
     assert table.ids == ["a", "b"]
     assert (table.X != as_table(["the cat", "the dog"], How()).X).nnz == 0
     assert table.frequencies.n_documents == 2

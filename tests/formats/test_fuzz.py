@@ -8,15 +8,17 @@ import numpy as np
 import pytest
 import scipy.io
 import scipy.sparse as sp
-import slow_svmlight
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from examples import scattered
-from ramodo.data.opening import DataError, open_rows
-from ramodo.formats import FormatError, Table, TableOptions, TextOptions, folder, read, svmlight
-from ramodo.formats.recognising import is_plain
+from ramodo.data.validation import DataError, open_rows
+from ramodo.formats import FormatError, Schema, Table, TextOptions, folder, read, svmlight
+from ramodo.formats.compression import is_plain
 from ramodo.formats.text import vectorize
+from support import slow_svmlight
+from support.examples import scattered
+
+pytestmark = pytest.mark.slow
 
 # ---- bytes -----------------------------------------------------------------------------------------------------------
 
@@ -137,7 +139,7 @@ def test_text(place, content):
             read(str(path))
         return
     options = TextOptions(words=(1, 2), characters=(1, 3), bits=20, idf=False)
-    table = use(path, texts=options)
+    table = use(path, schema=Schema(tokens=options))
     if not is_plain(content):  # packed, or marked: what its first bytes say it is
         return
     assert table.X.shape[0] == content.count(b"\n") + (not content.endswith(b"\n"))
@@ -146,7 +148,7 @@ def test_text(place, content):
     )
     assert table.X.indices.tolist() == expected.indices.tolist()
     assert table.X.data.tolist() == expected.data.tolist()
-    assert use(path, texts=replace(options, idf=True)).X.indices.tolist() == expected.indices.tolist()
+    assert use(path, schema=Schema(tokens=replace(options, idf=True))).X.indices.tolist() == expected.indices.tolist()
 
 
 # ---- tables ----------------------------------------------------------------------------------------------------------
@@ -167,7 +169,7 @@ CSV = [
 def test_tables(place, suffix, content):
     path = place / f"any.{suffix}"
     path.write_bytes(content)
-    table = use(path, table=TableOptions(missing="indicator"))
+    table = use(path, schema=Schema(missing="indicator"))
     if table is not None:
         assert len(table.names) == table.X.shape[1]
         assert len(set(table.names)) > 0

@@ -7,10 +7,10 @@ import sys
 import numpy as np
 import pytest
 
-from own_process import run
 from ramodo.data.mapped import ChangedError, MappedArray, mapped_array, refuse_changed
-from ramodo.data.opening import open_rows
+from ramodo.data.validation import open_rows
 from ramodo.formats import Table, folder, read
+from support.own_process import run
 
 
 @pytest.fixture
@@ -150,7 +150,7 @@ import os, sys
 import numpy as np
 from ramodo import kernels
 from ramodo.data import mapped
-from ramodo.data.opening import open_rows
+from ramodo.data.validation import open_rows
 from ramodo.formats import read
 
 mapped.IN_MEMORY = 0

@@ -5,7 +5,7 @@ import json
 import pytest
 import scipy.sparse as sp
 
-from ramodo.formats import FormatError, TableOptions, read
+from ramodo.formats import FormatError, Schema, read, records
 
 
 @pytest.fixture
@@ -13,7 +13,7 @@ def jsonl(tmp_path):
     def read_lines(*lines, suffix=".jsonl", **options):
         path = tmp_path / f"data{suffix}"
         path.write_text("\n".join(line if isinstance(line, str) else json.dumps(line) for line in lines) + "\n")
-        return read(str(path), table=TableOptions(**options))
+        return read(str(path), schema=Schema(**options))
 
     return read_lines
 
@@ -47,10 +47,11 @@ def test_lists_of_texts_are_a_column_for_each_value(jsonl):
     table = jsonl({"tags": ["b", "a", "b"]}, {"tags": []}, {"tags": ["c", 7]})
     assert table.names == ["tags=7", "tags=a", "tags=b", "tags=c"]
     assert dense(table).tolist() == [[0, 1, 1, 0], [0, 0, 0, 0], [1, 0, 0, 1]]
-    assert list(table.categories) == ["tags"]
-    again = jsonl({"tags": [7]}, categories=("tags",))  # as a model asks, whatever a batch has
-    assert again.names == ["tags=7"]
-    assert jsonl({"tags": []}, {"tags": []}, categories=("tags",)).names == []
+    (column,) = table.schema.columns
+    assert column.kind == "set"
+    again = jsonl({"tags": [7]}, {"tags": "a"}, columns=(column,))  # as a model reads, whatever a batch has
+    assert dense(again).tolist() == [[1, 0, 0, 0], [0, 1, 0, 0]]
+    assert dense(jsonl({"tags": []}, {"tags": []}, columns=(column,))).tolist() == [[0] * 4] * 2
     with pytest.raises(FormatError, match=r"row 1, column 'tags': the value is missing"):
         jsonl({"tags": ["a"]}, {"tags": None})
     assert jsonl({"tags": ["a"]}, {"tags": None}, missing="indicator").names == ["tags=a", "tags is missing"]
@@ -101,6 +102,32 @@ def test_a_wrong_line_is_named(jsonl, line):
 def test_what_is_nested_deeply_is_no_harm(jsonl):
     table = jsonl('{"a":' * 100 + "1" + "}" * 100, '{"b": 1}', missing="zero")
     assert sorted(table.names, key=len) == ["b", ".".join("a" * 100)]
+
+
+def test_names_that_grow_beyond_their_line_are_refused(jsonl):
+    deep = '{"k":1,"%s":' % ("x" * 90) * 800 + "1" + "}" * 800
+    with pytest.raises(FormatError, match=r"data\.jsonl, line 2: the key 'xxx.* has more than 1,000 characters"):
+        jsonl({"a": 1}, deep)
+    assert jsonl({"x" * 1000: 1}).names == ["x" * 1000]
+
+
+def test_rows_that_have_no_keys_in_common_are_refused(jsonl, monkeypatch):
+    lines = [{f"key {row} {number}": 1 for number in range(3)} for row in range(400)]
+    assert jsonl(*lines, missing="zero").X.shape == (400, 1200)
+    monkeypatch.setattr(records, "MOST_CELLS", 1000)
+    with pytest.raises(FormatError, match=r"data\.jsonl has 400 rows with 1,200 different keys, and 1,200 values; "):
+        jsonl(*lines, missing="zero")
+    assert jsonl(*lines[:60], missing="zero").X.shape == (60, 180)
+    monkeypatch.setattr(records, "MOST_COLUMNS", 179)
+    with pytest.raises(FormatError, match="has 60 rows with 180 different keys"):
+        jsonl(*lines[:60], missing="zero")
+
+
+def test_half_a_pair_of_surrogates_is_replaced(jsonl):
+    lines = [r'{"\udc00a": 1, "b": "x\uD800", "c": ["\udfff"]}', r'{"\udc00a": 2, "b": "\ud83d\ude00", "c": ["y"]}']
+    table = jsonl(*lines)
+    assert table.names == ["\ufffda", "b=x\ufffd", "b=\U0001f600", "c=y", "c=\ufffd"]
+    assert jsonl(*lines, text=["b"]).texts == ["x\ufffd", "\U0001f600"]
 
 
 def test_no_lines(jsonl):

@@ -8,8 +8,7 @@ import pyarrow.parquet
 import pytest
 import scipy.sparse as sp
 
-from ramodo.formats import FormatError, TableOptions, folder, read, tabular
-from ramodo.formats.circles import circles_of
+from ramodo.formats import FormatError, Schema, folder, read
 from ramodo.formats.scales import Scale, Scales, of_matrix
 from ramodo.formats.table import Table
 
@@ -73,6 +72,18 @@ def test_scales_do_not_depend_on_units():
     assert one == pytest.approx(other)
 
 
+@pytest.mark.parametrize("how", ["auto", "standard", "robust", "log"])
+@pytest.mark.parametrize("others", [0.0, 5e-324, -1e-320, 1e-310, 2e-200, 1.0, 1e30])
+def test_numbers_too_small_to_divide_by_count_as_zero(how, others):
+    values = np.where(np.arange(12) % 4, 5e-324, others)
+    scales = [Scale.learned(values, how), *of_matrix(sp.csr_array(values[:, None]), how)]
+    for scale in scales:
+        scaled = scale.apply(values)
+        assert np.isfinite(scaled).all()
+        back = Scales([scale]).undo(np.zeros(12, dtype=int), scaled)
+        assert np.allclose(back, values, rtol=1e-6, atol=1e-6)
+
+
 def test_sparse_columns_keep_their_zeros():
     X = sp.random_array((200, 6), density=0.2, rng=np.random.default_rng(0), format="csr") * 100
     for how in ("auto", "standard", "robust", "log"):
@@ -91,10 +102,10 @@ def test_a_matrix_is_scaled_as_it_was(tmp_path):
     np.save(tmp_path / "data.npy", np.stack([COLUMNS["normal"], COLUMNS["heavy"]], axis=1))
     path = str(tmp_path / "data.npy")
     assert (np.load(path) == read(path).X).all()
-    table = read(path, table=TableOptions(scale="auto"))
+    table = read(path, schema=Schema(scale="auto"))
     assert table.X.std(axis=0) == pytest.approx(1)
     np.save(path, np.load(path)[:3])
-    again = read(path, table=TableOptions(scale="auto", scales=table.scales))
+    again = read(path, schema=table.schema)
     assert (table.X[:3] == again.X).all()
 
 
@@ -102,7 +113,7 @@ def test_rows_on_disk_are_not_scaled(tmp_path, monkeypatch):
     monkeypatch.setattr("ramodo.data.mapped.IN_MEMORY", 0)
     folder.write(tmp_path / "data.rows", Table(sp.random_array((20, 9), density=0.9, format="csr")))
     with pytest.raises(FormatError, match=r"data.rows stays on disk, and --scale auto was given; allowed: none"):
-        read(str(tmp_path / "data.rows"), table=TableOptions(scale="auto"))
+        read(str(tmp_path / "data.rows"), schema=Schema(scale="auto"))
 
 
 # ---- dates and lists -------------------------------------------------------------------------------------------------
@@ -112,14 +123,14 @@ def test_rows_on_disk_are_not_scaled(tmp_path, monkeypatch):
 def arrow(tmp_path):
     def read_columns(options, **columns):
         pa.parquet.write_table(pa.table(columns), tmp_path / "data.parquet")
-        return tabular.read(str(tmp_path / "data.parquet"), options)
+        return read(str(tmp_path / "data.parquet"), schema=options)
 
     return read_columns
 
 
 def test_dates_are_what_people_mean(arrow):
     times = [dt.datetime(2024, 1, 1, 6) + dt.timedelta(hours=12 * i) for i in range(28)]  # from a Monday on
-    table = arrow(TableOptions(scale="auto"), time=pa.array(times, pa.timestamp("s")))
+    table = arrow(Schema(scale="auto"), time=pa.array(times, pa.timestamp("s")))
     assert table.names == [
         "time, days since 2024-01-01",
         "time hour (sine)",
@@ -134,16 +145,16 @@ def test_dates_are_what_people_mean(arrow):
     assert week_sine[0] ** 2 + week_cosine[0] ** 2 == pytest.approx(1)
     assert week_sine[14:] == pytest.approx(week_sine[:14])
     assert week_cosine[14:] == pytest.approx(week_cosine[:14])
-    shown = Scales.named(table.names, table.scales).undo(np.zeros(2, dtype=int), days[:2])
+    shown = table.schema.scales.undo(np.zeros(2, dtype=int), days[:2])
     assert shown == pytest.approx([0.25, 0.75])
 
 
 def test_midnight_and_monday_are_there_and_far_from_missing(arrow):
     """A sine of 0 would be a feature that the row lacks."""
     times = pa.array([dt.datetime(2024, 1, 1), dt.datetime(2024, 1, 7, 23, 59), None], pa.timestamp("s"))
-    table = arrow(TableOptions(scale="auto", missing="zero"), time=times)
+    table = arrow(Schema(scale="auto", missing="zero"), time=times)
     assert np.count_nonzero(table.X[:, 1:], axis=1).tolist() == [4, 4, 0]
-    circles = circles_of(table.names, table.dates)
+    circles = table.schema.circles
     values = [[circle.value(*row[list(circle.columns)]) for circle in circles] for row in table.X[:2]]
     assert [[circle.shown(v) for circle, v in zip(circles, row, strict=True)] for row in values] == [
         ["00:00", "Mon"],
@@ -155,11 +166,11 @@ def test_midnight_and_monday_are_there_and_far_from_missing(arrow):
 
 def test_dates_that_are_missing(arrow):
     times = [dt.datetime(2024, 1, 1), None, dt.datetime(2024, 1, 3)]
-    table = arrow(TableOptions(scale="auto", missing="indicator"), time=pa.array(times, pa.timestamp("s")))
+    table = arrow(Schema(scale="auto", missing="indicator"), time=pa.array(times, pa.timestamp("s")))
     assert table.names[-1] == "time is missing"
     assert table.X[1].tolist() == [0, 0, 0, 0, 0, 1]
     with pytest.raises(FormatError, match=r"row 1, column 'time': the value is missing"):
-        arrow(TableOptions(scale="auto"), time=pa.array(times, pa.timestamp("s")))
+        arrow(Schema(scale="auto"), time=pa.array(times, pa.timestamp("s")))
 
 
 @pytest.mark.parametrize("kind", [pa.list_(pa.float32()), pa.list_(pa.float32(), 2), pa.large_list(pa.int64())])
@@ -171,7 +182,7 @@ def test_lists_of_numbers_are_columns(arrow, kind):
 
 def test_an_embedding_is_scaled_as_one_thing(arrow):
     matrix = RNG.normal(2, 1, (300, 8)) * np.arange(1, 9)
-    table = arrow(TableOptions(scale="auto"), vector=list(matrix))
+    table = arrow(Schema(scale="auto"), vector=list(matrix))
     assert table.X.var(axis=0).sum() == pytest.approx(1)
     assert np.corrcoef(table.X.std(axis=0), matrix.std(axis=0))[0, 1] == pytest.approx(1)
 

@@ -10,8 +10,8 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from sklearn.datasets import dump_svmlight_file, load_svmlight_file
 
-from examples import scattered
 from ramodo.formats import FormatError, svmlight
+from support.examples import scattered
 
 
 def bits(values):
@@ -84,7 +84,7 @@ def test_files_of_scikit_learn(tmp_path, zero_based, n_threads):
     table = svmlight.read(path, zero_based=zero_based, n_threads=n_threads)
     assert_same(table, *load_svmlight_file(path, zero_based=zero_based))
     assert np.allclose(table.X.toarray(), X.toarray(), rtol=1e-15)
-    assert table.zero_based == zero_based
+    assert table.schema.zero_based == zero_based
 
 
 _NUMBERS = st.one_of(
@@ -213,8 +213,8 @@ def test_the_base_and_the_width_that_are_asked_for(n_features):
 
 
 def test_the_base_that_was_found_is_told():
-    assert parse(b"1 1:2\n").zero_based is False
-    assert parse(b"1 0:2\n").zero_based is True
+    assert parse(b"1 1:2\n").schema.zero_based is False
+    assert parse(b"1 0:2\n").schema.zero_based is True
 
 
 def test_an_index_0_in_a_file_said_to_begin_at_1():

@@ -13,7 +13,9 @@ import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ramodo.formats import FormatError, TableOptions, tabular
+from ramodo import formats
+from ramodo.formats import FormatError, Schema
+from ramodo.formats.schema import Column
 
 
 def dense(table):
@@ -31,7 +33,7 @@ def csv(tmp_path):
     def read(content, **options):
         path = tmp_path / "data.csv"
         path.write_bytes(content if isinstance(content, bytes) else content.encode())
-        return tabular.read(str(path), TableOptions(**options))
+        return formats.read(str(path), schema=Schema(**options))
 
     return read
 
@@ -42,7 +44,7 @@ def arrow(tmp_path):
 
     def read(options=None, **columns):
         pa.parquet.write_table(pa.table(columns), tmp_path / "data.parquet")
-        return tabular.read(str(tmp_path / "data.parquet"), options)
+        return formats.read(str(tmp_path / "data.parquet"), schema=options)
 
     return read
 
@@ -72,11 +74,14 @@ def test_booleans_are_0_and_1(csv):
 
 
 def test_dates_are_seconds(csv):
+    """Of the clock that wrote them, whatever its offset from UTC."""
     table = csv(
         "day,time,zone\n1970-01-02,1970-01-01 00:00:01.5,1970-01-01T01:00:00+01:00\n2024-02-29,2024-02-29 12:00:00,2024-02-29T12:00:00Z\n"  # noqa: E501
     )
     noon = dt.datetime(2024, 2, 29, 12, tzinfo=dt.UTC).timestamp()
-    assert table.X.tolist() == [[86400, 1.5, 0], [noon - 43200, noon, noon]]
+    assert table.X.tolist() == [[86400, 1.5, 3600], [noon - 43200, noon, noon]]
+    gap = csv("t\n1970-01-01T01:00:00.5+0100\nNA\n1970-01-01 02:00-0230\n", missing="zero")
+    assert gap.X.tolist() == [[3600.5], [0], [7200]]
 
 
 @pytest.mark.parametrize("unit", ["s", "ms", "us", "ns"])
@@ -98,7 +103,7 @@ def test_text_is_a_column_for_each_value_and_sparse(csv):
     assert sp.issparse(table.X)
     assert table.names == ["x", "country=FR", "country=NZ"]
     assert dense(table).tolist() == [[1, 0, 1], [0, 1, 0], [3, 0, 1]]
-    assert list(table.categories) == ["country"]
+    assert table.schema.categories == ["country"]
 
 
 def test_values_of_text_stay_as_they_are(csv):
@@ -146,7 +151,7 @@ def test_columns_of_other_types_are_refused_by_name(arrow, array):
         match=r"data.parquet, column 'odd' holds .*; allowed: numbers, text, lists of them, booleans and dates",
     ):
         arrow(fine=pa.array([1]), odd=array)
-    assert arrow(TableOptions(ignore=["odd"]), fine=pa.array([1]), odd=array).names == ["fine"]
+    assert arrow(Schema(ignore=["odd"]), fine=pa.array([1]), odd=array).names == ["fine"]
 
 
 # ---- the same from every format --------------------------------------------------------------------------------------
@@ -174,8 +179,8 @@ def test_all_formats_give_the_same(tmp_path, missing):
     found = []
     for suffix, write in WRITERS.items():
         write(mixed(), str(tmp_path / f"data{suffix}"))
-        options = TableOptions(id="name", label="truth", missing=missing)
-        found.append(tabular.read(str(tmp_path / f"data{suffix}"), options))
+        options = Schema(id="name", label="truth", missing=missing)
+        found.append(formats.read(str(tmp_path / f"data{suffix}"), schema=options))
     for table in found:
         assert table.names == found[0].names
         assert np.array_equal(dense(table), dense(found[0]))
@@ -190,7 +195,7 @@ def test_a_wide_table(tmp_path):
     table = table.append_column("kind", pa.array(list("abcabc")))
     for suffix in (".csv", ".parquet"):
         WRITERS[suffix](table, str(tmp_path / f"wide{suffix}"))
-        found = tabular.read(str(tmp_path / f"wide{suffix}"))
+        found = formats.read(str(tmp_path / f"wide{suffix}"))
         assert found.X.shape == (6, 5003)
         assert np.array_equal(dense(found)[:, :5000], values)
         assert found.names[4999:] == ["c4999", "kind=a", "kind=b", "kind=c"]
@@ -213,7 +218,7 @@ def test_any_table_is_the_same_from_csv_and_parquet(tmp_path_factory, columns):
     folder = tmp_path_factory.getbasetemp()
     for suffix in (".csv", ".parquet"):
         WRITERS[suffix](pa.table(columns), str(folder / f"any{suffix}"))
-    one, other = (tabular.read(str(folder / f"any{suffix}")) for suffix in (".csv", ".parquet"))
+    one, other = (formats.read(str(folder / f"any{suffix}")) for suffix in (".csv", ".parquet"))
     assert one.names == other.names
     assert np.array_equal(dense(one), dense(other))
     for name, values in columns.items():
@@ -261,21 +266,21 @@ def test_a_column_that_is_not_there(csv, option):
 
 
 def test_columns_that_need_not_be_there(csv):
-    table = csv("a,b\n1,2\n", label="truth", ignore=["junk"], optional=["truth", "junk"])
+    known = csv("a,truth,junk,b\n1,0,x,2\n", label="truth", ignore=["junk"]).schema
+    table = csv("a,b\n1,2\n", label="truth", ignore=["junk"], columns=known.columns)
     assert table.names == ["a", "b"]
     assert table.classes is None
 
 
 def test_a_text_column_may_be_all_that_is_taken(csv):
-    """As models do that were fitted before other columns counted too."""
-    table = csv("id,words,n\n1,hello there,\n2,,5\n3,0,6\n", text="words", id="id", text_only=True)
+    table = csv("id,words,n\n1,hello there,\n2,,5\n3,0,6\n", text="words", id="id", ignore=["n"])
     assert table.texts == ["hello there", "", "0"]
     assert table.names is None
     assert csv("words\n1\n02\n", text="words").texts == ["1", "02"]
 
 
 def test_text_of_another_type(arrow):
-    assert arrow(TableOptions(text="a"), a=pa.array([0, None, 2])).texts == ["0", "", "2"]
+    assert arrow(Schema(text="a"), a=pa.array([0, None, 2])).texts == ["0", "", "2"]
 
 
 def test_labels_are_numbers_or_words(csv, arrow):
@@ -284,7 +289,7 @@ def test_labels_are_numbers_or_words(csv, arrow):
     assert table.classes.tolist() == ["good", "bad", "", "7"]
     assert table.names == ["a"]
     assert csv("a,y\n1,true\n2,false\n", label="y").classes.tolist() == [1, 0]
-    assert arrow(TableOptions(label="y"), a=pa.array([1, 2]), y=pa.array([None, float("nan")])).classes.tolist() == [
+    assert arrow(Schema(label="y"), a=pa.array([1, 2]), y=pa.array([None, float("nan")])).classes.tolist() == [
         0,
         0,
     ]
@@ -292,17 +297,19 @@ def test_labels_are_numbers_or_words(csv, arrow):
 
 def test_text_that_looks_like_numbers_can_be_asked_for(csv):
     """As the text columns of a model are, in new data that have only some of their values."""
-    table = csv("zip,x\n01,1\n1,2\n", categories=["zip"])
-    assert table.names == ["zip=01", "zip=1", "x"]
-    table = csv("zip,x\n,1\n,2\n", categories=["zip"], missing="zero")
-    assert table.names == ["x"]
-    assert list(table.categories) == ["zip"]
+    columns = (Column(name="zip", kind="category", values=("01", "1", "A")), Column(name="x"))
+    table = csv("x,zip\n1,01\n2,1\n", columns=columns)
+    assert table.names == ["zip=01", "zip=1", "zip=A", "x"]
+    assert dense(table).tolist() == [[1, 0, 0, 1], [0, 1, 0, 2]]
+    table = csv("zip,x\n,1\n,2\n", columns=columns, missing="zero")
+    assert dense(table).tolist() == [[0, 0, 0, 1], [0, 0, 0, 2]]
 
 
 def test_a_text_column_without_any_value(arrow):
-    table = arrow(TableOptions(categories=["a"], missing="zero"), a=pa.nulls(2), b=pa.array([1, 2]))
-    assert dense(table).tolist() == [[1], [2]]
-    assert list(table.categories) == ["a"]
+    columns = (Column(name="a", kind="category", values=("x",)), Column(name="b"))
+    table = arrow(Schema(columns=columns, missing="zero"), a=pa.nulls(2), b=pa.array([1, 2]))
+    assert dense(table).tolist() == [[0, 1], [0, 2]]
+    assert table.schema.columns == columns
 
 
 # ---- text that a user may not have meant -----------------------------------------------------------------------------
@@ -336,14 +343,23 @@ def test_text_as_it_should_be_is_not_told(csv):
 
 
 def test_text_that_a_model_knows_as_text_is_not_told(csv):
-    assert csv("x,y\n1,1\n2,2\nn.d.,3\n", categories=["x"]).notes == []
+    assert csv("x,y\n1,1\n2,2\nn.d.,3\n", columns=(Column(name="x", kind="category"),)).notes == []
 
 
 def test_text_where_a_model_has_numbers_is_refused(csv, arrow):
     with pytest.raises(FormatError, match=r"data.csv, column 'x' holds text, as 'n.d.' in row 1; allowed: numbers"):
-        csv("x,y\n1,1\nn.d.,2\n", numbers=["x", "y"])
-    with pytest.raises(FormatError, match=r"column 'x' holds text; allowed: numbers"):
-        arrow(TableOptions(numbers=["x"]), x=pa.array(["1", "2"]))
+        csv("x,y\n1,1\nn.d.,2\n", columns=(Column(name="x"), Column(name="y")))
+    with pytest.raises(FormatError, match=r"column 'x' holds list<.*>; allowed: numbers"):
+        arrow(Schema(columns=(Column(name="x"),)), x=pa.array([["1"], ["2"]]))
+
+
+def test_numbers_and_dates_of_a_model_may_be_written_as_text(arrow):
+    columns = (Column(name="x"), Column(name="day", kind="date"))
+    texts = {"x": ["1", "NA", " 2.5"], "day": ["1970-01-02", "1970-01-01T01:00+02:00", ""]}
+    table = arrow(Schema(columns=columns, missing="zero"), **texts)
+    assert table.X.tolist() == [[1, 86400], [0, 3600], [2.5, 0]]
+    again = arrow(Schema(columns=columns, missing="zero"), x=pa.array(texts["x"]).dictionary_encode(), day=texts["day"])
+    assert again.X.tolist() == table.X.tolist()
 
 
 # ---- missing values --------------------------------------------------------------------------------------------------
@@ -386,14 +402,15 @@ def test_missing_values_as_zero(csv):
 def test_missing_values_as_the_mean(csv):
     table = csv(GAPS, missing="mean")
     assert dense(table).tolist() == [[1, 1, 0, 86400], [2, 0, 1, 129600], [3, 0, 0, 172800]]
-    assert table.means == {"n": 2, "day": 129600}
+    assert {column.name: column.mean for column in table.schema.columns} == {"n": 2, "kind": None, "day": 129600}
     assert csv("a,b\n,1\n,2\n", missing="mean").X.tolist() == [[0, 1], [0, 2]]
 
 
 def test_a_mean_that_is_known_is_not_made_again(csv):
-    table = csv("n,m\n10,\n,5\n", missing="mean", means={"n": 2.5, "m": 7.0, "other": 1.0})
+    columns = (Column(name="n", mean=2.5), Column(name="m", mean=7.0))
+    table = csv("n,m\n10,\n,5\n", missing="mean", columns=columns)
     assert table.X.tolist() == [[10, 7], [2.5, 5]]
-    assert table.means == {"n": 2.5, "m": 7.0}
+    assert table.schema.columns == columns
 
 
 def test_missing_values_as_a_column_of_their_own(csv):
@@ -436,14 +453,14 @@ def test_csv_files_that_are_wrong(csv, text):
 def test_other_files_that_are_wrong(tmp_path, suffix, content):
     path = tmp_path / f"data{suffix}"
     path.write_bytes(content)
-    with pytest.raises(FormatError, match=rf"data\{suffix} is not a {suffix[1:]} file: ."):
-        tabular.read(str(path))
+    with pytest.raises(FormatError, match=rf"data\{suffix} is not a (parquet|feather) file: ."):
+        formats.read(str(path))
 
 
 @pytest.mark.parametrize("suffix", WRITERS)
 def test_a_file_that_is_not_there(tmp_path, suffix):
     with pytest.raises(FileNotFoundError):
-        tabular.read(str(tmp_path / f"none{suffix}"))
+        formats.read(str(tmp_path / f"none{suffix}"))
 
 
 @pytest.mark.parametrize("suffix", [".parquet", ".feather"])
@@ -454,27 +471,9 @@ def test_truncated_files(tmp_path, suffix, part):
     content = path.read_bytes()
     path.write_bytes(content[: int(part * len(content))])
     with pytest.raises(FormatError, match=rf"data\{suffix} is not a"):
-        tabular.read(str(path), TableOptions(missing="zero"))
+        formats.read(str(path), schema=Schema(missing="zero"))
 
 
 def test_a_table_with_nothing_but_ids(csv):
     with pytest.raises(FormatError, match=r"data.csv has no columns besides a, b\."):
         csv("a,b\n1,2\n", id="a", label="b")
-
-
-# ---- pairs of id and label -------------------------------------------------------------------------------------------
-
-
-def test_pairs(tmp_path):
-    path = tmp_path / "known.csv"
-    path.write_text("note,id,label\nx,007,1\ny,7,-1\nz,8,\n")
-    assert tabular.read_pairs(str(path), "id", "label") == [("007", 1), ("7", -1), ("8", 0)]
-    path.write_text("id,label\na,1\na,0\n")
-    with pytest.raises(FormatError, match="the id 'a' is given twice"):
-        tabular.read_pairs(str(path), "id", "label")
-    path.write_text("id,label\na,good\nb,0\n")
-    with pytest.raises(FormatError, match=r"known.csv, column 'label' holds 0, good; allowed as labels: numbers, 1"):
-        tabular.read_pairs(str(path), "id", "label")
-    path.write_text("id,other\na,1\n")
-    with pytest.raises(FormatError, match="has no column 'label'; it has id, other"):
-        tabular.read_pairs(str(path), "id", "label")

@@ -1,12 +1,16 @@
 """Damages small files of every format at random, and looks for crashes, hangs and errors that are none of ours.
 
     python tests/fuzz/fuzz_files.py --count 3000 --formats feather,h5ad
+    python tests/fuzz/fuzz_files.py --odd
 
-Damage number i of a format is the same for the same seed. Files are read in a process of its own; where that crashes,
-hangs or raises what no reader may raise, the damaged file is written to --keep and the next one is tried.
+Damage number i of a format is the same for the same seed. With --odd, every command runs on the files of odd_files.py.
+Files are read in a process of its own; where that crashes, hangs or raises what no reader may raise, the file is kept
+(--keep) and the next one is tried.
 """
 
 import argparse
+import contextlib
+import io
 import os
 import random
 import resource
@@ -19,22 +23,46 @@ from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 MEMORY = 4 << 30
+COMMANDS = {
+    "info": "info {data}",
+    "convert": "convert {data} {made}.rows",
+    "fit": "fit {data} --model {made}.ramodo --quiet",
+    "detect": "detect {data} --model {model} --output {made}.csv --missing indicator --reasons 2",
+    "score": "score {model} {data} --reasons 3",
+    "explain": "explain {model} {data} --row 0 --top 2",
+    "evaluate": "evaluate {model} {data}",
+    "transform": "transform {model} {data} --output {made}.npz",
+    "report": "report {model} {data} --output {made}.html",
+}
+"""What --odd runs on each file; `model` is of the file itself where `detect` could fit one, else of a small table."""
+
+FINE = (0, 2, 3)
+"""Exit codes: done, bad usage, bad data."""
+
+STARTING = 300
+"""Seconds until the first file is read: packages are loaded and files made."""
+
 NUMBERS = (0, 1, 2, 7, 8, 127, 128, 255, 2**15, 2**16 - 1, 2**31 - 1, 2**31, 2**32 - 1, 2**62, 2**63 - 1, 2**64 - 1)
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--count", type=int, default=1000, help="damaged files of each format")
+    parser.add_argument("--count", type=int, default=1000, help="damaged files of each format, or odd files")
     parser.add_argument("--seconds", type=float, default=1e9, help="in all, where that is sooner")
-    parser.add_argument("--seed", type=int, default=0, help="of the damage")
+    parser.add_argument("--seed", type=int, default=0, help="of the damage, or of the choice of odd files")
     parser.add_argument("--formats", default="", help="separated by commas; all by default")
+    parser.add_argument("--odd", nargs="?", const="", help="every command on odd files, those with this in their name")
     parser.add_argument("--patience", type=float, default=60, help="seconds that a file may take")
     parser.add_argument("--keep", type=Path, default=Path(tempfile.gettempdir()), help="where to write bad files")
     parser.add_argument("--worker", nargs=2, help=argparse.SUPPRESS)
     options = parser.parse_args()
+    from odd_files import odd_files
     from seed_files import MADE
 
     options.names = options.formats.split(",") if options.formats else list(MADE)
+    if options.odd is not None:
+        found = [name for name in odd_files() if options.odd in name]
+        options.names = random.Random(options.seed).sample(found, min(options.count, len(found)))
     if options.worker is not None:
         work(options, int(options.worker[0]), Path(options.worker[1]))
         return 0
@@ -42,7 +70,9 @@ def main():
 
 
 def items(options):
-    """Which damage of which format, in order."""
+    """Which damage of which format, or which command on which odd file, in order."""
+    if options.odd is not None:
+        return [(name, command) for name in options.names for command in COMMANDS]
     return [(name, number) for number in range(options.count) for name in options.names]
 
 
@@ -64,6 +94,8 @@ def watch(options):
                 n_bad += 1
                 print(f"{' '.join(map(str, given[at]))}: {reason}; kept as {keep(options, *given[at])}", flush=True)
     of = f"{first:,} damaged files of {len(options.names)} formats, seed {options.seed}"
+    if options.odd is not None:
+        of = f"{first:,} runs of {len(COMMANDS)} commands on {len(options.names):,} odd files"
     print(f"{of}: {n_bad or 'none'} of them bad", flush=True)
     return min(1, n_bad)
 
@@ -71,7 +103,8 @@ def watch(options):
 def run_worker(options, first, place, end):
     """What is wrong with the file that the worker ended at, or None where all is well."""
     command = [sys.executable, __file__, "--seed", str(options.seed), "--count", str(options.count)]
-    command += ["--formats", ",".join(options.names), "--worker", str(first), str(place)]
+    command += ["--formats", options.formats, *([] if options.odd is None else ["--odd", options.odd])]
+    command += ["--worker", str(first), str(place)]
     with open(place / "errors", "wb") as errors:
         worker = subprocess.Popen(command, stderr=errors)
     moved, last = time.monotonic(), -1
@@ -80,7 +113,7 @@ def run_worker(options, first, place, end):
             now = time.monotonic()
             if current(place) != last:
                 moved, last = now, current(place)
-            if now - moved > options.patience:
+            if now - moved > (options.patience if last >= first else STARTING):
                 return f"no end after {options.patience:g} s"
             if now > end and last > first:  # one file is looked at, however little time there is
                 return None
@@ -109,12 +142,22 @@ def current(place):
 
 
 def keep(options, name, number):
+    options.keep.mkdir(parents=True, exist_ok=True)
+    kept = options.keep / (name if options.odd is not None else f"damaged-{options.seed}-{number}.{name}")
+    write(kept, content_of(options, sources(options), name, number))
+    return kept
+
+
+def sources(options):
+    """What files are made of."""
+    from odd_files import odd_files
     from seed_files import seeds
 
-    options.keep.mkdir(parents=True, exist_ok=True)
-    kept = options.keep / f"damaged-{options.seed}-{number}.{name}"
-    write(kept, damaged(seeds([name])[name], name, options.seed, number))
-    return kept
+    return seeds(options.names) if options.odd is None else odd_files()
+
+
+def content_of(options, made, name, number):
+    return made[name] if options.odd is not None else damaged(made[name], name, options.seed, number)
 
 
 # ---- the one who reads -----------------------------------------------------------------------------------------------
@@ -122,31 +165,70 @@ def keep(options, name, number):
 
 def work(options, first, place):
     """Read the files one after the other; whatever is not one of our errors ends the process."""
-    from seed_files import seeds
-
     from ramodo.formats import h5ad_check
 
     h5ad_check.SECONDS = 5.0  # files are tiny, and many of them lead HDF5 into loops
-    sound = seeds(options.names)
+    made = sources(options)
     resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     progress = os.open(place / "number", os.O_CREAT | os.O_WRONLY)
     for at, (name, number) in list(enumerate(items(options)))[first:]:
         os.pwrite(progress, b"%20d" % at, 0)
-        write(place / f"data.{name}", damaged(sound[name], name, options.seed, number))
-        use(place / f"data.{name}")
+        path = place / (f"data.{name}" if options.odd is None else name)
+        if options.odd is None or number == next(iter(COMMANDS)) or not path.exists():
+            write(path, content_of(options, made, name, number))
+        if options.odd is None:
+            use(path)
+        else:
+            run_on(path, number)
+
+
+def run_on(path, command):
+    """Run a command on a file: it ends with one of our exit codes, and says nothing of Python."""
+    model = path.with_name(f"{path.name}.model")
+    if command != "detect" and not model.exists():
+        model = path.with_name("other.ramodo")
+        if not model.exists():
+            from odd_files import TABLE
+
+            other = path.with_name("other.csv")
+            other.write_text(TABLE)
+            called(f"fit {other} --model {model}".split())
+    names = {"data": path, "model": model, "made": path.with_name("made")}
+    code, said = called([word.format(**names) for word in COMMANDS[command].split()])
+    assert code in FINE, f"{command}: exit code {code}: {said[-500:]}"
+    assert "Traceback" not in said, f"{command}: {said[-500:]}"
+    assert "Warning: " not in said, f"{command}: {said[-500:]}"
+    named = any(path.name in said for path in names.values())
+    assert named or code != FINE[-1], f"{command}: the message does not name the file: {said[-500:]}"
+
+
+def called(arguments):
+    """Exit code and output of the command, in this process."""
+    from ramodo.cli import main
+
+    output, before = io.StringIO(), sys.argv
+    sys.argv = ["ramodo", *arguments]
+    try:
+        with contextlib.redirect_stdout(output), contextlib.redirect_stderr(output):
+            main()
+    except SystemExit as end:
+        return end.code or 0, output.getvalue()
+    finally:
+        sys.argv = before
+    return 0, output.getvalue()
 
 
 def use(path):
     """Read a file, and hand its matrix on as a fit would."""
     import warnings
 
-    from ramodo.data.opening import DataError, open_rows
-    from ramodo.formats import FormatError, TableOptions, read
+    from ramodo.data.validation import DataError, open_rows
+    from ramodo.formats import FormatError, Schema, read
 
     warnings.simplefilter("ignore")
     try:
-        table = read(str(path), table=TableOptions(missing="indicator"))
+        table = read(str(path), schema=Schema(missing="indicator"))
     except FormatError as error:
         assert path.name in str(error), f"the message does not name the file: {error}"  # noqa: PT017
         return

@@ -17,6 +17,7 @@ import sys
 import tempfile
 import time
 import warnings
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -26,24 +27,25 @@ from safetensors import safe_open
 HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent))
 
-from examples import with_outliers  # noqa: E402
 from ramodo import RAMODO, REPEN, Conformal, KthNeighborREPEN, Layers, TopK, load  # noqa: E402
 from ramodo.cli.info import _of_model  # noqa: E402
-from ramodo.cli.reading import source_of  # noqa: E402
-from ramodo.data.opening import DataError, open_block  # noqa: E402
-from ramodo.formats import FormatError, How, TextOptions, format_named  # noqa: E402
+from ramodo.cli.reading import Source  # noqa: E402
+from ramodo.data.validation import DataError, open_block  # noqa: E402
+from ramodo.formats import FormatError, How, Schema, TextOptions, format_named  # noqa: E402
 from ramodo.formats.text import as_table  # noqa: E402
 from ramodo.kernels import Phi  # noqa: E402
 from ramodo.model.combining import Mean, Normalized  # noqa: E402
 from ramodo.model.file.saving import open_model  # noqa: E402
 from ramodo.model.file.terms import KINDS  # noqa: E402
 from ramodo.model.original import OriginalDistance  # noqa: E402
+from ramodo.model.provenance import Provenance  # noqa: E402
 from ramodo.model.references import Origin  # noqa: E402
 from ramodo.model.saved import ModelFileError  # noqa: E402
 from ramodo.model.terms import Model  # noqa: E402
 from ramodo.options import OptionError  # noqa: E402
 from ramodo.report.reproduction import reproduction  # noqa: E402
-from tampering import sealed  # noqa: E402
+from support.examples import with_outliers  # noqa: E402
+from support.tampering import other_bytes, sealed  # noqa: E402
 
 VALUES = [None, True, False, 0, 1, -1, 2, 7, 8, 9, 40, 41, 2**31, 2**63 - 1, 2**63, 2**64, 10**400, 0.5, -0.0, 1e-320]
 VALUES += [1e300, float("nan"), float("inf"), "", "l2", "auto", "csv", "\x1b[2J", [], [1], [0, 8], {}, {"a": 1}]
@@ -59,24 +61,25 @@ def seeds(folder):
     quick = {"n_epochs": 1, "random_state": 0}
     named = REPEN(3, n_subsamples=5, **quick).fit(X.toarray())
     named.feature_names_in_ = np.array([f"f{i}" for i in range(40)], dtype=object)
-    named.source_ = {"format": "csv", "ignore": ["a"], "means": {"b": 1.5}, "tokens": {"1": "t"}, "words": "1-2"}
+    named.schema_ = Schema(format="csv", ignore=["a"], plain=tuple(named.feature_names_in_))
+    named.provenance_ = Provenance(tokens={"1": "t"}, command="ramodo fit")
     lines = [f"two of {i % 7} by {'the' * (i % 5)}" for i in range(39)] + ["five five"]
-    texts = as_table(lines, How(texts=TextOptions((1, 1), (0, 0), 8)))
+    texts = as_table(lines, How(schema=Schema(tokens=TextOptions((1, 1), (0, 0), 8))))
     weighing = REPEN(3, n_subsamples=5, normalize="l2", **quick).fit(texts.X)
     weighing.document_frequencies_ = texts.frequencies
-    weighing.source_ = {"format": "text", "words": "1-1", "characters": "0", "bits": 8, "vocabulary": False}
+    weighing.schema_ = replace(texts.schema, format="text")
     made = [
         named,
         weighing,
-        REPEN(3, n_subsamples=5, threshold=Conformal(held_out=0.2), **quick).fit(X),
-        REPEN(3, n_subsamples=5, threshold=Conformal(), **quick).fit(X, labels=np.where(np.arange(len(y)) % 2, y, 0)),
-        REPEN(3, n_subsamples=5, n_estimators=2, normalize="l2", threshold=TopK(5), **quick).fit(X),
+        REPEN(3, n_subsamples=5, cutoff=Conformal(held_out=0.2), **quick).fit(X),
+        REPEN(3, n_subsamples=5, cutoff=Conformal(), **quick).fit(X, labels=np.where(np.arange(len(y)) % 2, y, 0)),
+        REPEN(3, n_subsamples=5, n_estimators=2, normalize="l2", cutoff=TopK(5), **quick).fit(X),
         REPEN(3, n_subsamples=5, **quick).fit(X, labeled_outliers=X[y == 1]),
         KthNeighborREPEN(2, n_subsamples=5, **quick).fit(X),
         RAMODO(representation=Layers((4, 3), "leaky_relu"), **quick).fit(X),
         _of_all_terms(X, y, quick),
     ]
-    kept = [path.read_bytes() for path in sorted((HERE.parent / "models").glob("*.ramodo"))]
+    kept = [path.read_bytes() for path in sorted((HERE.parent / "model" / "file").glob("*.ramodo"))]
     return kept + [detector.save(folder / "seed").read_bytes() for detector in made]
 
 
@@ -97,7 +100,7 @@ def _of_all_terms(X, y, quick):
 def changed(rng, content):
     """A model file with some bytes, some of what its header says, or some values of its arrays changed."""
     if rng.random() < 0.15:
-        return _other_bytes(rng, content)
+        return other_bytes(rng, content)
     header, values = _parts(content)
     for _ in range(rng.choice((1, 1, 1, 2, 3))):
         match rng.randrange(4):
@@ -115,22 +118,6 @@ def changed(rng, content):
 def _parts(content):
     length = 8 + int.from_bytes(content[:8], "little")
     return json.loads(content[8:length]), bytearray(content[length:])
-
-
-def _other_bytes(rng, content):
-    changed = bytearray(content)
-    for _ in range(rng.choice((1, 2, 8))):
-        place = rng.randrange(rng.choice((8, 2000, 10**9))) % (len(changed) + 1)
-        match rng.randrange(4):
-            case 0:
-                changed[place : place + 1] = bytes([rng.randrange(256)])
-            case 1:
-                del changed[place : place + rng.choice((1, 8, 500))]
-            case 2:
-                changed[place:place] = rng.choice((b"\0", b"9", b'"', b"}", b"\xff" * 8))
-            case 3:
-                del changed[place:]
-    return bytes(changed)
 
 
 def _change_said(rng, metadata):
@@ -233,7 +220,7 @@ def judge(path):
 
 def _of_text(detector):
     """Documents as the model reads them have finite values, and a score where it has their columns."""
-    table = as_table(["two five", ""], source_of(detector, None, None).how(format_named("text"), 1))
+    table = as_table(["two five", ""], Source.of_model(detector, None, None).how(format_named("text"), 1))
     assert np.isfinite(table.X.data).all()
     if table.X.shape[1] == detector.n_features_in_:
         detector.outlier_score(table.X)

@@ -2,7 +2,7 @@
 
     python tests/fuzz/fuzz_svmlight.py --seconds 60
 
-The native reader must agree with the slow one on every input (tests/formats/slow_svmlight.py). It runs in a process of
+The native reader must agree with the slow one on every input (tests/support/slow_svmlight.py). It runs in a process of
 its own; what made it crash or hang is written to --keep.
 """
 
@@ -19,11 +19,10 @@ from pathlib import Path
 import numpy as np
 
 HERE = Path(__file__).resolve().parent
-sys.path.insert(0, str(HERE.parent / "formats"))
+sys.path.insert(0, str(HERE.parent))
 
-import slow_svmlight  # noqa: E402
-
-from ramodo.formats import FormatError, opening, svmlight  # noqa: E402
+from ramodo.formats import FormatError, byte_streams, svmlight  # noqa: E402
+from support import slow_svmlight  # noqa: E402
 
 SEEDS = HERE / "seeds"
 LARGEST, PATIENCE = 1 << 20, 120
@@ -180,7 +179,7 @@ def compare_blocks(text, table):
     with tempfile.NamedTemporaryFile(suffix=".svm") as file:
         file.write(text)
         file.flush()
-        svmlight.line_blocks = partial(opening.line_blocks, size=1 + len(text) // 7)
+        svmlight.line_blocks = partial(byte_streams.line_blocks, size=1 + len(text) // 7)
         blocks = list(svmlight.blocks(file.name))
     assert np.array_equal(np.concatenate([block.labels for block in blocks]), table.classes)
     assert np.array_equal(np.concatenate([block.indices for block in blocks]), table.X.indices)

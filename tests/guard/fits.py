@@ -31,7 +31,7 @@ from ramodo import (
     TripletSampler,
     load,
 )
-from ramodo.formats import Table, TextOptions, folder, read
+from ramodo.formats import Schema, Table, TextOptions, folder, read
 
 QUICK = {"n_epochs": 4, "random_state": 0, "n_jobs": 2}
 SMALL = {**QUICK, "n_components": 6, "n_subsamples": 10}
@@ -109,7 +109,7 @@ def _from_text(**options):
     with tempfile.TemporaryDirectory() as place:
         path = Path(place) / "guard.txt"
         path.write_text("\n".join(lines), encoding="utf-8")
-        X = read(str(path), texts=TextOptions(**options)).X
+        X = read(str(path), schema=Schema(tokens=TextOptions(**options))).X
     return results(REPEN(normalize="l2", **SMALL), X, X[-5:])
 
 
@@ -164,7 +164,7 @@ FITS = {
     "margin, queries, top k": lambda: _sparse(
         RAMODO(loss=RankingHinge(2.0), sampler=TripletSampler(3), cutoff=TopK(7), thresholder=Cantelli(1.0), **QUICK)
     ),
-    "conformal": lambda: _sparse(REPEN(threshold=Conformal(0.3), **SMALL)),
+    "conformal": lambda: _sparse(REPEN(cutoff=Conformal(0.3), **SMALL)),
     "own stages": lambda: _sparse(RAMODO(representation=OwnHead(), loss=own_loss, **QUICK)),
     "folder": _from_folder,
     "text": _from_text,

@@ -158,10 +158,9 @@ void bits_and_memory() {
     std::vector<int> bits;
     for (int i = 0; i < 500; ++i) {
         const uint64_t word = numbers() & numbers() & (i % 2 ? ~uint64_t{0} : numbers());
-        if (word) bits.insert(bits.end(), {count_bits(word), bit_length(word), lowest_bit(word), lowest_bit(word & (~word + 1))});
+        if (word) bits.insert(bits.end(), {count_bits(word), lowest_bit(word), lowest_bit(word & (~word + 1))});
     }
     bits.push_back(count_bits(0));
-    bits.push_back(bit_length(0));
     bits.push_back(count_bits(~uint64_t{0}));
     bits.push_back(lowest_bit(uint64_t{1} << 63));
     tell("bits", bits);

@@ -2,7 +2,9 @@
 
 import pytest
 
-from own_process import run
+from support.own_process import run
+
+pytestmark = pytest.mark.slow
 
 PREPARE = """
 import sys, threading, time

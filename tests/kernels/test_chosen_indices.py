@@ -5,7 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from own_process import compiled, run
+from support.own_process import compiled, run
+
+pytestmark = pytest.mark.slow
 
 HERE = Path(__file__).parent
 NATIVE = HERE.parent.parent / "native"

@@ -4,7 +4,9 @@ import os
 
 import pytest
 
-from own_process import run
+from support.own_process import run
+
+pytestmark = pytest.mark.slow
 
 PROGRAM = """
 import os, sys, threading

@@ -8,7 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from own_process import compiled
+from support.own_process import compiled
+
+pytestmark = pytest.mark.slow
 
 HERE = Path(__file__).parent
 NATIVE = HERE.parent.parent / "native"

@@ -24,7 +24,6 @@ weights = np.ones((N, 4), dtype=np.float32)
 triplets = wide[: 3 * 2000].reshape(-1, 3) % n_rows
 text = np.frombuffer(b"one two three " * (N // 14), dtype=np.uint8)
 lines = np.frombuffer(b"1 3:4\n" * N, dtype=np.uint8)
-gaps = _native.write_gaps(wide.view(np.uint64))
 options = _native.TrainingOptions(
     **dict(width=4, n_queries=1, k=1, average=False, margin=1.0, slope=0.0, scale=1.0, seed=0, limit=0.1),
     **dict(learning_rate=1.0, rho=0.95, epsilon=1e-6, n_threads=1),
@@ -113,8 +112,6 @@ def calls():
             *(wide, np.full(N, 2, dtype=np.float32), 1),
         ),
         "read_svmlight": partial(_native.read_svmlight, lines, 1),
-        "write_gaps": partial(_native.write_gaps, wide.view(np.uint64)),
-        "read_gaps": partial(_native.read_gaps, gaps, np.empty(N, dtype=np.uint64)),
     }
 
 

@@ -4,7 +4,7 @@ import sys
 
 import pytest
 
-from own_process import run
+from support.own_process import run
 
 CALLS = {
     "scan": "kernels.Scan(2**33, 2**32)",

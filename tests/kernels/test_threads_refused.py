@@ -5,10 +5,13 @@ from pathlib import Path
 
 import pytest
 
-from own_process import compiled, run
+from support.own_process import compiled, run
 
 HERE = Path(__file__).parent
-pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="limits and preloaded libraries as Linux has them")
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(sys.platform != "linux", reason="limits and preloaded libraries as Linux has them"),
+]
 
 MADE = """
 import ctypes, os, resource, sys, threading

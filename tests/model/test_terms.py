@@ -9,7 +9,7 @@ import pytest
 import scipy.sparse as sp
 
 from ramodo import RAMODO, REPEN, AverageNN, Conformal, Consensus, KthNN, Sp
-from ramodo.data.opening import open_block
+from ramodo.data.validation import open_block
 from ramodo.explain.contributions import Explainer
 from ramodo.kernels import Phi
 from ramodo.model.by_fold import ByFold
@@ -21,6 +21,8 @@ from ramodo.model.references import Origin
 from ramodo.model.saved import ModelFileError
 from ramodo.model.terms import Model
 from ramodo.model.ties import Tied
+
+pytestmark = pytest.mark.slow
 
 N_FEATURES = 40
 
@@ -182,7 +184,7 @@ def _models(data, dense):
         "evidence": Model((_evidence(rows, one, learned, Normalized(other, "l2")), direction), (1.0, 2.0)),
         "normalised evidence": Model((learned, Normalized(_evidence(rows, one, other, several), "max")), (1.0, 1.0)),
         "by fold": Model((ByFold((Sum((learned, direction), (0.5, 0.0)), one), (2.0, 0.5), (3, 4)), other), (1.0, 0.5)),
-        "evidence by fold": Consensus(6, threshold=Conformal(), normalize="max", random_state=0).fit(X).model_,
+        "evidence by fold": Consensus(6, cutoff=Conformal(), normalize="max", random_state=0).fit(X).model_,
     }
 
 
@@ -360,18 +362,18 @@ def test_an_original_distance_to_nothing(data):
 @pytest.mark.parametrize(
     ("facts", "message"),
     [
-        ({"units": [1.0]}, "folds have not one unit and one number of rows for each"),
+        ({"units": [1.0]}, "folds must have one unit and one number of rows for each"),
         ({"units": [1.0, 0.0]}, r"term\.0\.units is"),
         ({"units": [1.0, -1.0]}, r"term\.0\.units is"),
         ({"units": None}, r"term\.0\.units is"),
-        ({"n_calibration": [1]}, "folds have not one unit"),
+        ({"n_calibration": [1]}, "folds must have one unit"),
         ({"n_calibration": [1, -1]}, r"term\.0\.n_calibration is"),
         ({"n_calibration": [1, 1.0]}, r"term\.0\.n_calibration is"),
         ({"n_calibration": [True, 1]}, r"term\.0\.n_calibration is"),
         ({"n_calibration": [1, 10**30]}, r"term\.0\.n_calibration is"),
         ({"n_calibration": "12"}, r"term\.0\.n_calibration is"),
         ({"extra": 1}, r"term\.0 has 'extra', which is not known"),
-        ({"terms": []}, "folds have not one unit"),
+        ({"terms": []}, "folds must have one unit"),
     ],
     ids=str,
 )
@@ -393,11 +395,11 @@ def test_weights_of_a_sum_within(models, weights):
 
 
 @either
-def test_a_row_is_scored_and_explained_by_the_member_of_its_fold(models, data, dense):
+def test_a_row_is_scored_and_explained_by_the_model_of_its_fold(models, data, dense):
     (term, _), rows = models[dense]["by fold"].terms, _block(data[0], dense)
     folds = rows.folds(2)
     expected = np.choose(
-        folds, [member.score(rows, 1) / unit for member, unit in zip(term.members, term.units, strict=True)]
+        folds, [model.score(rows, 1) / unit for model, unit in zip(term.models, term.units, strict=True)]
     )
     assert np.array_equal(term.score(rows, 1), expected)
     first, *_, last = term.parts(1.0, None)

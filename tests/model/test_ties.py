@@ -8,8 +8,9 @@ from ramodo import REPEN, Conformal, Consensus, TopK
 from ramodo.fitting.curves import curve_by_law
 from ramodo.model.evidence import Curve
 from ramodo.model.ties import ROUNDING, Tied, settled
+from support.own_process import run
 
-pytestmark = pytest.mark.filterwarnings("ignore:subsample_size")
+pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore:subsample_size")]
 
 N_PATTERNS = 12
 
@@ -178,3 +179,31 @@ def test_a_copy_in_dense_rows_is_fitted_alike():
     one, other = Consensus(random_state=0).fit(X), Consensus(random_state=0).fit(X.toarray())
     np.testing.assert_allclose(other.outlier_scores_, one.outlier_scores_, atol=1e-2)
     assert (one.predict(X) == other.predict(X)).all()
+
+
+_SCORED = """
+import sys
+import numpy as np
+import ramodo
+rows, models, out = sys.argv[1], sys.argv[2].split(","), sys.argv[3]
+np.save(out, [ramodo.load(model).outlier_score(np.load(rows)) for model in models])
+print(ramodo.kernels.instructions())
+"""
+
+TABLES = {
+    "duplicates": lambda rng: np.repeat(rng.random((40, 30)) * (rng.random((40, 30)) < 0.3), 10, axis=0),
+    "grid": lambda rng: np.round(rng.normal(size=(300, 3)), 1) * 0.1,
+    "prices": lambda rng: np.round(rng.gamma(2, 20, (400, 4)), 2),
+}
+
+
+@pytest.mark.parametrize("name", TABLES)
+def test_a_processor_without_avx2_flags_the_same_rows(tmp_path, name):
+    X = TABLES[name](np.random.default_rng(1))
+    fitted = [Detector(cutoff=TopK(40), random_state=0).fit(X) for Detector in (Consensus, REPEN)]
+    models = [str(detector.save(tmp_path / f"{number}.ramodo")) for number, detector in enumerate(fitted)]
+    np.save(tmp_path / "rows.npy", X)
+    run(_SCORED, tmp_path / "rows.npy", ",".join(models), tmp_path / "scores.npy", RAMODO_INSTRUCTIONS="baseline")
+    for detector, scores in zip(fitted, np.load(tmp_path / "scores.npy"), strict=True):
+        np.testing.assert_allclose(scores, detector.outlier_scores_, atol=1e-4)
+        assert ((scores >= detector.threshold_) == (detector.outlier_scores_ >= detector.threshold_)).all()

@@ -7,15 +7,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from examples import PLAIN, random_triplets, single
 from ramodo import REPEN, kernels
 from ramodo.data.blocks import DenseRows
-from ramodo.data.opening import open_with_facts
+from ramodo.data.validation import open_with_facts
 from ramodo.kernels import Phi
 from ramodo.model.representation import SparseLayer
 from ramodo.stages.scoring import Sp
 from reference import batches, initial_weights, train
-from side_by_side import LIMIT, MARGIN, SEED, WIDTH, run_kernel
+from support.examples import PLAIN, random_triplets, single
+from support.side_by_side import LIMIT, MARGIN, SEED, WIDTH, run_kernel
 
 N_ROWS, N_FEATURES = 12, 9
 
@@ -51,7 +51,10 @@ def test_sp_does_not_depend_on_the_order_of_columns(rows, X, order):
 def test_the_representation_does_not_depend_on_the_order_of_columns(rows, X, order, seed):
     """Weights are permuted with the columns."""
     weights = np.random.default_rng(seed).normal(size=(N_FEATURES, 5)).astype(np.float32)
-    plain, permuted = (SparseLayer(np.arange(N_FEATURES), w, N_FEATURES, 0, 0.1) for w in (weights, weights[order]))
+    plain, permuted = (
+        SparseLayer(columns=np.arange(N_FEATURES), weights=w, n_features=N_FEATURES, seed=0, limit=0.1)
+        for w in (weights, weights[order])
+    )
     found = permuted.transform(rows(np.ascontiguousarray(X[:, order])), 1)
     np.testing.assert_allclose(found, plain.transform(rows(X), 1), atol=1e-4)
 

@@ -9,7 +9,7 @@ import pytest
 from sklearn.metrics import roc_auc_score
 
 from ramodo import REPEN
-from ramodo.datasets import data_folder, load_prepared
+from ramodo.paper.datasets import data_folder, load_prepared
 
 pytestmark = pytest.mark.skipif(
     data_folder() is None, reason="no folder of prepared sets; name one in the environment variable RAMODO_DATA"

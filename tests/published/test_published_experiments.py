@@ -3,21 +3,21 @@
 import numpy as np
 import pytest
 
-from ramodo.datasets import data_folder
-from ramodo.experiments.cells import repen
-from ramodo.experiments.measures import Means, auc, load, one_subsample_at_a_time
-from ramodo.experiments.statistics import p_value
+from ramodo.paper.datasets import data_folder
+from ramodo.paper.experiments.cells import repen
+from ramodo.paper.experiments.measures import Resources, auc, load, one_subsample_at_a_time
+from ramodo.paper.experiments.statistics import p_value
 
 pytestmark = pytest.mark.skipif(
     data_folder() is None, reason="no folder of prepared sets; name one in the environment variable RAMODO_DATA"
 )
 
-MEANS = Means(n_threads=2, bytes=6e9)
+RESOURCES = Resources(n_threads=2, bytes=6e9)
 
 
 def runs(name, n, **options):
     """AUC of Sp and of REPEN, a row for each."""
-    found = [auc(repen(name, seed, **options), MEANS) for seed in range(n)]
+    found = [auc(repen(name, seed, **options), RESOURCES) for seed in range(n)]
     return np.array([[run["sp"] for run in found], [run["auc"] for run in found]])
 
 

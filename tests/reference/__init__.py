@@ -7,14 +7,12 @@ The kernels must equal it. Nothing here is clever on purpose.
     layer.py       the weights that the seed gives, and f(x) = ψ(x W) (eq. 5)
     hinge.py       the ranking loss and its gradient (eq. 8)
     documents.py   what tokens of text weigh, which is not the paper's
-    gaps.py        integers as bits, for workers of a cluster, which is not the paper's
     training.py    ADADELTA and the loop over given triplets (algorithm 1, steps 4 to 13)
 """
 
 from .candidates import cantelli_line
 from .distances import sp_scores
 from .documents import document_frequencies, weighed
-from .gaps import gaps_as_bits
 from .hinge import hinge_gradient, hinge_loss, rows_gradient, rows_loss
 from .layer import activate, derivative, forward, initial_weights
 from .training import Adadelta, batches, train
@@ -27,7 +25,6 @@ __all__ = [
     "derivative",
     "document_frequencies",
     "forward",
-    "gaps_as_bits",
     "hinge_gradient",
     "hinge_loss",
     "initial_weights",

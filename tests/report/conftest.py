@@ -3,12 +3,12 @@
 from types import SimpleNamespace
 
 import pytest
-from report_pages import EVIL, Page
 
-from browser import driver  # noqa: F401 - a fixture
-from examples import with_outliers
 from ramodo import REPEN
 from ramodo.datasets import make_ultrahigh
+from support.browser import driver  # noqa: F401 - a fixture
+from support.examples import with_outliers
+from support.report_pages import EVIL, Page
 
 
 @pytest.fixture
@@ -24,7 +24,7 @@ def reports(tmp_path_factory):
     """plain.html on labelled rows with names, evil.html on rows whose every text is an attack."""
     folder = tmp_path_factory.mktemp("reports")
     X, y = with_outliers(n_rows=300, n_outliers=40)
-    detector = REPEN(n_components=6, n_epochs=3, n_subsamples=10, threshold=0.12, random_state=0).fit(X)
+    detector = REPEN(n_components=6, n_epochs=3, n_subsamples=10, cutoff=0.12, random_state=0).fit(X)
     ids, names = [f"mail-{i}" for i in range(300)], [f"word{j}" for j in range(40)]
     texts = [f"text of mail {i}" for i in range(300)]
     detector.report(X, folder / "plain.html", y=y, ids=ids, names=names, texts=texts, title="Some mail")

@@ -3,12 +3,14 @@
 import re
 
 import pytest
-from report_pages import EVIL, hover, payload_of, report_of_lacks, sort_by
+
+from support.report_pages import EVIL, hover, payload_of, report_of_lacks, sort_by
 
 pytest.importorskip("selenium", reason="the package selenium is not installed: no test of reports in a browser")
 from selenium.webdriver.common.keys import Keys
 
 from ramodo import Consensus
+from ramodo.model.provenance import Provenance
 from ramodo.terminal.escaping import escape_controls
 
 
@@ -114,7 +116,7 @@ def test_one_distance_names_no_views(page, reports):
 def test_a_command_is_shown_where_there_was_one(page, fitted, data, tmp_path):
     page.open(fitted.report(data[0], tmp_path / "plain.html"))
     assert not page.element("#typed").is_displayed()
-    fitted.source_ = {"command": "ramodo detect '<b>my</b> mail.svm'"}
+    fitted.provenance_ = Provenance(command="ramodo detect '<b>my</b> mail.svm'")
     page.open(fitted.report(data[0], tmp_path / "typed.html"))
     assert page.element("#command").text == "ramodo detect '<b>my</b> mail.svm'"
 
@@ -125,9 +127,9 @@ def test_a_group_narrows_the_table(page, reports):
     assert content["groups"]
     button = page.element(".group-cards button")
     button.send_keys(Keys.ENTER)
-    members = [content["table"]["rows"][place]["id"] for place in content["groups"][0]["rows"]]
-    assert page.ids() == members[:25]
-    assert page.element("#matches").text.startswith(f"{len(members)} of ")
+    ids = [content["table"]["rows"][place]["id"] for place in content["groups"][0]["rows"]]
+    assert page.ids() == ids[:25]
+    assert page.element("#matches").text.startswith(f"{len(ids)} of ")
     page.element("#ungroup").click()
     assert len(page.ids()) == min(25, len(content["kinds"]))
     assert not page.element("#ungroup").is_displayed()
@@ -152,7 +154,7 @@ def test_what_rows_lack_is_said_wherever_it_is_a_reason(page, fitted, data, tmp_
     assert page.texts("#rows td.reasons .reason-value")[:2] == ["", "= 2"]
     for place in ("#drivers", ".group-cards"):
         assert page.texts(f"{place} .count") == ["strong in 20 of 20", "strong in 20 of 20", "strong in none"]
-    assert "can be among those of none" in page.element("#drivers").text
+    assert "may be a strong reason for none" in page.element("#drivers").text
     assert "in single quotes" in page.element("#notation").text
     text = hover(page, 0)
     assert "lacks 'the'" in text
@@ -239,7 +241,7 @@ def test_the_first_screen_says_how_many_and_what_to_look_at(page, reports):
 
 def test_reasons_are_marked_in_the_document(page, tmp_path):
     from ramodo.explain.naming import explained
-    from ramodo.formats import How, TextOptions
+    from ramodo.formats import How
     from ramodo.formats.text import as_table
     from ramodo.report import write_report
 
@@ -248,7 +250,7 @@ def test_reasons_are_marked_in_the_document(page, tmp_path):
     detector = Consensus(random_state=0).fit(table.X)
 
     def explain(rows):
-        return explained(detector, table, rows, detector.outlier_scores_, 10, TextOptions(), enough=True)
+        return explained(detector, table, rows, detector.outlier_scores_, 10, enough=True)
 
     page.open(write_report(detector, table.X, tmp_path / "log.html", texts=texts, explain=explain))
     rows = payload_of(tmp_path / "log.html")["table"]["rows"]

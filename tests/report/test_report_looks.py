@@ -5,10 +5,10 @@ import re
 
 import numpy as np
 import pytest
-from report_pages import sort_by
 from sklearn.ensemble import IsolationForest
 
 from ramodo import RAMODO
+from support.report_pages import sort_by
 
 pytest.importorskip("selenium", reason="the package selenium is not installed: no test of reports in a browser")
 from selenium.webdriver.common.keys import Keys

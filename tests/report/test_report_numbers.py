@@ -10,7 +10,6 @@ import pandas
 import polars
 import pytest
 import sklearn
-from report_pages import payload_of, report_of_lacks
 from sklearn.ensemble import IsolationForest
 from sklearn.metrics import average_precision_score, roc_auc_score, roc_curve
 
@@ -18,13 +17,14 @@ import ramodo
 from ramodo import RAMODO, REPEN, Conformal, Consensus, TopK, load
 from ramodo.explain.naming import explained
 from ramodo.explain.reasons import Lacks, Reason, RowExplanation, Span
-from ramodo.formats import How, TextOptions
+from ramodo.formats import How, Schema
 from ramodo.formats.text import as_table
-from ramodo.insight.guarantees import guarantee_of
-from ramodo.insight.noise import flags_of_noise
+from ramodo.insight.cutoffs import flags_of_noise, guarantee_of
+from ramodo.model.provenance import Provenance
 from ramodo.options import OptionError
 from ramodo.report.page import as_json
 from ramodo.report.words import of_kind, percent
+from support.report_pages import payload_of, report_of_lacks
 
 
 @pytest.fixture
@@ -63,7 +63,7 @@ def test_bars_table_and_map_agree_with_the_scores(report, fitted, data):
 
 def test_the_terms_of_a_score_are_named(report, quick, data):
     found = report(quick(n_estimators=2).fit(data[0], labels=data[1]), data[0])
-    assert found["training"]["caption"].endswith("A score is made of: mean of 2 learned distances; label direction.")
+    assert found["training"]["caption"].endswith("A score is the sum of: mean of 2 learned distances; label direction.")
 
 
 def test_reasons_are_those_of_explain(report, fitted, data):
@@ -136,10 +136,10 @@ def test_curves_on_labels_that_training_saw_are_called_flattering(report, quick,
 CUT_OFFS = {
     "cantelli": ({}, "at most 25 % of any scores"),
     "alpha": ({"alpha": 2.0}, "mean + 2 deviations; at most 20 %"),
-    "share": ({"threshold": 0.05}, "the share that was asked for, 0.05"),
-    "number": ({"threshold": TopK(7)}, "the number that was asked for, 7 "),
+    "share": ({"cutoff": 0.05}, "the share that was asked for, 0.05"),
+    "number": ({"cutoff": TopK(7)}, "the number that was asked for, 7 "),
     "conformal": (
-        {"threshold": Conformal(0.2, held_out=0.4)},
+        {"cutoff": Conformal(0.2, held_out=0.4)},
         "Benjamini and Hochberg's rule at 0.2 on the training rows",
     ),
 }
@@ -164,7 +164,7 @@ def test_to_other_rows_a_cut_off_guarantees_less(report, quick, data, name):
 
 
 def test_a_rate_at_which_nothing_is_found(report, quick, data):
-    detector = quick(threshold=Conformal(0.001)).fit(data[0])
+    detector = quick(cutoff=Conformal(0.001)).fit(data[0])
     assert not (detector.predict(data[0]) == -1).any()
     found = report(detector, data[0])
     assert "no row is a discovery at this rate" in guarantee_of(detector).text
@@ -172,7 +172,7 @@ def test_a_rate_at_which_nothing_is_found(report, quick, data):
     cards = dict(found["cards"])
     assert cards["Cut-off"] == f"just above {cards['Highest score']}"
     assert "no training row is a discovery" in " ".join(report(detector, data[0][110:])["summary"])
-    finding = quick(threshold=Conformal(0.99, held_out=0.4)).fit(data[0])
+    finding = quick(cutoff=Conformal(0.99, held_out=0.4)).fit(data[0])
     assert (finding.predict(data[0]) == -1).any()
     assert "discovery at this rate" not in guarantee_of(finding).text
 
@@ -248,7 +248,7 @@ def test_a_page_stays_below_6_mb_whatever_the_texts_are(report, quick, tmp_path)
     X = rng.random((6000, 300))
     long = ["<\u2028&" * 2000 + str(i) for i in range(300)]
     texts = [long[i % 300] for i in range(6000)]
-    report(quick(threshold=0.5).fit(X), X, ids=texts, texts=texts, names=long)
+    report(quick(cutoff=0.5).fit(X), X, ids=texts, texts=texts, names=long)
     assert (tmp_path / "report.html").stat().st_size < 6_000_000
 
 
@@ -267,12 +267,12 @@ def test_half_a_character_is_no_obstacle(report, fitted, data):
 def test_texts_cannot_turn_themselves_around(report, fitted, data, tmp_path):
     turned = "invoice \u202egnp.exe \x1b[31m\u2066"
     given = {"ids": [turned] * 120, "texts": [turned] * 120, "names": [turned] * 40, "title": turned}
-    fitted.source_ = {"command": turned, "format": turned}
+    fitted.provenance_, fitted.schema_ = Provenance(command=turned), Schema(id=turned)
     found = report(fitted, data[0], **given)
     assert not re.search("[\u202a-\u202e\u2066-\u2069\x1b]", (tmp_path / "report.html").read_text(encoding="utf-8"))
     row, shown = found["table"]["rows"][0], r"invoice \u202egnp.exe \x1b[31m\u2066"
     assert row["id"] == row["text"] == found["title"] == found["names"][0] == found["map"]["ids"][0] == shown
-    assert found["reproduction"]["command"] == dict(found["reproduction"]["data"])["format of the file"] == shown
+    assert found["reproduction"]["command"] == dict(found["reproduction"]["data"])["column of ids"] == shown
     assert shown in " ".join(found["summary"])
 
 
@@ -314,16 +314,16 @@ def test_data_in_which_nothing_stands_out(report):
 def test_wrong_input_is_refused_and_nothing_is_written(fitted, data, tmp_path):
     target, X = tmp_path / "report.html", data[0]
     for options, words in (
-        ({"ids": ["a"]}, "1 ids were given; allowed: one for each of the 120 rows"),
-        ({"texts": ["a"] * 121}, "121 texts were given"),
+        ({"ids": ["a"]}, "ids must have one entry for each of the 120 rows, got 1"),
+        ({"texts": ["a"] * 121}, "got 121"),
         ({"names": ["a"]}, "1 names were given; allowed: one for each of 40 features"),
-        ({"y": np.zeros(120)}, "some, and not all"),
+        ({"y": np.zeros(120)}, "some rows, but not all"),
         ({"y": np.full(120, 7)}, "allowed: 1"),
     ):
         with pytest.raises(OptionError, match=words):
             fitted.report(X, target, **options)
     for name in ("report.pdf", "report", "report.html.gz"):
-        with pytest.raises(OptionError, match=r"cannot write .*; allowed: .html, .htm"):
+        with pytest.raises(OptionError, match=r"must end in \.html or \.htm, got"):
             fitted.report(X, tmp_path / name)
     assert list(tmp_path.iterdir()) == []
     with pytest.raises(OSError, match="missing"):
@@ -333,7 +333,7 @@ def test_wrong_input_is_refused_and_nothing_is_written(fitted, data, tmp_path):
 def test_without_plotly_the_error_says_what_to_install(fitted, monkeypatch, tmp_path):
     for name in ("plotly", "plotly.offline"):
         monkeypatch.setitem(sys.modules, name, None)
-    with pytest.raises(ValueError, match=r"^a report needs the package plotly: pip install 'ramodo\[report\]'\.$"):
+    with pytest.raises(ValueError, match=r"^a report needs the package plotly: pip install plotly\.$"):
         fitted.report(None, tmp_path / "report.html")
 
 
@@ -343,7 +343,7 @@ def test_kinds_cover_all_rows_that_are_flagged(report, quick):
     X = (rng.random((3000, 60)) < 0.1) * 1.0
     X[:700, 50:53] += 6
     X[700:1000, 55:58] += 9
-    found = report(quick(threshold=0.33).fit(X), X)
+    found = report(quick(cutoff=0.33).fit(X), X)
     assert len(found["table"]["rows"]) >= 500
     assert sum(n for n, _ in found["kinds"]) >= 900
     places = [place for _, group in found["kinds"] for place in group]
@@ -352,35 +352,58 @@ def test_kinds_cover_all_rows_that_are_flagged(report, quick):
     assert "of them are of" in found["headline"]
 
 
+def test_the_headline_speaks_of_others_only_where_there_are_some(report, quick):
+    rng = np.random.default_rng(0)
+    X = (rng.random((600, 60)) < 0.1) * 1.0
+    X[:40, 50:53] += 9
+    all_alike = report(quick(cutoff=TopK(40)).fit(X), X)["headline"]
+    assert all_alike == "40 of 600 rows are flagged. All of them are of one kind, high for the same reason."
+    X[40, 3] += 30
+    one_other = report(quick(cutoff=TopK(41)).fit(X), X)["headline"]
+    assert one_other.endswith("40 of them are of one kind, high for the same reason; the other stands alone.")
+
+
 def test_many_flags_are_compared_with_those_of_noise(report, quick):
     rng = np.random.default_rng(0)
     X = rng.random((3000, 5))
-    few, many = report(quick(threshold=TopK(20)).fit(X), X), report(quick(threshold=0.2).fit(X), X)
+    few, many = report(quick(cutoff=TopK(20)).fit(X), X), report(quick(cutoff=0.2).fit(X), X)
     assert few["noise"] == ""
     assert "would give about 600 flags with this cut-off, and here are 600" in many["noise"]
     some = report(Consensus(random_state=0).fit(X[:300]), X[:300])
     assert "would give about 20 flags with this cut-off, and here are" in some["noise"]  # though they are few
     assert flags_of_noise(quick().fit(X), 1000) == round(1000 * np.exp(-1 - np.sqrt(3)))
-    assert flags_of_noise(quick(threshold=Conformal(0.2, held_out=0.4)).fit(X), 1000) is None
+    assert flags_of_noise(quick(cutoff=Conformal(0.2, held_out=0.4)).fit(X), 1000) is None
 
 
 def test_what_to_look_at_first_is_flagged(report, quick):
     """Numbers are those of the data, also large ones."""
     X = np.random.default_rng(0).normal(size=(300, 4))
     X[7, 2] = 21964
-    found = report(quick(threshold=TopK(2)).fit(X), X)
+    found = report(quick(cutoff=TopK(2)).fit(X), X)
     rows = found["table"]["rows"]
     assert len(found["first"]) == 2
     assert all(rows[place]["flagged"] for place, _ in found["first"])
     assert 21964 in [value for _, value, *_ in rows[0]["reasons"]]
-    none = report(quick(threshold=TopK(1)).fit(X), X[20:])
+    none = report(quick(cutoff=TopK(1)).fit(X), X[20:])
     assert [place for place, _ in none["first"]] == [0]
 
 
 def test_what_a_row_has_is_said_before_what_it_lacks():
     def said(contribution):
-        reasons = (Reason(3, "'CASINO'", 1.0, contribution, 0.0, 0.0, (Span(0, 6, contribution),)),)
-        why = RowExplanation(0, 20.0, 99.0, reasons, 2.0, (), lacks=Lacks(15.0, 900, ()))
+        reasons = (
+            Reason(
+                column=3,
+                feature="'CASINO'",
+                value=1.0,
+                contribution=contribution,
+                share=0.0,
+                mean=0.0,
+                spans=(Span(0, 6, contribution),),
+            ),
+        )
+        why = RowExplanation(
+            row=0, score=20.0, percentile=99.0, reasons=reasons, rest=2.0, nearest=(), lacks=Lacks(15.0, 900, ())
+        )
         return of_kind(SimpleNamespace(reasons_of=lambda _: why, table=[0]), 0, 3, str)
 
     assert said(3.0) == " and 2 rows like it: 'CASINO'"
@@ -393,9 +416,7 @@ def test_rows_far_down_are_of_kinds_without_reasons(quick):
     table = as_table(texts, How())
     detector = quick().fit(table.X)
     rows = np.argsort(-detector.outlier_scores_, kind="stable").tolist()
-    full, some = (
-        explained(detector, table, rows, detector.outlier_scores_, 3, TextOptions(), in_full=n) for n in (None, 2)
-    )
+    full, some = (explained(detector, table, rows, detector.outlier_scores_, 3, in_full=n) for n in (None, 2))
     assert some[1].reasons == full[1].reasons != ()
     assert some[2].reasons == ()
     assert some[2].lacks.contribution + some[2].rest == pytest.approx(some[2].score)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from own_process import compiled, compiler
+from support.own_process import compiled, compiler
 
 HERE = Path(__file__).parent
 NATIVE = HERE.parent.parent / "native"

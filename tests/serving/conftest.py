@@ -6,10 +6,10 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from fitted_models import Fitted
 
-from examples import with_outliers
-from made_files import write_log, write_svmlight, write_visits
+from support.examples import with_outliers
+from support.fitted_models import Fitted
+from support.made_files import write_log, write_svmlight, write_visits
 
 
 def _value(text):

@@ -15,11 +15,11 @@ import pyarrow.csv
 import pyarrow.ipc
 import pytest
 
-from loopback import serving
 from ramodo.serving import SavedModel
 from ramodo.serving.requests import ARROW
 from ramodo.serving.routes import OPEN_PATHS, Counted, Service
 from ramodo.web import Access, Place, application
+from support.loopback import serving
 
 LIMIT = 1_000_000
 
@@ -89,7 +89,7 @@ def test_reasons_on_demand(mail, fitted):
 def test_reasons_that_are_none(mail, given):
     found = mail.post("/score", params={"reasons": given}, json=[{}])
     assert found.status_code == 422
-    assert "allowed: 0 to 1000" in found.json()["error"]["message"]
+    assert "an integer from 0 to 1000" in found.json()["error"]["message"]
 
 
 @pytest.mark.parametrize(
@@ -99,23 +99,23 @@ def test_reasons_that_are_none(mail, given):
 def test_what_is_not_there_is_told_with_what_is(mail, method, path, status):
     found = mail.request(method, path)
     assert found.status_code == status
-    said = f"{method} {path} was asked for; allowed: POST /score, GET /model, /metrics, /healthz."
+    said = f"The address must be one of POST /score, GET /model, /metrics, /healthz, got {method} {path}."
     assert found.json()["error"]["message"] == said
 
 
 @pytest.mark.parametrize(
     ("body", "status", "message"),
     [
-        (b"", 422, "no JSON"),
-        (b'{"rows": [', 422, "no JSON"),
-        (b"\xff\xfe", 422, "no JSON"),
-        (b'{"rows": 3}', 422, 'allowed: {"rows": [...]}'),
-        (b"3", 422, "holds no rows"),
+        (b"", 422, "must be JSON"),
+        (b'{"rows": [', 422, "must be JSON"),
+        (b"\xff\xfe", 422, "must be JSON"),
+        (b'{"rows": 3}', 422, 'must be {"rows": [...]}'),
+        (b"3", 422, "or a list of rows"),
         (b"[]", 422, "has no rows"),
-        (b'[{"1": NaN}]', 422, "NaN, which is no JSON; allowed: finite numbers, and null"),
+        (b'[{"1": NaN}]', 422, "numbers must be finite, got NaN; use null"),
         (b'[{"1": 1e999}]', 422, "row 0: column '1' has inf"),
-        (b"[" * 200_000, 422, "nested too deeply"),
-        (b'[{"1": ' + b"9" * 5000 + b"}]", 422, "no JSON"),
+        (b"[" * 200_000, 422, "got deeper nesting"),
+        (b'[{"1": ' + b"9" * 5000 + b"}]", 422, "must be JSON"),
     ],
 )
 def test_broken_bodies(mail, body, status, message):
@@ -148,7 +148,7 @@ def test_damaged_arrow_is_refused(visits, fitted):
 def test_other_content_types_are_refused(mail):
     found = mail.post("/score", content=b"1:1", headers={"content-type": "text/plain"})
     assert found.status_code == 415
-    assert f"allowed: application/json or {ARROW}" in found.json()["error"]["message"]
+    assert f"must be application/json or {ARROW}, got text/plain" in found.json()["error"]["message"]
 
 
 def test_huge_bodies_are_refused(mail):
@@ -248,7 +248,7 @@ def test_the_command_says_what_remote_means(command, fitted):
     ("arguments", "code", "message"),
     [
         (["--host", "0.0.0.0"], 2, "--allow-remote"),
-        (["--port", "70000"], 2, "allowed: 0"),
+        (["--port", "70000"], 2, "--port must be from 0"),
     ],
 )
 def test_the_command_refuses(fitted, monkeypatch, capsys, arguments, code, message):

@@ -10,7 +10,8 @@ from pathlib import Path
 
 import pyarrow.parquet
 import pytest
-from fitted_models import command
+
+from support.fitted_models import command
 
 PAGE = (Path(__file__).parents[2] / "docs" / "serving.md").read_text(encoding="utf-8")
 PROGRAM = "from ramodo.cli import main; main()"

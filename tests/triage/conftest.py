@@ -1,17 +1,13 @@
 """A detector on planted rows, and sessions over it."""
 
-import sys
-from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
 
-from browser import driver  # noqa: F401 - a fixture
 from ramodo import Consensus
 from ramodo.datasets import make_ultrahigh
 from ramodo.triage import TriageSession
-
-sys.path.append(str(Path(__file__).parent.parent / "report"))  # for the page in a browser
+from support.browser import driver  # noqa: F401 - a fixture
 
 
 @pytest.fixture(scope="session")
@@ -19,7 +15,6 @@ def planted():
     """400 rows with 40 outliers; `truth` is 1 or -1."""
     X, y = make_ultrahigh(400, 5000, row_length=20, outlier_fraction=0.1, random_state=0)
     detector = Consensus(random_state=0).fit(X)
-    detector.source_ = None
     return SimpleNamespace(detector=detector, X=X, truth=[1 if value else -1 for value in y])
 
 

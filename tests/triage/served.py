@@ -5,9 +5,9 @@ from contextlib import contextmanager
 
 import httpx
 
-from loopback import serving
 from ramodo.triage.pages import app_of
 from ramodo.web import Access, Place
+from support.loopback import serving
 
 _OPENED = []
 

@@ -3,8 +3,9 @@
 import numpy as np
 import pytest
 from in_page import after, press, row_of
-from report_pages import Page
 from served import page_of
+
+from support.report_pages import Page
 
 
 @pytest.fixture
@@ -101,7 +102,7 @@ def test_known_labels_are_imported_and_a_model_can_be_gone_back_to(session_of, a
         session.refit(wait=True)
         page = at(f"{place.address}/changes")
         page.element("[data-back='0']").click()
-        page.wait("document.body.textContent.includes('(again 0)')")
+        page.wait("document.body.textContent.includes('(repeats 0)')")
     assert session.version == 2
     np.testing.assert_array_equal(session._ranked.scores, session._detector.outlier_scores_)
 

@@ -10,8 +10,9 @@ from pathlib import Path
 
 import pytest
 from in_page import after, row_of
-from report_pages import Page
 from served import Browser, page_of
+
+from support.report_pages import Page
 
 
 def _programs():

@@ -10,6 +10,7 @@ import pytest
 
 from ramodo import load
 from ramodo.options import OptionError
+from ramodo.triage.queues import QUEUES
 from ramodo.triage.store import Store, StoreError
 
 
@@ -98,7 +99,7 @@ def test_going_back_ranks_as_then_and_keeps_the_labels(session_of, planted):
     np.testing.assert_array_equal(session._ranked.scores, first)
     assert sum(session.counts.values()) == 20
     assert [one.back_to for one in session.versions()] == [None, None, 1]
-    with pytest.raises(OptionError, match="allowed: 0 to 3"):
+    with pytest.raises(OptionError, match="from 0 to 3, got 9"):
         session.go_back(9)
 
 
@@ -171,6 +172,20 @@ def test_exports_are_read_back(session_of, planted, tmp_path):
     assert other.labels()[rows].tolist() == session.labels()[rows].tolist()
 
 
+def test_ids_are_guarded_for_spreadsheets_and_read_back(session_of, planted, tmp_path):
+    ids = [f"=row{i}" for i in range(400)]
+    first = session_of(ids=ids, refit_every=0, who="@ann")
+    first.label(3, 1)
+    for name, write in (("labels", first.export_labels), ("history", first.export_history)):
+        write(tmp_path / f"{name}.csv")
+        assert {"'=row3", "'@ann"} <= set((tmp_path / f"{name}.csv").read_text().replace("\n", ",").split(","))
+    first.export_ranking(tmp_path / "ranking.csv")
+    assert "\n=row" not in (tmp_path / "ranking.csv").read_text()
+    again = session_of(ids=ids, store=str(tmp_path / "other.db"))
+    assert again.import_labels(str(tmp_path / "labels.csv")) == 1
+    assert again.labels()[3] == 1
+
+
 def test_labels_of_unknown_rows_are_refused_whole(session_of, tmp_path):
     path = tmp_path / "labels.csv"
     path.write_text("id,label\n1,1\n99999,1\n")
@@ -189,7 +204,7 @@ def test_a_store_of_other_data_is_refused(session_of, tmp_path):
 @pytest.mark.parametrize("place", ["mysql://x@y/z", "://", "postgresql//x"])
 def test_other_stores_are_refused(place, planted):
     if "://" in place:
-        with pytest.raises(OptionError, match="allowed: a file, or postgresql"):
+        with pytest.raises(OptionError, match="--store must be a file, or postgresql"):
             Store.open(place, "x")
 
 
@@ -256,7 +271,7 @@ def test_bad_calls_are_refused(session_of):
         lambda: session.kind(0, 99),
         lambda: session_of(refit_every=-1),
     ):
-        with pytest.raises(OptionError, match="allowed"):
+        with pytest.raises(OptionError, match=r"must .*, got"):
             call()
 
 
@@ -265,3 +280,11 @@ def test_search_finds_ids_first(session_of):
     assert session.search("17")[0] == 17
     assert session.search("  ") == []
     assert len(session.search("1")) == 50
+
+
+def test_each_queue_is_offered_and_ends_in_words(session_of):
+    session = session_of()
+    for queue in QUEUES.values():
+        session.choose(queue.name)
+        assert (session.next() is None) == (queue.name == "second")  # nobody else has labelled anything
+        assert all((queue.title, queue.purpose, queue.at_end))

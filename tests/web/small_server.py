@@ -7,8 +7,8 @@ from starlette.exceptions import HTTPException
 from starlette.responses import HTMLResponse, JSONResponse, PlainTextResponse
 from starlette.routing import Route
 
-from loopback import serving
 from ramodo.web import Access, Place, application, csrf_of
+from support.loopback import serving
 
 
 async def _page(request):

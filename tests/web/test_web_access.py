@@ -164,6 +164,6 @@ def test_a_token_in_a_file(tmp_path):
     assert stat.S_IMODE(os.stat(path).st_mode) == 0o600
     assert token_of_file(str(path)) == made == path.read_text().strip()
     path.write_text("a word of mine")
-    with pytest.raises(OptionError, match="holds 14 characters; allowed: one word of at least 16") as refused:
+    with pytest.raises(OptionError, match="one word of at least 16 visible ASCII characters, got 14") as refused:
         token_of_file(str(path))
     assert "word of mine" not in str(refused.value)

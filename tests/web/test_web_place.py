@@ -17,14 +17,14 @@ def test_this_machine_needs_no_permission(host):
 
 @pytest.mark.parametrize("host", ["0.0.0.0", "::", "192.168.1.5", "example.org"])
 def test_other_machines_are_let_in_only_where_that_is_meant(host):
-    with pytest.raises(OptionError, match=r"other machines can reach; allowed: 127\.0\.0\.1, or --allow-remote"):
+    with pytest.raises(OptionError, match=r"which other machines can reach\. If you want that, add --allow-remote"):
         Place.asked(host, 0)
     assert "travel unencrypted" in Place.asked(host, 0, allow_remote=True).meaning
 
 
 @pytest.mark.parametrize("port", [-1, 65536])
 def test_ports_are_checked(port):
-    with pytest.raises(OptionError, match="allowed: 0"):
+    with pytest.raises(OptionError, match="--port must be from 0"):
         Place.asked("127.0.0.1", port)
 
 
@@ -33,10 +33,20 @@ def test_it_listens_where_it_says():
     with listening:
         assert listening.getsockname() == ("127.0.0.1", place.port)
         assert place.address == f"http://127.0.0.1:{place.port}"
-        with pytest.raises(OptionError, match=f"--port {place.port} was given, and cannot be listened on"):
+        with pytest.raises(
+            OptionError, match=f"--port {place.port} must be an address of this machine and a free port, got: "
+        ):
             place.opened()
-    with pytest.raises(OptionError, match="cannot be listened on"):
+    with pytest.raises(OptionError, match="must be an address of this machine"):
         Place("no.such.name.invalid", 0).opened()
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1", "localhost"])
+def test_answers_are_sent_at_once(host):
+    """With Nagle's algorithm the second answer on a connection waits 40 ms for the client to acknowledge the first."""
+    place, listening = Place.asked(host, 0).opened()
+    with listening, socket.create_connection((host, place.port)), listening.accept()[0] as accepted:
+        assert accepted.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY)
 
 
 @pytest.mark.skipif(not socket.has_ipv6, reason="no IPv6 here")

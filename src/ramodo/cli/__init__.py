@@ -10,6 +10,7 @@ import errno
 import os
 import sys
 
+from ..extras import pip_install
 from ..files.full_disk import NO_ROOM
 from ..terminal.escaping import escape_controls
 
@@ -25,18 +26,18 @@ def main() -> None:
         except ImportError as error:
             if error.name not in ("typer", "rich"):
                 raise
-            sys.exit("The command line needs the packages typer and rich: pip install 'ramodo[cli]'.")
+            sys.exit(f"The command line needs the packages typer and rich: {pip_install('cli')}.")
         try:
             app(prog_name="ramodo")
         finally:
-            sys.stdout.flush()  # what cannot be written is to be known here
+            sys.stdout.flush()  # so that a failed write is noticed here
     except KeyboardInterrupt:
         sys.exit(INTERRUPTED)
     except BrokenPipeError:  # the reader of our output has seen enough
         _leave_output()
         sys.exit(0)
     except SystemExit as end:
-        if isinstance(end.__context__, BrokenPipeError):  # typer has seen it before us, and takes it for a failure
+        if isinstance(end.__context__, BrokenPipeError):  # typer saw it first and took it for a failure
             end.code = 0
             _leave_output()
         raise
@@ -49,7 +50,7 @@ def main() -> None:
 
 
 def _open_closed_streams() -> None:
-    """Connect closed standard streams (`>&-`) to nothing; the next file opened would otherwise get their number."""
+    """Connect closed standard streams (`>&-`) to the null device; else the next file opened would get their number."""
     for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
         if getattr(sys, name) is None:
             setattr(sys, name, open(os.devnull, mode, encoding="utf-8"))  # noqa: SIM115 - until the process ends
@@ -65,7 +66,7 @@ def _leave_output() -> None:
 
 
 def _complain(text: str) -> None:
-    """Print to standard error; if nobody reads that, the exit code has to do."""
+    """Print to standard error; if nobody reads that, the exit code must be enough."""
     try:
         print(text, file=sys.stderr, flush=True)
     except OSError:
@@ -73,7 +74,7 @@ def _complain(text: str) -> None:
 
 
 def _is_ours(error: BaseException) -> bool:
-    """Whether an error is about the user's data, options or files; all others are bugs and show a traceback."""
+    """Whether an error concerns the user's data, options or files; all others are bugs and show a traceback."""
     return isinstance(error, OSError | MemoryError) or type(error).__module__.split(".")[0] == "ramodo"
 
 
@@ -89,7 +90,7 @@ def _text(error: BaseException) -> str:
             return f"{error.filename or 'standard output'} could not be written: {error.strerror}."
         if error.filename is not None:
             return f"{error.filename}: {_WHAT_TO_DO.get(error.errno or 0, error.strerror)}"
-    if isinstance(error, FileNotFoundError) and (str(error) == "-" or "'-'" in str(error)):  # as pyarrow says it
+    if isinstance(error, FileNotFoundError) and (str(error) == "-" or "'-'" in str(error)):  # as pyarrow words it
         return _NO_STREAM
     if type(error).__name__ == "ModelFileError" and _NO_MODEL in str(error):
         return f"{str(error).rstrip('.')}; the model comes first: ramodo COMMAND MODEL DATA."
@@ -97,13 +98,13 @@ def _text(error: BaseException) -> str:
 
 
 _WHAT_TO_DO = {
-    errno.ENOENT: "there is no such file; check its name, or give its whole path.",
-    errno.EACCES: "you have no permission to open it; ask its owner, or copy it to where you have.",
-    errno.EISDIR: "it is a folder; allowed: a file.",
+    errno.ENOENT: "there is no such file; check its name, or give its full path.",
+    errno.EACCES: "you have no permission to open it; ask its owner for access or a copy.",
+    errno.EISDIR: "it must be a file, got a folder.",
 }
-"""What the system says in fewer words."""
+"""Errors of the system with advice."""
 
-_NO_STREAM = "- is standard input, which this format is not read from; save it as a file, and give that."
+_NO_STREAM = "this format cannot be read from standard input (-); save the data to a file first."
 
 _NO_MODEL = "it does not begin as one"
 
@@ -112,6 +113,6 @@ def _memory_text(said: str) -> str:
     """numpy says how much memory it asked for; C++ gives only the name of its error."""
     asked = f": {said}" if " " in said else ""
     return (
-        f"there is not enough memory{asked}. Fewer rows or columns need less, and so does data in a rows folder, "
-        "which stays on disk: ramodo convert DATA DATA.rows."
+        f"there is not enough memory{asked}. Use fewer rows or columns, or a rows folder, which stays on disk: "
+        "ramodo convert DATA DATA.rows."
     )

@@ -1,4 +1,4 @@
-"""The commands, their options and help. What each does is in a module of its own, imported when it runs."""
+"""The commands, their options and help. The code of each command is in its own module, imported when it runs."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import Annotated, Optional
 import typer
 
 from ..options import TOP
+from ..triage.queues import QUEUES, SCORE
 from .flags import (
     MODEL_FILE,
     WRITING,
@@ -36,7 +37,7 @@ app = typer.Typer(
 )
 
 Data = Annotated[str, typer.Argument(metavar="DATA", help="File or rows folder; - is standard input.")]
-ModelPath = Annotated[str, typer.Argument(metavar="MODEL", help="A file that fit or detect wrote.")]
+ModelPath = Annotated[str, typer.Argument(metavar="MODEL", help="A model file written by fit or detect.")]
 Output = Annotated[
     Optional[str],  # noqa: UP045 - typer reads it
     typer.Option(
@@ -54,10 +55,8 @@ Model = Annotated[
     Optional[str],  # noqa: UP045
     typer.Option("-m", "--model", help="Write the model to this file.", rich_help_panel=MODEL_FILE),
 ]
-Top = Annotated[int, typer.Option("--top", help="Rows to show.", min=0)]
-Every = Annotated[
-    bool, typer.Option("--all", help="Show every one of the top rows, not only the highest of each kind.")
-]
+Top = Annotated[int, typer.Option("--top", help="How many rows to show.", min=0)]
+Every = Annotated[bool, typer.Option("--all", help="Show all of the top rows, not only the highest of each kind.")]
 
 
 def _print_version(asked: bool) -> None:
@@ -147,7 +146,10 @@ def score(
     id: Id = None,
     cluster: Cluster = None,
     strict: Annotated[
-        bool, typer.Option("--strict", help="From standard input: stop at a row that cannot be read, and skip none.")
+        bool,
+        typer.Option(
+            "--strict", help="From standard input: stop at a row that cannot be read, instead of skipping it."
+        ),
     ] = False,
     threads: Threads = None,
     quiet: Quiet = False,
@@ -199,7 +201,7 @@ def explain(
     data: Data,
     row: Annotated[
         list[str] | None,
-        typer.Option("--row", help="Id of a row; its number, from 0, where rows have no ids. May be given again."),
+        typer.Option("--row", help="Id of a row, or its number, from 0, if rows have no ids; may be repeated."),
     ] = None,
     top: Annotated[int, flag_of(TOP)] = 10,
     format: Format = None,
@@ -207,7 +209,7 @@ def explain(
     threads: Threads = None,
     json: Json = False,
 ) -> None:
-    """Say why rows have their scores; by default the three highest.
+    """Explain the scores of rows, by default the three highest.
 
     `ramodo explain mail.ramodo mail.svm --row 17`
     """
@@ -226,12 +228,12 @@ def report(
     label: Label = None,
     outlier: Annotated[
         Optional[str],  # noqa: UP045
-        typer.Option("--outlier", help="The label that means outlier, a number or a word; by default 1."),
+        typer.Option("--outlier", help="The label that marks outliers, a number or a word; by default 1."),
     ] = None,
     threads: Threads = None,
     quiet: Quiet = False,
 ) -> None:
-    """Write one HTML file: scores, map, top outliers with reasons, checks, and curves where there are labels.
+    """Write one HTML file: scores, map, top outliers with reasons, checks, and curves if there are labels.
 
     `ramodo report mail.ramodo mail.svm -o mail.html`
     """
@@ -248,9 +250,9 @@ def evaluate(
     data: Data,
     labels: Annotated[
         Optional[str],  # noqa: UP045
-        typer.Option("--labels", help="Table with the labels, for data that have none: columns id and label."),
+        typer.Option("--labels", help="Table of labels, for data without any: columns id and label."),
     ] = None,
-    outlier: Annotated[str, typer.Option("--outlier", help="The label that means outlier, a number or a word.")] = "1",
+    outlier: Annotated[str, typer.Option("--outlier", help="The label that marks outliers, a number or a word.")] = "1",
     format: Format = None,
     id: Id = None,
     label: Label = None,
@@ -274,24 +276,27 @@ def evaluate(
 @app.command()
 def serve(
     model: ModelPath,
-    port: Annotated[int, typer.Option("--port", help="Port to listen on; 0 for any that is free.")] = 8000,
+    port: Annotated[int, typer.Option("--port", help="Port to listen on; 0 for any free one.")] = 8000,
     host: Annotated[str, typer.Option("--host", help="Address to listen on.")] = "127.0.0.1",
     allow_remote: Annotated[
-        bool, typer.Option("--allow-remote", help="Let other machines reach the server, as --host says.")
+        bool,
+        typer.Option(
+            "--allow-remote", help="Let other machines reach the server; needed for any --host but this machine."
+        ),
     ] = False,
     name: Annotated[
         Optional[list[str]],  # noqa: UP045
-        typer.Option("--name", help="Host name by which clients call the server; may be given again."),
+        typer.Option("--name", help="Host name by which clients call the server; may be repeated."),
     ] = None,
     token_file: Annotated[
         Optional[str],  # noqa: UP045
-        typer.Option("--token-file", help="File with the token; made if it is not there. Else a token is printed."),
+        typer.Option("--token-file", help="File with the token, created if missing; without it a token is printed."),
     ] = None,
-    max_body: Annotated[int, typer.Option("--max-body", help="Megabytes of a request.", min=1)] = 32,
+    max_body: Annotated[int, typer.Option("--max-body", help="Largest request, in megabytes.", min=1)] = 32,
     threads: Threads = None,
     quiet: Quiet = False,
 ) -> None:
-    """Answer requests with the scores of their rows, and reasons.
+    """Serve a model over HTTP: requests with rows get scores and reasons.
 
     `ramodo serve mail.ramodo --port 8000 --token-file token`
     """
@@ -331,11 +336,11 @@ def convert(
 
 @app.command()
 def info(
-    path: Annotated[str, typer.Argument(metavar="PATH", help="A model, or data.")],
+    path: Annotated[str, typer.Argument(metavar="PATH", help="A model or data.")],
     format: Format = None,
     json: Json = False,
 ) -> None:
-    """Say what a model or a data file holds.
+    """Describe a model or a data file.
 
     `ramodo info mail.ramodo`
     """
@@ -348,7 +353,7 @@ def info(
 def datasets(
     name: Annotated[
         Optional[str],  # noqa: UP045
-        typer.Argument(metavar="NAME", help="One of the sets; all are listed without it."),
+        typer.Argument(metavar="NAME", help="A data set; without it, all are listed."),
     ] = None,
     output: Annotated[
         Optional[str],  # noqa: UP045
@@ -356,10 +361,10 @@ def datasets(
     ] = None,
     source: Annotated[
         Optional[str],  # noqa: UP045
-        typer.Option("--source", help="File or folder of the publisher's files, or address of a folder of them."),
+        typer.Option("--source", help="The publisher's files: a file, a folder, or the address of one."),
     ] = None,
-    cache: Annotated[Optional[str], typer.Option("--cache", help="Where files are kept.")] = None,  # noqa: UP045
-    offline: Annotated[bool, typer.Option("--offline", help="Never ask the network.")] = False,
+    cache: Annotated[Optional[str], typer.Option("--cache", help="Folder for downloaded files.")] = None,  # noqa: UP045
+    offline: Annotated[bool, typer.Option("--offline", help="Never use the network.")] = False,
     seed: Annotated[int, typer.Option("--seed", help="Draws the outliers of News20, URL and Webspam.")] = 0,
     quiet: Quiet = False,
     json: Json = False,
@@ -370,7 +375,7 @@ def datasets(
 
     `ramodo datasets News20 -o news20.npz`
     """
-    from .datasets import run_list, run_load
+    from ..paper.datasets_command import run_list, run_load
 
     if name is None:
         run_list(cache, json)
@@ -386,32 +391,36 @@ def triage(
     fitting: Fitting,
     model: Annotated[
         Optional[str],  # noqa: UP045
-        typer.Option("-m", "--model", help="A model that fit or detect wrote; else one is fitted."),
+        typer.Option("-m", "--model", help="A model file written by fit or detect; without it, one is fitted."),
     ] = None,
     store: Annotated[
         Optional[str],  # noqa: UP045
-        typer.Option("--store", help="Where labels are kept: a file, or postgresql://...; by default DATA.triage."),
+        typer.Option("--store", help="Where labels are stored: a file, or postgresql://...; by default DATA.triage."),
     ] = None,
     known: Annotated[
         Optional[str],  # noqa: UP045
-        typer.Option("--import", help="Labels to begin with: a table of id,label."),
+        typer.Option("--import", help="Labels to start with: a table of id,label."),
     ] = None,
-    every: Annotated[int, typer.Option("--every", help="Learn after so many labels; 0 on demand.", min=0)] = 5,
-    who: Annotated[Optional[str], typer.Option("--who", help="Your name, stored with labels.")] = None,  # noqa: UP045
+    every: Annotated[
+        int, typer.Option("--every", help="Learn after this many labels; 0 learns only on demand.", min=0)
+    ] = 5,
+    who: Annotated[Optional[str], typer.Option("--who", help="Your name, to be stored with labels.")] = None,  # noqa: UP045
     port: Annotated[int, typer.Option("--port", help="Port of the page; 0 for any free one.")] = 0,
     host: Annotated[str, typer.Option("--host", help="Address to listen on.")] = "127.0.0.1",
     allow_remote: Annotated[
-        bool, typer.Option("--allow-remote", help="Let other machines reach the page; says what that means.")
+        bool, typer.Option("--allow-remote", help="Let other machines reach the page; says what that implies.")
     ] = False,
     browser: Annotated[bool, typer.Option("--browser/--no-browser", help="Open the page in a browser.")] = True,
     headless: Annotated[
         Optional[str],  # noqa: UP045
-        typer.Option("--headless", help="No page: take answers from this table of id,label, in the queue's order."),
+        typer.Option("--headless", help="No page: take labels from this table of id,label, in the queue's order."),
     ] = None,
-    queue: Annotated[str, typer.Option("--queue", help="With --headless: score, variety or cut-off.")] = "score",
+    queue: Annotated[
+        str, typer.Option("--queue", help=f"With --headless: take rows from this queue: {', '.join(QUEUES)}.")
+    ] = SCORE.name,
     rows: Annotated[
         Optional[int],  # noqa: UP045
-        typer.Option("--rows", help="With --headless: look at so many rows.", min=1),
+        typer.Option("--rows", help="With --headless: label at most this many rows.", min=1),
     ] = None,
     output: Annotated[
         Optional[str],  # noqa: UP045
@@ -424,7 +433,7 @@ def triage(
     quiet: Quiet = False,
     json: Json = False,
 ) -> None:
-    """Label rows in a page and watch the ranking get better; or take the labels from a file.
+    """Label rows on a page and watch the ranking improve, or take the labels from a file.
 
     `ramodo triage mail.txt`
 
@@ -433,7 +442,17 @@ def triage(
     from .reading import Source
     from .triage import Asked, run_triage
 
-    asked = Asked(model, store, known, every, who, queue, rows, output, save)
+    asked = Asked(
+        model=model,
+        store=store,
+        known=known,
+        every=every,
+        who=who,
+        queue=queue,
+        rows=rows,
+        output=output,
+        save=save,
+    )
     source = Source.asked(reading)
     if headless is None:
         run_triage(data, source, fitting, asked, (host, port, allow_remote), browser=browser, quiet=quiet)
@@ -452,25 +471,27 @@ def experiments(
             help="table-auc-runtime, table-competitors, labels, dimensions, scalability, peers or all.",
         ),
     ],
-    runs: Annotated[int, typer.Option("--runs", help="Seeds to run each with.")] = 10,
-    sets: Annotated[Optional[str], typer.Option("--sets", help="The paper's names of sets, such as R8,LC.")] = None,  # noqa: UP045
-    output: Annotated[str, typer.Option("-o", "--output", help="Folder for results and files.")] = "experiments",
-    page: Annotated[Optional[str], typer.Option("--page", help="Write all as one Markdown page too.")] = None,  # noqa: UP045
+    runs: Annotated[int, typer.Option("--runs", help="How many seeds to run each with.")] = 10,
+    sets: Annotated[
+        str | None, typer.Option("--sets", help="Data sets by their names in the paper, such as R8,LC.")
+    ] = None,
+    output: Annotated[str, typer.Option("-o", "--output", help="Folder for results.")] = "experiments",
+    page: Annotated[Optional[str], typer.Option("--page", help="Also write everything as one Markdown page.")] = None,  # noqa: UP045
     time_limit: Annotated[float, typer.Option("--time-limit", help="Seconds for one measurement.", min=0)] = 180.0,
-    memory_limit: Annotated[float, typer.Option("--memory-limit", help="Gigabytes for one.", min=0)] = 6.0,
+    memory_limit: Annotated[float, typer.Option("--memory-limit", help="Gigabytes for one measurement.", min=0)] = 6.0,
     install: Annotated[
-        bool, typer.Option("--install", help="Make an environment for DeepOD in build/peers; needs the network.")
+        bool, typer.Option("--install", help="Create an environment for DeepOD in build/peers; needs the network.")
     ] = False,
     threads: Threads = None,
     quiet: Quiet = False,
 ) -> None:
-    """Run the paper's experiments again, its own numbers beside ours. What is finished is not computed again.
+    """Repeat the paper's experiments, its numbers beside ours. Finished ones are not computed again.
 
     `ramodo experiments all --runs 3 --output results`
 
     `ramodo experiments labels --sets News20 --output results`
     """
-    from .experiments import run_experiments
+    from ..paper.experiments_command import run_experiments
 
     run_experiments(
         name,

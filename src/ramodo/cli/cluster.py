@@ -1,4 +1,4 @@
-"""`--cluster`: files that the workers of a Dask cluster read, rank and score."""
+"""`--cluster`: the workers of a Dask cluster read, rank and score files."""
 
 from __future__ import annotations
 
@@ -9,28 +9,30 @@ from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
 
+from ..extras import pip_install
 from ..formats import FormatError, Table, format_of
+from ..formats.byte_streams import suffix_of
 from ..options import OptionError
 from .console import bar, note
 from .flags import Writing
 from .reading import Source
 
 _PATIENCE = 20
-"""Seconds to wait for a scheduler."""
+"""Seconds to wait for a scheduler or a worker."""
 
 
 @contextmanager
 def connected(cluster: str | None, quiet: bool) -> Iterator[None]:
-    """A client of the cluster, whose dashboard is named; of nothing where no cluster was given."""
+    """Connect to the cluster, if one is given, and print its dashboard."""
     if cluster is None:
         yield
         return
     try:
         from distributed import Client, LocalCluster
     except ImportError:
-        raise OptionError(f"--cluster {cluster} needs the package distributed: pip install 'ramodo[dask]'.") from None
+        raise OptionError(f"--cluster {cluster} needs the package distributed: {pip_install('dask')}.") from None
     for name in ("distributed", "tornado"):
-        logging.getLogger(name).setLevel(logging.CRITICAL)  # what goes wrong is said once, by our own error
+        logging.getLogger(name).setLevel(logging.CRITICAL)  # our own error says once what went wrong
     if "://" in cluster:
         with _client(Client, cluster) as client:
             _need_workers(client, cluster)
@@ -53,40 +55,40 @@ def connected(cluster: str | None, quiet: bool) -> Iterator[None]:
 
 
 def refuse_on_cluster(report: str | None, writing: Writing) -> None:
-    """Raise where something is asked for that needs all rows, or columns that workers do not send, here."""
+    """Raise if the command needs all rows here, or columns that stay with the workers."""
     if report is not None:
         raise OptionError(
-            f"--report {report} was given with --cluster; allowed with it: --output and --model. Write the model, and "
-            "with `ramodo report` a report on some of the rows."
+            f"--report {report} cannot be combined with --cluster, which allows --output and --model. Write the model, "
+            "then use `ramodo report` on some of the rows."
         )
     if writing.beside:
         raise OptionError(
-            f"--with {','.join(writing.beside)} was given with --cluster, and columns stay with the workers; "
-            "allowed with it: --flagged, --reasons, --views, and --id for a column to join the output by."
+            f"--with {','.join(writing.beside)} cannot be combined with --cluster, because columns stay with the "
+            "workers; --flagged, --reasons and --views can, and --id names a column to join the output by."
         )
 
 
 def _client(make: Any, address: str) -> Any:
-    from ..engines.running import ClusterError
+    from ..engines.dask_runner import ClusterError
 
     try:
         return make(address, timeout=_PATIENCE)
     except (OSError, ValueError) as error:
         raise ClusterError(
-            f"--cluster {address} was given, and no Dask scheduler answers there ({str(error).rstrip('.')}); allowed: "
-            "the address of one that runs, as tcp://host:8786, or local:N for N processes of this machine."
+            f"--cluster must be the address of a running Dask scheduler, such as tcp://host:8786, or local:N for N "
+            f"processes of this machine; none answers at {address} ({str(error).rstrip('.')})."
         ) from None
 
 
 def _need_workers(client: Any, address: str) -> None:
-    from ..engines.running import ClusterError
+    from ..engines.dask_runner import ClusterError
 
     try:
         client.wait_for_workers(1, timeout=_PATIENCE)
     except TimeoutError:
         raise ClusterError(
-            f"--cluster {address} was given, and the Dask scheduler there has had no workers for {_PATIENCE} seconds; "
-            "start some, with `dask worker` and its address."
+            f"--cluster {address}: the Dask scheduler has had no workers for {_PATIENCE} seconds; start some with "
+            f"`dask worker {address}`."
         ) from None
 
 
@@ -96,14 +98,14 @@ def _n_workers(cluster: str) -> int:
     name, _, n = cluster.partition(":")
     if name != "local" or (n and not (n.isdecimal() and 1 <= int(n) <= 1024)):
         raise OptionError(
-            f"--cluster {cluster!r} was given; allowed: tcp://host:port of a Dask scheduler, local, or local:N with 1 "
-            "to 1,024 processes."
+            "--cluster must be tcp://host:port of a Dask scheduler, local, or local:N with 1 to 1,024 processes, got "
+            f"{cluster!r}."
         )
     return int(n) if n else threads.n_threads(-1)
 
 
 def with_format(path: str, source: Source) -> Source:
-    """`source`, with the format of the first file where a glob does not tell it."""
+    """`source`, with the format of the first file if the glob itself has no suffix that tells it."""
     from ..engines.dataset import found_files
 
     if source.format is not None or not glob.has_magic(path):
@@ -118,39 +120,23 @@ def with_format(path: str, source: Source) -> Source:
 def read_on_cluster(path: str, source: Source, quiet: bool, detector: Any = None) -> Table:
     """The files of a glob as a table whose matrix stays with the workers.
 
-    With a detector, its columns are those of the table.
+    With a detector, the table has the detector's columns.
     """
+    from ..engines.dask_collections import rows_of
     from ..engines.dataset import found_files, rows_of_files
-    from ..engines.opening import rows_of
 
     if path == "-":
-        raise OptionError("standard input cannot be read by workers; allowed with --cluster: files, or a glob of them.")
+        raise OptionError("with --cluster, DATA must be a file or a glob of files, got standard input (-).")
     files = found_files(path, {})
-    source.refuse_columns(files[0])
+    source.refuse_flags(files[0])
     kind = source.format_at(files[0])
-    how = source.how(kind, 1)
-    if detector is not None and kind.takes_width:
-        how = replace(how, n_features=detector.n_features_in_)
-    rows = rows_of_files(files, source.format, how, {})
+    rows = rows_of_files(files, source.format, source.how(kind, 1), {})
     if detector is not None:
-        rows = rows_of(rows, detector.n_features_in_, getattr(detector, "feature_names_in_", None))
+        rows = rows_of(rows, detector)
     progress = bar("reading", "files", quiet)
     rows.look_at_all(progress.show)
     progress.clear()
-    if source.id is not None and rows.ids is not None and len(set(rows.ids)) < len(rows.ids):
-        raise FormatError(f"{path}: an id of the column {source.id!r} is given twice; allowed: each id once.")
-    learned = rows.how or how
-    return Table(
-        rows,
-        rows.ids,
-        rows.names,
-        rows.classes,
-        categories=rows.categories,
-        means=learned.table.means,
-        zero_based=rows.zero_based,
-        frequencies=learned.frequencies,
-        scales=learned.table.scales or {},
-        dates=learned.table.dates or {},
-        given=rows.given,
-        header=rows.header,
-    )
+    if source.schema.id is not None and rows.ids is not None and len(set(rows.ids)) < len(rows.ids):
+        raise FormatError(f"{path}: ids in the column {source.schema.id!r} must be unique; some occur twice.")
+    schema = replace(rows.schema, format=kind.name, suffix=suffix_of(files[0]))
+    return Table(rows, ids=rows.ids, classes=rows.classes, schema=schema, frequencies=rows.frequencies)

@@ -1,6 +1,6 @@
 """What a person sees: tables on standard output, progress and notes on standard error.
 
-Control characters in what comes from data are shown, not sent to the terminal.
+Control characters in data are escaped, never sent to the terminal.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from ..terminal.escaping import escape_controls
 from ..terminal.progress import Bar
 
 _PIPED = 500
-"""Width when output is not a terminal: each row stays on one line."""
+"""Width if output is not a terminal, so that each row stays on one line."""
 
 
 def _console(stream: TextIO | None, is_error: bool) -> Console:
@@ -37,13 +37,13 @@ def bar(name: str, unit: str, quiet: bool = False) -> Bar:
 
 
 def note(text: str, quiet: bool) -> None:
-    """A line on standard error."""
+    """Print a line on standard error, unless quiet."""
     if not quiet:
         err.print(escape_controls(text))
 
 
 def print_facts(facts: Mapping[str, Any], as_json: bool, *, to_error: bool = False) -> None:
-    """Names and values, aligned, or as JSON."""
+    """Print names and values, aligned or as JSON."""
     if as_json:
         print(json.dumps(facts, default=str), file=sys.stderr if to_error else sys.stdout)
         return
@@ -53,12 +53,12 @@ def print_facts(facts: Mapping[str, Any], as_json: bool, *, to_error: bool = Fal
 
 
 def print_json(value: Any) -> None:
-    """On standard output."""
+    """Print JSON on standard output."""
     print(json.dumps(value, default=str))
 
 
 def print_rows(header: list[str], rows: Iterable[Iterable[Any]], *, to_error: bool = False) -> None:
-    """A small table."""
+    """Print a small table."""
     table = Table(box=None, header_style="bold", pad_edge=False)
     for column in header:
         table.add_column(column, justify="left" if column in _TEXTS else "right", overflow="ellipsis")

@@ -1,4 +1,4 @@
-"""`ramodo convert`: one format into another."""
+"""`ramodo convert`: convert one format to another."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 import scipy.io
 import scipy.sparse as sp
 
-from ..data.opening import open_block
+from ..data.validation import open_block
 from ..files.npz import write_npz
 from ..files.whole import write_whole
 from ..formats import FormatError, Table, folder, svmlight
@@ -23,10 +23,10 @@ TARGETS = (".rows", ".npz", ".svm", ".mtx")
 
 
 def run_convert(path: str, source: Source, output: str, *, threads: int | None, quiet: bool) -> None:
-    """Read and write; svmlight goes to a folder block by block."""
+    """Read and write; svmlight is converted to a folder block by block."""
     suffix = files.refuse_target(output, TARGETS)
     n_threads = threads_of(threads)
-    source.refuse_columns(path)
+    source.refuse_flags(path)
     kind = source.format_at(path)
     if suffix == ".rows" and kind.pieces is not None:
         progress = bar("converting", "MB", quiet)
@@ -42,7 +42,7 @@ def run_convert(path: str, source: Source, output: str, *, threads: int | None, 
 
 
 def _checked(path: str, table: Table, n_threads: int) -> Table:
-    """The rows, checked like any input, sorted and with each feature once per row."""
+    """The table with its rows checked like any input, their features sorted and unique."""
     rows = open_block(table.X, name=path, n_threads=n_threads)
     return replace(table, X=sp.csr_array(rows.to_matrix()))
 
@@ -51,8 +51,8 @@ def _refuse_words(output: str, suffix: str, table: Table) -> None:
     """Raise for labels that are text: these files hold only numbers."""
     if suffix in (".rows", ".svm") and table.classes is not None and is_text(table.classes):
         raise FormatError(
-            f"{output}: the labels are text, as {shown(table.classes[0])}; allowed in {suffix}: numbers. Write .npz, "
-            "or leave their column out with --ignore."
+            f"{output}: labels in {suffix} must be numbers, got text such as {shown(table.classes[0])}. Write .npz, or "
+            "leave their column out with --ignore."
         )
 
 
@@ -76,7 +76,7 @@ def _write(output: str, suffix: str, table: Table) -> None:
 
 
 def _arrays(table: Table) -> dict[str, Any]:
-    """The matrix in the layout of scipy's npz files, and whatever else is known about rows and columns."""
+    """The matrix in the layout of scipy's npz files, with labels, ids and names of columns if known."""
     matrix: Any = table.X
     arrays: dict[str, Any] = {"data": matrix.data, "indices": matrix.indices, "indptr": matrix.indptr}
     arrays |= {"shape": np.array(matrix.shape), "format": np.array(b"csr")}

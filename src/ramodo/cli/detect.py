@@ -29,15 +29,15 @@ from .top_rows import TopRow, print_top, top_rows
 from .training import fit
 
 _REASONS = 3
-"""Reasons shown for each of the top rows."""
+"""How many reasons to show for each of the top rows."""
 
-_TOLD = ("score", "percentile", "reasons", "lacks", "views")
-"""What JSON tells of each of them."""
+_IN_JSON = ("score", "percentile", "reasons", "lacks", "views")
+"""What JSON says of each of the top rows."""
 
 
 @dataclass(frozen=True)
 class Targets:
-    """Files to write, what of rows is written to the first, and what the second does without."""
+    """Files to write, what to write about rows, and what to leave out of the model file."""
 
     output: str | None = None
     model: str | None = None
@@ -46,10 +46,10 @@ class Targets:
     keeping: Keeping = field(default_factory=Keeping)
 
     def refuse(self, method: str, source: Source) -> None:
-        """Raise, before any work is done, where one of them cannot be written."""
+        """Raise, before any work is done, if one of the files cannot be written."""
         refuse_files(method, self.model, self.report)
         self.writing.refuse(self.output)
-        self.keeping.refuse(self.model, source.vocabulary)
+        self.keeping.refuse(self.model, source.schema.tokens.vocabulary)
         if self.output is not None and self.output != "-":
             files.refuse_target(self.output, files.SCORES)
         if self.model is not None:
@@ -58,7 +58,7 @@ class Targets:
             refuse_report(self.report)
 
     def named(self) -> dict[str, str]:
-        """Those that were asked for, by what they hold."""
+        """The files to be written, by what they hold."""
         given = {"scores": self.output, "model": self.model, "report": self.report}
         return {name: path for name, path in given.items() if path is not None}
 
@@ -75,7 +75,7 @@ def run_detect(
     quiet: bool,
     as_json: bool,
 ) -> None:
-    """Read, fit, rank, write."""
+    """Read, fit, rank and write."""
     refuse_options(fitting.method, fitting.options)
     if cluster is not None:
         refuse_on_cluster(targets.report, targets.writing)
@@ -99,7 +99,7 @@ def _detect(
     source = with_format(path, source) if on_cluster else to_read(path, source, targets.writing)
     started = time.perf_counter()
     with ThreadPoolExecutor(1) as pool:
-        importing = pool.submit(import_module, "ramodo.consensus")  # takes a second, which reading can use
+        importing = pool.submit(import_module, "ramodo.consensus")  # takes a second; meanwhile, read
         table = (
             read_on_cluster(path, source, quiet)
             if on_cluster
@@ -108,39 +108,36 @@ def _detect(
         importing.result()
     _refuse_few(path, table)
     for name in beside_of(targets.writing):
-        column_of(path, table, name, np.arange(1))  # raises where there is none, before the fit
+        column_of(path, table, name, np.arange(1))  # raises before the fit if there is no such column
     reading = time.perf_counter() - started
     is_text = table.is_text or (on_cluster and source.format_at(path).has_documents)
     with named_values(path, table):
         detector, warned = fit(fitting, table, is_text, not quiet and sys.stderr.isatty())
-    detector.source_ = told(path, source, table, detector, targets.keeping)
+    detector.schema_, detector.provenance_ = table.schema, told(table, detector, targets.keeping)
     detector.stage_seconds_ = {"read": reading, **detector.stage_seconds_}
     if targets.output is not None:
-        records = Recorder(detector, source, targets.writing).of_file(path, table, detector.outlier_scores_)
+        records = Recorder(detector, targets.writing).of_file(path, table, detector.outlier_scores_)
         files.write_records(targets.output, records, targets.writing.lines)
     if targets.model is not None:
         save(targets.model, detector, targets.keeping)
     if targets.report is not None:
-        write(targets.report, detector, path, table, source, detector.outlier_scores_, outliers_in(path, table))
+        write(targets.report, detector, path, table, detector.outlier_scores_, outliers_in(path, table))
     for text in warned:
         note(f"warning: {text}", quiet)
     if quiet and not as_json:
         return
-    _summarize(path, source, table, detector, targets.named(), top, every, as_json)
+    _summarize(path, table, detector, targets.named(), top, every, as_json)
 
 
 def _refuse_few(path: str, table: Table) -> None:
     from ..fitting.training_data import FEWEST_ROWS
 
     if (n := table.X.shape[0]) < FEWEST_ROWS:
-        raise FormatError(
-            f"{path} has {n} row{'s' * (n > 1)}; at least {FEWEST_ROWS} are needed, an outlier being one among others."
-        )
+        raise FormatError(f"{path} must have at least {FEWEST_ROWS} rows, got {n}: an outlier is one among others.")
 
 
 def _summarize(
     path: str,
-    source: Source,
     table: Table,
     detector: Any,
     written: dict[str, str],
@@ -148,10 +145,10 @@ def _summarize(
     every: bool,
     as_json: bool,
 ) -> None:
-    from ..insight.guarantees import guarantee_of  # imports scikit-learn, which reading is not to wait for
+    from ..insight.cutoffs import guarantee_of  # imports scikit-learn, which reading should not wait for
 
     def explain(rows: list[int]) -> Explanation:
-        return explained(detector, table, rows, scores, _REASONS, source.text_options())
+        return explained(detector, table, rows, scores, _REASONS)
 
     scores, to_error = detector.outlier_scores_, written.get("scores") == "-"
     flagged = int((scores >= detector.threshold_).sum())
@@ -171,22 +168,22 @@ def _summarize(
         facts["to check" if not as_json else "warnings"] = list(found) if as_json else found[0]
     listed = top_rows(scores, float(detector.threshold_), top, explain, every=every or as_json)
     if as_json:
-        facts["top"] = [_as_json(table, scores, row) for row in listed]
+        facts["top"] = [_as_json(table, row, bool(scores[row.number] >= detector.threshold_)) for row in listed]
     print_facts(facts, as_json, to_error=to_error)
     if listed and not as_json:
-        print_top(listed, table, scores, to_error=to_error)
+        print_top(listed, table, scores, float(detector.threshold_), to_error=to_error)
 
 
-def _as_json(table: Table, scores: Any, row: TopRow) -> dict[str, Any]:
+def _as_json(table: Table, row: TopRow, flagged: bool) -> dict[str, Any]:
     said = row.why.to_dict()
-    return {"id": table.id_of(row.number), **{name: said[name] for name in _TOLD}}
+    return {"id": table.id_of(row.number), "flagged": flagged, **{name: said[name] for name in _IN_JSON}}
 
 
 def _flagged(detector: Any, flagged: int, n_rows: int) -> str:
-    """How many, and how many more than rows without any outlier would have, where they are too many to look at."""
-    from ..insight.noise import MANY, flags_of_noise
+    """How many rows are flagged and, if that says little, how many would be flagged without any outliers."""
+    from ..insight.cutoffs import flags_of_noise, says_little
 
-    expected = flags_of_noise(detector, n_rows) if flagged >= MANY else None
+    expected = flags_of_noise(detector, n_rows) if says_little(detector, flagged, n_rows) else None
     noise = "" if expected is None else f"; rows without any outlier would give about {expected:,}: start at the top"
     return f"{flagged:,} rows, {flagged / n_rows:.2%}{noise}"
 

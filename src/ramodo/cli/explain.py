@@ -1,4 +1,4 @@
-"""`ramodo explain`: why a row has its score."""
+"""`ramodo explain`: why rows have their scores."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from ..model.file.saving import open_model
 from ..options import TOP
 from ..terminal.escaping import escape_controls
 from .console import out
-from .reading import read_for, source_of, threads_of
+from .reading import Source, threads_of
 
 
 def run_explain(
@@ -34,14 +34,12 @@ def run_explain(
     TOP.of_flag(top)
     detector = open_model(model)
     detector.n_jobs = threads_of(threads)
-    source = source_of(detector, format, id)
-    table = read_for(detector, path, source, detector.n_jobs)
+    table = Source.of_model(detector, format, id).read(path, detector.n_jobs)
     with named_values(path, table):
         scores = detector.outlier_score(table.X)
     chosen = [_number(path, table, name) for name in rows] or np.argsort(-scores, kind="stable")[:3].tolist()
-    found = explained(detector, table, chosen, scores, top, source.text_options())
-    known = (detector.source_ or {}).get("reference_ids") or {}
-    nearest = [[known.get(str(number), str(number)) for number in row.nearest] for row in found]
+    found = explained(detector, table, chosen, scores, top)
+    nearest = [list(map(detector.provenance_.id_of, row.nearest)) for row in found]
     if as_json:
         lines = found.to_dict()
         for line, number, ids in zip(lines, chosen, nearest, strict=True):
@@ -57,7 +55,7 @@ def run_explain(
 
 
 def _as_text(row: RowExplanation, id: str, nearest: Sequence[str]) -> str:
-    """The explanation as text; names cannot add line breaks to it."""
+    """The explanation as text, with control characters in names escaped."""
 
     def escaped(reasons: Sequence[Reason]) -> tuple[Reason, ...]:
         return tuple(replace(reason, feature=escape_controls(reason.feature)) for reason in reasons)
@@ -68,8 +66,8 @@ def _as_text(row: RowExplanation, id: str, nearest: Sequence[str]) -> str:
 
 
 def _number(path: str, table: Table, name: str) -> int:
-    """The row number of an id."""
+    """The number of the row with an id."""
     ids = [table.id_of(row) for row in range(table.X.shape[0])] if table.ids is None else list(table.ids)
     if name not in ids:
-        raise FormatError(f"{path} has no row {name!r}; its ids are {', '.join(ids[:3])}, ...")
+        raise FormatError(f"--row must be an id of {path}, such as {', '.join(ids[:3])}, got {name!r}.")
     return ids.index(name)

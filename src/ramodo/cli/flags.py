@@ -1,6 +1,6 @@
-"""Flags that several commands share, and the two groups of them: how to read data, and how to fit.
+"""Flags that several commands share, in groups: how to read data, how to fit, what to write.
 
-Flags that are options of an estimator come from its table of options, with their types, defaults, help and checks.
+Flags of an estimator's options come from the table of options, with their types, defaults, help and checks.
 """
 
 from __future__ import annotations
@@ -12,14 +12,16 @@ from typing import Annotated, Any, Optional, Self
 
 import typer
 
+from ..constraints import either
 from ..formats import FORMATS
-from ..formats.table import MISSING, SCALES
-from ..options import OPTIONS, Option, OptionError, option_named
+from ..formats.scales import SCALES
+from ..formats.schema import MISSING
+from ..options import OPTIONS, Option, OptionError, option_error, option_named
 from . import methods
 from .groups import Group, flag
 
-READING, TEXT, FITTING, FLAGGING = "Reading the data", "Reading text", "Fitting", "Which rows are flagged"
-WRITING, MODEL_FILE = "What is written", "The model file"
+READING, TEXT, FITTING, FLAGGING = "Reading the data", "Reading text", "Fitting", "Which rows to flag"
+WRITING, MODEL_FILE = "What to write", "The model file"
 """Headings in the help of a command."""
 
 _OF_TEXT = ("--text", "--bits", "--words", "--characters", "--vocabulary", "--idf/--no-idf")
@@ -27,7 +29,7 @@ _OF_FLAGGING = ("--share", "--fdr")
 
 
 def flag_of(option: Option, heading: str | None = None) -> Any:
-    """An option's flag, for typer."""
+    """The flag of an option, for typer."""
     if option.flag is None:
         raise ValueError(f"{option.name} has no flag.")
     return typer.Option(option.flag.name, help=option.flag.help or option.meaning, rich_help_panel=heading)
@@ -40,21 +42,21 @@ def _reading(*names: str, help: str, **bounds: int) -> Any:
 
 Format = Annotated[
     Optional[str],  # noqa: UP045 - typer reads it
-    _reading("--format", help=f"{', '.join(FORMATS)}; else by suffix."),
+    _reading("--format", help=f"{', '.join(FORMATS)}; by default, the suffix decides."),
 ]
-Id = Annotated[Optional[str], _reading("--id", help="Column of a table that names its rows.")]  # noqa: UP045
-Label = Annotated[Optional[str], _reading("--label", help="Column with the truth: no feature, never trained on.")]  # noqa: UP045
+Id = Annotated[Optional[str], _reading("--id", help="Column of a table with the ids of its rows.")]  # noqa: UP045
+Label = Annotated[Optional[str], _reading("--label", help="Column with the truth; never a feature, never trained on.")]  # noqa: UP045
 Seed = Annotated[int, flag_of(option_named("random_state"))]
 Threads = Annotated[Optional[int], flag_of(option_named("n_jobs"))]  # noqa: UP045
 Cluster = Annotated[
     Optional[str],  # noqa: UP045
     typer.Option("--cluster", help="Dask: tcp://host:port of a scheduler, or local:N; DATA may then be a glob."),
 ]
-Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Say nothing but results and errors.")]
-Json = Annotated[bool, typer.Option("--json", help="The summary as JSON.")]
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print only results and errors.")]
+Json = Annotated[bool, typer.Option("--json", help="Print the summary as JSON.")]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Reading(Group):
     """How to read data."""
 
@@ -63,22 +65,22 @@ class Reading(Group):
     label: Label = None
     text: Annotated[
         Optional[list[str]],  # noqa: UP045
-        _reading("--text", help="Column of a table that holds documents; may be given again."),
+        _reading("--text", help="Column of a table with documents; may be repeated."),
     ] = None
     ignore: Annotated[
         Optional[list[str]],  # noqa: UP045
-        _reading("--ignore", help="Column to leave out; may be given again."),
+        _reading("--ignore", help="Column to leave out; may be repeated."),
     ] = None
     missing: Annotated[
         str, _reading("--missing", help=f"Missing values of a table: {', '.join(MISSING[:-1])} or {MISSING[-1]}.")
     ] = "error"
     delimiter: Annotated[
         Optional[str],  # noqa: UP045
-        _reading("--delimiter", help="Between the values of a CSV file: a character, or tab; else it is found."),
+        _reading("--delimiter", help="What separates values in a CSV file: a character, or tab; by default, detected."),
     ] = None
     header: Annotated[
         Optional[bool],  # noqa: UP045
-        _reading("--header/--no-header", help="Whether a CSV file begins with a line of names; else it is found."),
+        _reading("--header/--no-header", help="Whether a CSV file begins with a line of names; by default, detected."),
     ] = None
     bits: Annotated[int, _reading("--bits", help="Text is hashed to 2^BITS features, up to 40.", min=8, max=40)] = 22
     words: Annotated[str, _reading("--words", help="n-grams of words in text, from-to; 0 for none.")] = "1-1"
@@ -88,28 +90,30 @@ class Reading(Group):
     vocabulary: Annotated[bool, _reading("--vocabulary", help="Keep the tokens of text as named columns.")] = False
     zero_based: Annotated[
         Optional[bool],  # noqa: UP045
-        _reading("--zero-based/--one-based", help="First index of an svmlight file; else 0 where a 0 occurs."),
+        _reading(
+            "--zero-based/--one-based", help="First index of an svmlight file; by default 0 if a 0 occurs, else 1."
+        ),
     ] = None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class ReadingToFit(Reading):
-    """How to read data that a model is fitted to, which may learn from them how to read others."""
+    """How to read data to fit a model to; the model may learn from them how to read other data."""
 
     scale: Annotated[
         Optional[str],  # noqa: UP045
         _reading(
             "--scale",
-            help=f"How numbers are scaled: {', '.join(SCALES[:-1])} or {SCALES[-1]}; else auto for tables alone.",
+            help=f"How to scale numbers: {', '.join(SCALES[:-1])} or {SCALES[-1]}; auto for tables by default.",
         ),
     ] = None
     idf: Annotated[
-        bool, _reading("--idf/--no-idf", help="Weigh the tokens of text, rare ones most; else their counts are taken.")
+        bool, _reading("--idf/--no-idf", help="Weight the tokens of text, rare ones most, or use their counts.")
     ] = True
 
 
 LINES = ("csv", "jsonl")
-"""What standard output gets."""
+"""Formats for standard output."""
 
 
 def _writing(*names: str, help: str, **bounds: int) -> Any:
@@ -119,59 +123,59 @@ def _writing(*names: str, help: str, **bounds: int) -> Any:
 
 @dataclass(frozen=True)
 class Writing(Group):
-    """What to write of rows, beside id, score, percentile and flag."""
+    """What to write about rows besides id, score, percentile and flag."""
 
     flagged: Annotated[
-        bool, _writing("--flagged", help="Only rows that are flagged, highest first; of a stream, as they arrive.")
+        bool, _writing("--flagged", help="Only flagged rows, highest first; for a stream, as they arrive.")
     ] = False
     beside: Annotated[
         Optional[list[str]],  # noqa: UP045
-        _writing("--with", help="Columns of the data to write too, as they are: text,path. The document is text."),
+        _writing(
+            "--with", help="Also write these columns of the data, unchanged: text,path. The document is called text."
+        ),
     ] = None
     reasons: Annotated[
-        int, _writing("--reasons", help="Write this many reasons of each row, the strongest first.", min=0)
+        int, _writing("--reasons", help="Write this many reasons for each row, strongest first.", min=0)
     ] = 0
     views: Annotated[bool, _writing("--views", help="Write what each view of a row adds to its score.")] = False
-    lines: Annotated[str, _writing("--as", help="What -o - writes: csv or jsonl.")] = "csv"
+    lines: Annotated[str, _writing("--as", help="Format of -o -: csv or jsonl.")] = "csv"
 
     def refuse(self, output: str | None) -> None:
-        """Raise where flags have no meaning, or no file to be written to."""
+        """Raise if a flag has no meaning, or there is nothing to write to."""
         if self.lines not in LINES:
-            raise OptionError(f"--as {self.lines!r} was given; allowed: {' or '.join(LINES)}.")
+            raise option_error("--as", either(LINES), repr(self.lines))
         if output not in (None, "-") and self.lines != LINES[0]:
             raise OptionError(
-                f"--as {self.lines} was given with --output {output}, whose suffix says what it gets; allowed: --as "
-                "with standard output (-o -)."
+                f"--as {self.lines} is for standard output (-o -); the suffix of --output {output} already says its "
+                "format."
             )
         asked = {"--flagged": self.flagged, "--with": self.beside, "--reasons": self.reasons, "--views": self.views}
         given = [name for name, value in asked.items() if value]
         if output is None and given:
             raise OptionError(
-                f"{given[0]} was given, which says what to write, and no file; allowed: with --output FILE, or "
-                "--output - for standard output."
+                f"{given[0]} says what to write and needs --output FILE, or --output - for standard output."
             )
 
 
 @dataclass(frozen=True)
 class Keeping(Group):
-    """What a model file does without."""
+    """What to leave out of a model file."""
 
     no_tokens: Annotated[
-        bool, _writing("--no-tokens", help="Keep no words and fragments of the training text in the model file.")
+        bool, _writing("--no-tokens", help="Leave words and fragments of the training text out of the model file.")
     ] = False
     no_provenance: Annotated[
-        bool, _writing("--no-provenance", help="Keep no ids, no time and no command line, with its paths, in it.")
+        bool, _writing("--no-provenance", help="Leave ids, the time and the command line with its paths out of it.")
     ] = False
 
     def refuse(self, model: str | None, vocabulary: bool) -> None:
-        """Raise where there is no file, or tokens are its columns."""
+        """Raise if no model is written, or if tokens are the columns of the model."""
         for name, given in (("--no-tokens", self.no_tokens), ("--no-provenance", self.no_provenance)):
             if given and model is None:
-                raise OptionError(f"{name} was given, and no model is written; allowed: with --model FILE.")
+                raise OptionError(f"{name} needs --model FILE, the model to leave it out of.")
         if self.no_tokens and vocabulary:
             raise OptionError(
-                "--no-tokens and --vocabulary were given, and a vocabulary is the tokens of the training text; "
-                "allowed: one of them."
+                "--no-tokens and --vocabulary cannot be combined: a vocabulary consists of tokens of the training text."
             )
 
 
@@ -194,7 +198,7 @@ Method = Annotated[
 
 @dataclass(frozen=True)
 class Fitting(Group):
-    """How to fit: a file of labels, and the options given, checked and under their Python names."""
+    """How to fit: a file of labels, the method, and the given options, checked and by their Python names."""
 
     labels: str | None = None
     method: str = methods.DEFAULT
@@ -202,17 +206,17 @@ class Fitting(Group):
 
     @classmethod
     def flags(cls) -> list[Parameter]:
-        """One flag for labels, one for the method, and one for each option that has a flag."""
+        """A flag for labels, one for the method, and one for each option with a flag."""
         first = [flag("labels", Labels, None), flag("method", Method, methods.DEFAULT)]
         return [*first, *[_parameter(option) for option in OPTIONS if option.flag is not None]]
 
     def for_workers(self) -> Self:
-        """The same where tasks run side by side, each on one thread unless more were asked for."""
+        """The same with one thread for each task, unless more were asked for."""
         return replace(self, options={"n_jobs": 1, **self.options})
 
     @classmethod
     def of(cls, given: Mapping[str, Any]) -> Self:
-        """The group from the values of its flags; raises `OptionError` for values that are not allowed."""
+        """The group from the values of its flags; raises `OptionError` for a value that is not allowed."""
         rows = [option for option in OPTIONS if option.flag is not None and given[option.name] is not None]
         options = {option.name: option.of_flag(given[option.name]) for option in rows}
         return cls(given["labels"], methods.checked(given["method"]), options)

@@ -1,7 +1,7 @@
-"""Groups of flags that several commands share: a parameter that is a group stands for all its flags.
+"""Groups of flags that several commands share: a parameter that is a group stands for all of its flags.
 
-Typer reads one flag from each parameter of a function. `grouped` gives it a signature in which groups are spread out,
-and hands the function the groups again.
+Typer reads one flag from each parameter of a function. `grouped` shows it a signature in which each group is replaced
+by its flags, and passes the function the groups.
 """
 
 from __future__ import annotations

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
+from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -12,7 +14,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from .. import __version__
-from ..formats import TableOptions, read
+from ..formats import Schema, read
 from ..formats.classes import shown
 from ..model.file.saving import load_with_header
 from ..model.file.tensors import metadata_of
@@ -22,7 +24,7 @@ from .reading import threads_of
 
 _TABLES = (
     (r"origin\.", "training rows, as they were given"),
-    (r"documents\.", "in how many documents each token is"),
+    (r"documents\.", "how many documents have each token"),
     (r"sample\.", "training rows in the representation, for maps"),
     (r"feature_names_in_$", "names of columns"),
     (r"references$", "training rows in the representation, to compare with"),
@@ -31,19 +33,19 @@ _TABLES = (
     (r"loss_curve_$", "losses of training"),
     (r"", "score, length and norm of each training row"),
 )
-"""What arrays of a model file hold, by their names; the first that fits."""
+"""What the arrays of a model file hold, by name; the first pattern that matches counts."""
 
 _SHOWN = 3
-"""Tables that a person is told the size of."""
+"""How many tables are listed with their size."""
 
 
 def run_info(path: str, *, format: str | None, as_json: bool) -> None:
-    """Print facts about a model, or about data."""
+    """Print facts about a model or about data."""
     if format is None and path != "-" and Path(path).is_file() and metadata_of(path).get("format") == "ramodo":
         said = _of_model(path)
         print_facts(said if as_json else _page(said), as_json)
         return
-    table = read(path, format, table=TableOptions(missing="zero"), n_threads=threads_of(None))
+    table = read(path, format, schema=Schema(missing="zero"), n_threads=threads_of(None))
     for text in table.notes:
         note(f"note: {text}", quiet=False)
     entries = table.X.nnz if sp.issparse(table.X) else int(np.count_nonzero(table.X))
@@ -65,14 +67,14 @@ def run_info(path: str, *, format: str | None, as_json: bool) -> None:
 
 
 def _of_model(path: str) -> dict[str, Any]:
-    """All that a model file says of itself."""
+    """Everything that a model file says about itself."""
     detector, header = load_with_header(path, verify=True)
-    source, evidence = detector.source_ or {}, detector.model_.evidence
+    provenance, evidence = detector.provenance_, detector.model_.evidence
     frequencies, options = detector.document_frequencies_, detector.get_params(deep=False)
     defaults = type(detector)().get_params(deep=False)
     return {
         "class": type(detector).__name__,
-        "fitted": source.get("fitted"),
+        "fitted": provenance.fitted or None,
         "written by": f"ramodo {header.get('ramodo', '?')}, format {header.get('version')} (this is {__version__})",
         "bytes": os.path.getsize(path),
         "checksum": f"{header['checksum']}, as the bytes of the file say" if "checksum" in header else None,
@@ -89,15 +91,16 @@ def _of_model(path: str) -> dict[str, Any]:
         "cut-off": detector.threshold_,
         "flagged training rows": int((detector.outlier_scores_ >= detector.threshold_).sum()),
         "data fingerprint": getattr(detector, "fingerprint_", None),
-        "data read as": detector.source_,
+        "data read as": None if detector.schema_ is None else json.loads(detector.schema_.to_json()),
+        "command": provenance.command,
         "options": options,
         "options not as by default": {k: v for k, v in options.items() if v != defaults[k]},
-        "private": _private(detector, source),
+        "private": _private(detector),
     }
 
 
 def _tables(path: str) -> dict[str, int]:
-    """Bytes of each kind of table in a model file, largest first; what is left is its header."""
+    """Bytes of each kind of table in a model file, largest first; the rest is its header."""
     _, tensors = read_tensors(path)
     found: dict[str, int] = {}
     for name, array in tensors.items():
@@ -108,20 +111,20 @@ def _tables(path: str) -> dict[str, int]:
     return dict(sorted(found.items(), key=lambda item: -item[1]))
 
 
-def _private(detector: Any, source: Mapping[str, Any]) -> dict[str, int]:
-    """What a model file holds of the data of its fit, and how much of it."""
+def _private(detector: Any) -> dict[str, int]:
+    """How much of its training data a model file holds."""
     rows = np.unique(np.concatenate([origin.numbers for origin in detector.model_.origins()] or [np.empty(0)]))
     return {
         "training rows": len(rows),
-        "ids of rows": len(source.get("reference_ids") or ()),
-        "tokens of text": len(source.get("tokens") or ()),
+        "ids of rows": len(detector.provenance_.reference_ids),
+        "tokens of text": len(detector.provenance_.tokens),
         "names of columns": len(getattr(detector, "feature_names_in_", ())),
-        "command line": int(bool(source.get("command"))),
+        "command line": int(bool(detector.provenance_.command)),
     }
 
 
 def _page(facts: Mapping[str, Any]) -> dict[str, str]:
-    """The same for a person: a line for each question, in words."""
+    """The same facts for people, a line for each question."""
     tables = [f"{words} {_megabytes(size)}" for words, size in list(facts["tables"].items())[:_SHOWN]]
     lines = {
         "model": facts["class"],
@@ -139,7 +142,7 @@ def _page(facts: Mapping[str, Any]) -> dict[str, str]:
         "data read as": _read_as(facts["data read as"] or {}),
         "data fingerprint": facts["data fingerprint"] or "none",
         "holds of the data": _held(facts["private"]),
-        "command": (facts["data read as"] or {}).get("command", ""),
+        "command": facts["command"],
     }
     return {name: value for name, value in lines.items() if value}
 
@@ -154,15 +157,14 @@ def _pairs(values: Mapping[str, Any]) -> str:
 
 def _views(views: Mapping[str, float]) -> str:
     told = ", ".join(f"{name} ({agreement:.2f})" for name, agreement in views.items())
-    return told and f"{told}: rank correlation with all together"
+    return told and f"{told}: rank correlation with all of them combined"
 
 
 def _read_as(source: Mapping[str, Any]) -> str:
-    """The format and what was said of its columns; long lists by their length."""
-    own = ("format", "tokens", "reference_ids", "command", "fitted")
-    said = {name: value for name, value in source.items() if name not in own and value not in (None, [], {}, False)}
-    if said.get("missing") == "error":
-        said.pop("missing")
+    """The format and the options of its columns; long lists by their length."""
+    said = {name: value for name, value in source.items() if name not in ("format", "columns") and value}
+    kinds = Counter(each.get("kind", "number") for each in source.get("columns", ()))
+    said |= {f"columns of kind {kind}": n for kind, n in kinds.items()}
     shown_short = {
         n: f"{len(v):,} of them" if isinstance(v, list | dict) and len(v) > 5 else v for n, v in said.items()
     }

@@ -1,15 +1,14 @@
-"""Scores and matrices to files, by suffix; written whole or not at all."""
+"""Writes scores and matrices to files, in the format of their suffix; each file whole or not at all."""
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 import math
 import os
 import sys
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +17,8 @@ import numpy.typing as npt
 
 from ..explain.explanation import Reason, RowExplanation
 from ..explain.naming import in_words
+from ..extras import pip_install
+from ..files import spreadsheets
 from ..files.npz import write_npz
 from ..files.whole import write_whole
 from ..formats import FormatError, Table
@@ -26,11 +27,11 @@ from ..terminal.escaping import escape_controls
 from .records import AS_GIVEN, INTEGER, REAL, REASONS, TEXT, Records
 
 SCORES, MATRICES = (".csv", ".jsonl", ".parquet", ".npz"), (".npy", ".npz", ".csv", ".parquet")
-"""Suffixes of files that can be written."""
+"""Suffixes of the files that can be written."""
 
 
 def write_records(path: str, records: Records, lines: str = "csv") -> None:
-    """Write records to a file by its suffix; to standard output (-) as lines of CSV or JSON."""
+    """Write records to a file in the format of its suffix, or to standard output (-) as lines of CSV or JSON."""
     if path == "-":
         sys.stdout.writelines(for_output(records, lines))
         return
@@ -43,7 +44,7 @@ def write_records(path: str, records: Records, lines: str = "csv") -> None:
     suffix = refuse_target(path, SCORES)
     try:
         write_whole(Path(path), lambda temporary: writers[suffix](temporary, records))
-    except Exception as error:  # pyarrow's have no kind of their own among Python's
+    except Exception as error:  # pyarrow's errors share no base class
         if type(error).__module__.split(".")[0] != "pyarrow":
             raise
         said = str(error).splitlines()[0].rstrip(".")
@@ -51,75 +52,39 @@ def write_records(path: str, records: Records, lines: str = "csv") -> None:
 
 
 def for_output(records: Records, lines: str = "csv", header: bool = True) -> Iterable[str]:
-    """Lines for standard output: unchanged for a program; on a terminal with control characters escaped."""
+    """Lines for standard output; on a terminal, control characters are escaped."""
     if lines == "jsonl":
-        return json_lines(records)  # in which they are escapes already
+        return json_lines(records)  # which escapes them already
     return csv_lines(records, header, escape_controls if sys.stdout.isatty() else str)
 
 
 def refuse_target(path: str, suffixes: tuple[str, ...] | None) -> str:
-    """The suffix; raises, before any work is done, if the suffix or the folder does not allow a file."""
+    """The suffix of a file to write; raises, before any work is done, if it cannot be written."""
     suffix, target = Path(path).suffix.lower(), Path(path).resolve()
     if suffixes is not None and suffix not in suffixes:
-        shown = suffix or "a file without suffix"
-        raise OptionError(f"{path}: cannot write {shown}; allowed: {', '.join(suffixes)}.")
+        raise OptionError(f"{path} must end in {', '.join(suffixes)}, got {suffix or 'no suffix'}.")
     if not target.parent.is_dir():
-        raise OptionError(
-            f"{path} was given, and there is no folder {target.parent}; allowed: one that exists. Make it first."
-        )
+        raise OptionError(f"{path} cannot be written: there is no folder {target.parent}. Create it first.")
     if target.exists() and not target.is_file() and suffix != ".rows":
-        raise OptionError(f"{path} was given, which is no file; allowed: a file, or a path where there is nothing.")
+        raise OptionError(f"{path} must be a file, got {'a folder' if target.is_dir() else 'a pipe or a device'}.")
     if not os.access(target.parent, os.W_OK):
-        raise OptionError(
-            f"{path} was given, and you may not write into the folder {target.parent}; allowed: a file in one of yours."
-        )
+        raise OptionError(f"{path} cannot be written: you have no permission to write to the folder {target.parent}.")
     return suffix
 
 
 def csv_lines(records: Records, header: bool = True, shown: Callable[[str], str] = str) -> Iterable[str]:
-    """Lines of a CSV file, whose text no spreadsheet takes for a formula."""
-    buffer = io.StringIO()
-    writer = csv.writer(buffer, lineterminator="\n")
-    if header:
-        writer.writerow([guarded(name) for name in records.names])
-    for row in _readable(records).rows():
-        writer.writerow([shown(guarded(cell)) if isinstance(cell, str) else cell for cell in row])
-        yield buffer.getvalue()
-        buffer.seek(0)
-        buffer.truncate()
-    yield buffer.getvalue()
-
-
-_FORMULAS = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")
-"""What text begins with that spreadsheets compute, or run."""
-
-
-def guarded(text: str) -> str:
-    """Text for a CSV file: an apostrophe before what a spreadsheet would take for a formula; numbers stay."""
-    return f"'{text}" if text.startswith(_FORMULAS) and len(text) > 1 and not _is_number(text) else text
-
-
-def unguarded(text: str) -> str:
-    """The text that was guarded."""
-    return text[1:] if text.startswith("'") and guarded(text[1:]) == text else text
-
-
-def _is_number(text: str) -> bool:
-    try:
-        float(text)
-    except ValueError:
-        return False
-    return True
+    """Lines of a CSV file whose text no spreadsheet takes for a formula."""
+    return spreadsheets.csv_lines(chain([records.names] * header, _readable(records).rows()), shown)
 
 
 def json_lines(records: Records) -> Iterable[str]:
-    """An object a row."""
+    """A JSON object for each row."""
     for row in _changed(records, _as_json).rows():
         yield json.dumps(dict(zip(records.names, row, strict=True)), default=str) + "\n"
 
 
 def _as_json(value: Any) -> Any:
-    """JSON has no NaN; reasons are objects."""
+    """The value for JSON, which has no NaN; reasons become objects."""
     if isinstance(value, RowExplanation):
         return [_reason(reason) for reason in value.reasons]
     return None if isinstance(value, float) and not math.isfinite(value) else value
@@ -130,7 +95,7 @@ def _reason(reason: Reason) -> dict[str, Any]:
 
 
 def _readable(records: Records) -> Records:
-    """With each cell as CSV has it: reasons in one line of text, missing values empty, true and false."""
+    """The records with each cell as in CSV: reasons as one line of text, missing values empty, true and false."""
 
     def cell(value: Any) -> Any:
         if isinstance(value, RowExplanation):
@@ -143,7 +108,7 @@ def _readable(records: Records) -> Records:
 
 
 def _changed(records: Records, change: Callable[[Any], Any]) -> Records:
-    """Columns of our own text and numbers are as every format has them."""
+    """The records with `change` applied to all values but plain text and numbers, which all formats share."""
     plain = (TEXT, REAL, INTEGER)
     columns = records.columns
     return Records(tuple(c if c.kind in plain else replace(c, values=list(map(change, c.values))) for c in columns))
@@ -171,7 +136,7 @@ def _write_parquet(path: str, records: Records) -> None:
 
 
 def _write_npz(path: str, records: Records) -> None:
-    """Numbers as numbers; all else, and columns with gaps, as text."""
+    """Write numbers as numbers; everything else, and columns with missing values, as text."""
     arrays = {}
     for given, column in zip(records.columns, _readable(records).columns, strict=True):
         are_numbers = given.kind in (REAL, INTEGER) or (given.kind == AS_GIVEN and _are_numbers(given.values))
@@ -196,16 +161,14 @@ def write_matrix(path: str, matrix: npt.NDArray[np.float32], table: Table) -> No
 
 
 def _save(path: str, matrix: npt.NDArray[np.float32]) -> None:
-    with open(path, "wb") as file:  # a path without suffix would get one
+    with open(path, "wb") as file:  # np.save would add a suffix to a path
         np.save(file, matrix)
 
 
 def _matrix_csv(path: str, matrix: npt.NDArray[np.float32], table: Table) -> None:
-    with open(path, "w", encoding="utf-8", newline="") as file:
-        writer = csv.writer(file, lineterminator="\n")
-        writer.writerow(["id", *[f"c{i}" for i in range(matrix.shape[1])]])
-        for row, values in enumerate(matrix):
-            writer.writerow([table.id_of(row), *[float(v) for v in values]])
+    header = ["id", *[f"c{i}" for i in range(matrix.shape[1])]]
+    rows = ([table.id_of(row), *values.tolist()] for row, values in enumerate(matrix))
+    _write_lines(path, spreadsheets.csv_lines(chain([header], rows)))
 
 
 def _matrix_parquet(path: str, matrix: npt.NDArray[np.float32], table: Table) -> None:
@@ -219,5 +182,5 @@ def _arrow(path: str) -> tuple[Any, Any]:
         import pyarrow
         import pyarrow.parquet
     except ImportError:
-        raise FormatError(f"{path}: .parquet files need the package pyarrow: pip install 'ramodo[files]'.") from None
+        raise FormatError(f"{path}: .parquet files need the package pyarrow: {pip_install('files')}.") from None
     return pyarrow, pyarrow.parquet

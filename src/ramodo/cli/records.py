@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..data.blocks import Block
-from ..data.opening import open_block
+from ..data.validation import open_block
 from ..explain.explanation import RowExplanation
 from ..explain.naming import explained
 from ..formats import FormatError, Table, all_formats
@@ -68,8 +68,8 @@ class Records:
 class Recorder:
     """Makes records of rows and their scores, as a command was asked to."""
 
-    def __init__(self, detector: Any, source: Source, writing: Writing) -> None:
-        self._detector, self._source, self._writing = detector, source, writing
+    def __init__(self, detector: Any, writing: Writing) -> None:
+        self._detector, self._writing = detector, writing
         self._known = np.sort(detector.outlier_scores_)
 
     def of_file(self, path: str, table: Table, scores: Scores) -> Records:
@@ -108,10 +108,8 @@ class Recorder:
         return Records((*columns, *(self._views(table, rows) if self._writing.views else ())))
 
     def _reasons(self, table: Table, scores: Scores, rows: Rows) -> list[RowExplanation]:
-        options, n = self._source.text_options(), self._writing.reasons
-        return [
-            row for some in _parts(rows) for row in explained(self._detector, table, some.tolist(), scores, n, options)
-        ]
+        n = self._writing.reasons
+        return [row for some in _parts(rows) for row in explained(self._detector, table, some.tolist(), scores, n)]
 
     def _views(self, table: Table, rows: Rows) -> list[Column]:
         """What each view adds to the scores; the columns of a row sum to its score."""
@@ -149,7 +147,7 @@ def to_read(path: str, source: Source, writing: Writing) -> Source:
     names = beside_of(writing)
     kind = source.format_at(path)
     if "with" in kind.columns:
-        is_document = DOCUMENT in names and source.text is not None  # of a table that need not have such a column
+        is_document = DOCUMENT in names and bool(source.schema.text)  # of a table that need not have such a column
         return replace(source, beside=names, optional=[*source.optional, *[DOCUMENT] * is_document])
     for name in names:
         if kind.has_documents and name != DOCUMENT:

@@ -1,4 +1,4 @@
-"""`ramodo report`, and the report of `ramodo detect`."""
+"""`ramodo report`, and the report of `ramodo detect --report`."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ..formats import Table
 from ..formats.truth import outliers_in, outliers_named
 from . import output as files
 from .console import note
-from .reading import Source, read_for, source_of, threads_of
+from .reading import Source, threads_of
 
 
 def run_report(
@@ -29,24 +29,23 @@ def run_report(
     threads: int | None,
     quiet: bool,
 ) -> None:
-    """Write the report of a model on data."""
+    """Write a model's report on data."""
     refuse_report(output)
     from ..model.file.saving import load
 
     detector = load(model)
     detector.n_jobs = threads_of(threads)
-    source = source_of(detector, format, id, label)
-    table = read_for(detector, path, source, detector.n_jobs)
+    table = Source.of_model(detector, format, id, label).read(path, detector.n_jobs)
     asked = label is not None or outlier is not None
     truth = outliers_named(path, table, 1.0 if outlier is None else outlier) if asked else outliers_in(path, table)
     with _compared_names():
         scores = detector.outlier_score(table.X)
-    write(output, detector, path, table, source, scores, truth)
+    write(output, detector, path, table, scores, truth)
     note(f"{table.X.shape[0]:,} rows, report in {output}", quiet)
 
 
 def refuse_report(path: str) -> None:
-    """Raise if no report can be written to this path, or none at all."""
+    """Raise if no report can be written to this path, or plotly is missing."""
     from ..report import SUFFIXES
     from ..report.page import plotly_script
 
@@ -54,17 +53,16 @@ def refuse_report(path: str) -> None:
     plotly_script()
 
 
-def write(path: str, detector: Any, data: str, table: Table, source: Source, scores: Any, truth: Any) -> None:
-    """The report of a table's rows."""
+def write(path: str, detector: Any, data: str, table: Table, scores: Any, truth: Any) -> None:
+    """Write the report on the rows of a table."""
     from ..report import write_report
     from ..report.content import REASONS, SHOWN
 
     def explain(rows: list[int]) -> Explanation:
-        options = source.text_options()
-        return explained(detector, table, rows, scores, REASONS, options, enough=True, in_full=SHOWN)
+        return explained(detector, table, rows, scores, REASONS, enough=True, in_full=SHOWN)
 
     def name(columns: list[int]) -> Callable[[int], str]:
-        return names_of(detector, table, columns, source.text_options())
+        return names_of(detector, table, columns)
 
     with _compared_names():
         write_report(

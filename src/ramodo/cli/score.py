@@ -13,7 +13,7 @@ from . import output as files
 from .cluster import connected, read_on_cluster, refuse_on_cluster, with_format
 from .console import bar, note
 from .flags import Writing
-from .reading import Source, read_for, read_like, source_of, threads_of
+from .reading import Source, threads_of
 from .records import Recorder, to_read
 from .streaming import Stream, scores_of
 
@@ -31,55 +31,52 @@ def run_score(
     quiet: bool,
     strict: bool = False,
 ) -> None:
-    """Score a file at once, or standard input as it arrives."""
+    """Score a file as a whole, or standard input as it arrives."""
     writing.refuse(output)
     if output != "-":
         files.refuse_target(output, files.SCORES)
     detector = open_model(model)
     detector.n_jobs = threads_of(threads)
-    source = source_of(detector, format, id)
+    source = Source.of_model(detector, format, id)
     if cluster is not None:
         refuse_on_cluster(None, writing)
         detector.n_jobs = 1 if threads is None else detector.n_jobs
         with connected(cluster, quiet):
             source = with_format(path, source)
             table = read_on_cluster(path, source, quiet, detector)
-            _score(detector, path, source, table, writing, output, quiet)
+            _score(detector, path, table, writing, output, quiet)
         return
     if path == output == "-":
-        kind = _format_of_stream(detector, source.format)
+        kind = _format_of_stream(source)
         if kind.of_stream is not None:
             source = replace(source, format=kind.name)
-            source.refuse_columns(path)
+            source.refuse_flags(path)
             source.refuse_unweighed(path)
             source = to_read(path, source, writing)
-            how = replace(read_like(detector, source).how(kind, detector.n_jobs), n_features=detector.n_features_in_)
-            recorder = Recorder(detector, source, writing)
+            how, recorder = source.how(kind, detector.n_jobs), Recorder(detector, writing)
             Stream(detector, kind, how, recorder, writing.lines, strict=strict, quiet=quiet).run()
             return
-    if path == "-" and source.format is None:
-        source = replace(source, format=(detector.source_ or {}).get("format"))
-    source = to_read(path, source, writing)
-    _score(detector, path, source, read_for(detector, path, source, detector.n_jobs), writing, output, quiet)
+    source = to_read(path, source.for_path(path), writing)
+    _score(detector, path, source.read(path, detector.n_jobs), writing, output, quiet)
 
 
-def _score(detector: Any, path: str, source: Source, table: Table, writing: Writing, output: str, quiet: bool) -> None:
+def _score(detector: Any, path: str, table: Table, writing: Writing, output: str, quiet: bool) -> None:
     progress = bar("scoring", "rows", quiet)
     with named_values(path, table):
         scores = scores_of(detector, table.X, progress.show)
     progress.clear()
-    files.write_records(output, Recorder(detector, source, writing).of_file(path, table, scores), writing.lines)
+    files.write_records(output, Recorder(detector, writing).of_file(path, table, scores), writing.lines)
     note(f"{len(scores):,} rows, {int((scores >= detector.threshold_).sum()):,} flagged", quiet or output == "-")
 
 
 def run_transform(
     model: str, path: str, *, output: str, format: str | None, id: str | None, threads: int | None, quiet: bool
 ) -> None:
-    """The representation of each row."""
+    """Write the representation of each row."""
     files.refuse_target(output, files.MATRICES)
     detector = open_model(model)
     detector.n_jobs = threads_of(threads)
-    table = read_for(detector, path, source_of(detector, format, id), detector.n_jobs)
+    table = Source.of_model(detector, format, id).read(path, detector.n_jobs)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # names were compared when the file was read
         with named_values(path, table):
@@ -88,8 +85,8 @@ def run_transform(
     note(f"{matrix.shape[0]:,} rows, {matrix.shape[1]} columns", quiet)
 
 
-def _format_of_stream(detector: Any, format: str | None) -> Format:
-    name = format or (detector.source_ or {}).get("format")
+def _format_of_stream(source: Source) -> Format:
+    name = source.format or source.schema.format
     if name is None:
-        raise FormatError("standard input: the model does not say what its data were; give --format.")
+        raise FormatError("standard input: the model does not know the format of its data; give --format.")
     return format_named(name)

@@ -1,7 +1,8 @@
-"""`ramodo serve`: a model behind HTTP."""
+"""`ramodo serve`: a model over HTTP."""
 
 from __future__ import annotations
 
+from ..extras import pip_install
 from ..formats import FormatError
 from ..serving import SavedModel
 from .console import note
@@ -27,7 +28,7 @@ def run_serve(
     except ImportError as error:
         if error.name not in ("starlette", "uvicorn", "anyio", "prometheus_client", "pyarrow"):
             raise
-        raise FormatError("a server needs more packages: pip install 'ramodo[serve]'.") from None
+        raise FormatError(f"a server needs the package {error.name}: {pip_install('serve')}.") from None
     n_threads = threads_of(threads)
     asked = Place.asked(host, port, allow_remote=allow_remote, names=tuple(names))
     service = Service(SavedModel(model), SavedModel(model, n_jobs=n_threads), n_threads)
@@ -36,9 +37,9 @@ def run_serve(
     app = application(service.routes(), place, access, open_paths=OPEN_PATHS, max_body=max_body * 1_000_000)
 
     def started() -> None:
-        note(f"serving {model} at {place.address}, Ctrl-C ends it", quiet)
+        note(f"serving {model} at {place.address}; Ctrl-C stops it", quiet)
         note(place.meaning, quiet or not place.is_remote)
-        known = f"that in {token_file}" if token_file is not None else access.token
+        known = f"see {token_file}" if token_file is not None else access.token
         note(f"token: {known}", quiet and token_file is not None)
 
     run(Counted(app, service.metrics), listening, started)

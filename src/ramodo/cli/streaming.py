@@ -1,4 +1,4 @@
-"""Rows of standard input, scored as they arrive. A row that cannot be read is told and skipped: the stream goes on."""
+"""Scores rows of standard input as they arrive. A row that cannot be read is reported and skipped."""
 
 from __future__ import annotations
 
@@ -9,10 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from ..data.opening import DataError
-from ..formats import Format, FormatError, How, Table
-from ..formats.aligning import aligned
-from ..formats.opening import LONGEST_LINE, damage_refused, open_binary
+from ..data.validation import DataError
+from ..formats import Format, FormatError, How, Table, read_lines
+from ..formats.byte_streams import LONGEST_LINE, damage_refused, open_binary
 from . import output as files
 from .console import note
 from .records import Recorder
@@ -23,19 +22,19 @@ _CLOSED = re.compile(rb'(?:[^"]|"")*"(?!")')
 _QUOTED = re.compile(rb'(?:^|(?<=[,;\t|]))"(?:[^"]|"")*"(?!")')
 _OPENED = re.compile(rb'(?:^|[,;\t|])"')
 
-_MOST_TOLD = 20
-"""Rows that are told one by one; the number of all of them comes at the end."""
+_MOST_REPORTED = 20
+"""How many skipped rows are reported one by one; the end reports their total."""
 
 
 def scores_of(detector: Any, X: Any, show: Any = None) -> Any:
-    """Scores of a matrix whose columns have been compared with the model's."""
+    """Scores of a matrix whose columns were already compared with the model's."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)
         return detector.outlier_score(X, show)
 
 
 class Stream:
-    """Standard input, from the first line to the last; memory does not grow with it."""
+    """Standard input, from the first line to the last, in constant memory."""
 
     def __init__(
         self, detector: Any, kind: Format, how: How, recorder: Recorder, lines: str, *, strict: bool, quiet: bool
@@ -43,10 +42,10 @@ class Stream:
         self._detector, self._kind, self._how, self._strict, self._quiet = detector, kind, how, strict, quiet
         self._recorder, self._written_as = recorder, lines
         self._rows = self._lines = self._skipped = 0
-        self._names: bytes | None = None if kind.has_names and how.table.header is not False else b""
+        self._names: bytes | None = None if kind.has_names and how.schema.header is not False else b""
 
     def run(self) -> None:
-        """Write scores; raises `FormatError` at the end if rows were skipped, or at once where that is asked for."""
+        """Write scores; raises `FormatError` at the end if rows were skipped, or at the first one if strict."""
         sys.stdout.writelines(files.for_output(self._recorder.nothing(), self._written_as))
         sys.stdout.flush()
         rest = b""
@@ -63,8 +62,8 @@ class Stream:
         self._take(rest)
         if self._skipped:
             raise FormatError(
-                f"{_NAME}: {self._skipped:,} of {self._rows:,} rows could not be read and were skipped; the scores of "
-                "all others were written."
+                f"{_NAME}: {self._skipped:,} of {self._rows:,} rows could not be read and were skipped; all others "
+                "were scored."
             )
 
     @staticmethod
@@ -74,12 +73,12 @@ class Stream:
             return found
 
     def _take(self, block: bytes) -> None:
-        """Whole lines: together, or one by one if one of them is wrong."""
+        """Score whole lines together, or one by one if one of them is wrong."""
         if block and self._names is None:  # the first line
             first, *others = _records(block)
             self._names, block = first.removesuffix(b"\n") + b"\n", b"".join(others)
             self._lines += first.count(b"\n")
-            self._scored(b"", 0)  # names that do not fit are no fault of a row
+            self._scored(b"", 0)  # raises for wrong names, which are not the fault of a row
         if not block:
             return
         try:
@@ -100,18 +99,13 @@ class Stream:
             if self._strict:
                 raise FormatError(said) from None
             self._skipped += 1
-            self._rows += 1  # so that ids are the numbers of rows as they came
-            if self._skipped <= _MOST_TOLD:
+            self._rows += 1  # skipped rows count, so that ids are row numbers of the input
+            if self._skipped <= _MOST_REPORTED:
                 note(f"{said} Skipped.", self._quiet)
 
     def _scored(self, block: bytes, line: int) -> tuple[Table, Any]:
-        assert self._kind.of_stream is not None
-        table = self._kind.of_stream(_NAME, (self._names or b"") + block, line, self._how)
-        if table.X.shape[0] == 0:
-            return table, np.empty(0)
-        if self._kind.is_table:
-            table = aligned(_NAME, self._kind.name, table, self._detector)
-        return table, scores_of(self._detector, table.X)
+        table = read_lines(self._kind, _NAME, (self._names or b"") + block, line, self._how)
+        return table, scores_of(self._detector, table.X) if table.X.shape[0] else np.empty(0)
 
     def _write(self, table: Table, scores: Any) -> None:
         if len(scores) == 0:
@@ -123,7 +117,7 @@ class Stream:
 
 
 def _records(block: bytes) -> list[bytes]:
-    """Lines with their ends, those within quotes together; and what comes after the last end that is in no quotes."""
+    """Lines with their ends, joined if a quoted value spans several; the last is what follows the last complete one."""
     lines = block.split(b"\n")
     found, begun, is_open = list[bytes](), list[bytes](), False
     for line in lines[:-1]:
@@ -136,7 +130,7 @@ def _records(block: bytes) -> list[bytes]:
 
 
 def _is_open(line: bytes, is_open: bool) -> bool:
-    """Whether a value in quotes goes on after this line. Quotes within a value that has none around it are no such."""
+    """Whether a quoted value continues after this line; quotes inside an unquoted value do not count."""
     if is_open:
         closed = _CLOSED.match(line)
         if closed is None:

@@ -1,4 +1,4 @@
-"""The rows that `ramodo detect` lists: the highest of each kind, or every row."""
+"""The rows that `ramodo detect` lists: the highest of each kind, or all of the highest."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ from ..insight.figures import percentiles
 from .console import print_rows
 
 COMPARED = 200
-"""Of the highest rows, so many are put into kinds."""
+"""How many of the highest rows are grouped into kinds."""
 
 _LONGEST = 80
 
 _COUNTS = 0.001
-"""Share of the score below which a reason is none."""
+"""A reason that adds a smaller share of the score is left out."""
 
 
 class TopRow(NamedTuple):
-    """A row by its number, why it is high, and how many of the highest are high for the same reason."""
+    """A row number, why the row is high, and how many of the highest rows are high for the same reason."""
 
     number: int
     why: RowExplanation
@@ -35,7 +35,7 @@ class TopRow(NamedTuple):
 def top_rows(
     scores: Any, threshold: float, top: int, explain: Callable[[list[int]], Explanation], *, every: bool
 ) -> list[TopRow]:
-    """The highest rows; unless `every` is asked for, the highest of each kind of those that are flagged."""
+    """The highest rows; without `every`, flagged rows of the same kind are represented by the highest."""
     n = top if every or not top else max(top, COMPARED)
     highest = np.argsort(-scores, kind="stable")[:n].tolist()
     if not highest:
@@ -48,17 +48,22 @@ def top_rows(
     return [TopRow(highest[place], found[place], n_like.get(place, 1)) for place in listed]
 
 
-def print_top(rows: list[TopRow], table: Table, scores: Any, *, to_error: bool) -> None:
-    """A line for each, with its reasons, and its document where there are some."""
+def print_top(rows: list[TopRow], table: Table, scores: Any, threshold: float, *, to_error: bool) -> None:
+    """Print a line for each row: whether it is flagged, its reasons, and its document if there is one."""
     shares = percentiles(scores[[row.number for row in rows]], scores).tolist()
     alike = any(row.n_like > 1 for row in rows)
     print_rows(
-        ["id", "score", "percentile", *(["like it"] if alike else []), "reasons", *(["text"] if table.texts else [])],
+        [
+            *("id", "score", "percentile", "flagged"),
+            *(["like it"] if alike else []),
+            *("reasons", *(["text"] if table.texts else [])),
+        ],
         [
             [
                 table.id_of(row.number),
                 f"{scores[row.number]:.6g}",
                 f"{share:.2f}",
+                "yes" if scores[row.number] >= threshold else "no",
                 *([f"{row.n_like - 1:,}" if row.n_like > 1 else ""] if alike else []),
                 _reasons(row.why),
                 *([_short(table.texts[row.number])] if table.texts else []),
@@ -70,13 +75,13 @@ def print_top(rows: list[TopRow], table: Table, scores: Any, *, to_error: bool) 
 
 
 def _reasons(why: RowExplanation) -> str:
-    """Those that count, in a line; the strongest in any case."""
+    """The reasons that count, on one line; always the strongest."""
     said = [reason for i, reason in enumerate(why.reasons) if not i or reason.contribution >= _COUNTS * why.score]
     return _short(in_words([_named_shortly(reason) for reason in said]) or why.lacks.in_words())
 
 
 def _named_shortly(reason: Reason) -> Reason:
-    """So that a long run of characters leaves room for what it adds, and for the next reason."""
+    """The reason with its name shortened, to leave room for its contribution and the next reason."""
     return replace(reason, feature=_short(reason.feature, _LONGEST // 2))
 
 

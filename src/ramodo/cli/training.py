@@ -1,4 +1,4 @@
-"""From the options of a command to a fitted detector."""
+"""Fits the detector that the options of a command describe."""
 
 from __future__ import annotations
 
@@ -7,11 +7,12 @@ import warnings
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import numpy.typing as npt
 
-from ..formats import FormatError, Table, tabular
+from ..formats import Table
+from ..formats.labels_by_id import read_known_labels
 from ..options import OptionError
 from .flags import Fitting
-from .output import unguarded
 from .reading import threads_of
 
 if TYPE_CHECKING:
@@ -28,24 +29,21 @@ def fit(fitting: Fitting, table: Table, is_text: bool, verbose: bool) -> tuple[D
         detector.fit(table.X, labels=labels)
     if not hasattr(detector, "stage_seconds_"):
         detector.stage_seconds_ = {"ranking": time.perf_counter() - started}
-    if table.names is not None and table.first_named == 0:
+    if table.names is not None and table.schema.first_named == 0:
         detector.feature_names_in_ = np.array(table.names, dtype=object)
     detector.document_frequencies_ = table.frequencies
     return detector, [str(w.message) for w in caught if issubclass(w.category, UserWarning)]
 
 
 def detector_of(fitting: Fitting, is_text: bool, verbose: bool) -> Any:
-    """The detector, not fitted yet: an option that was given is its option, but for those that the command treats.
-
-    A rate of false discoveries is one of the cut-offs, and a command has the machine to itself.
-    """
+    """The detector, not yet fitted. `--fdr` becomes its cut-off, and by default it uses all cores."""
     from ..stages.conformal import Conformal
 
     options = dict(fitting.options)
     if "fdr" in options:
-        if "threshold" in options:
-            raise OptionError("--share and --fdr were given; allowed: one of them.")
-        options["threshold"] = Conformal(options.pop("fdr"))
+        if "cutoff" in options:
+            raise OptionError("--share and --fdr cannot be combined; give one of them.")
+        options["cutoff"] = Conformal(options.pop("fdr"))
     options["n_jobs"] = threads_of(options.get("n_jobs"))
     return _BUILD[fitting.method](options, is_text, int(verbose))
 
@@ -57,7 +55,7 @@ def _consensus(options: dict[str, Any], is_text: bool, verbose: int) -> Any:
 
 
 def _repen(options: dict[str, Any], is_text: bool, verbose: int) -> Any:
-    """The length of texts says little of them, and it is all that one distance may see."""
+    """REPEN; text is scaled to length 1, or a single distance might see nothing but the length of texts."""
     from ..repen import REPEN
 
     return REPEN(**{"normalize": "l2" if is_text else None, **options}, verbose=verbose)
@@ -72,19 +70,9 @@ def _sp(options: dict[str, Any], is_text: bool, verbose: int) -> Any:
 _BUILD = {"consensus": _consensus, "repen": _repen, "sp": _sp}
 
 
-def read_labels(path: str, table: Table) -> Any:
-    """Labels by id, from a table with columns id and label: 1 known outlier, -1 known inlier."""
-    ids = {table.id_of(row): row for row in range(table.X.shape[0])}
-    y = np.zeros(table.X.shape[0], dtype=np.int8)
-    for given, value in tabular.read_pairs(path, "id", "label"):
-        id = given if given in ids else unguarded(given)
-        if id not in ids:
-            first = ", ".join(map(repr, list(ids)[:3]))
-            raise FormatError(
-                f"{path}: the id {given!r} is not in the data, whose ids are {first}, ...; name their column with "
-                "--id, or take the label out."
-            )
-        if value not in (-1, 0, 1):
-            raise FormatError(f"{path}: {id!r} has the label {value:g}; allowed: 1 outlier, -1 inlier, 0 unknown.")
-        y[ids[id]] = int(value)
-    return y
+def read_labels(path: str, table: Table) -> npt.NDArray[np.int8]:
+    """A label for each row, from a table of them: 1 known outlier, -1 known inlier, 0 unknown."""
+    labels = np.zeros(table.X.shape[0], dtype=np.int8)
+    for row, label in read_known_labels(path, table).items():
+        labels[row] = label
+    return labels

@@ -14,28 +14,31 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..explain.naming import reference_tokens
+from ..extras import pip_install
 from ..formats import FormatError, Table
+from ..formats.labels_by_id import read_known_labels
+from ..model.provenance import Provenance
 from ..options import OptionError
 from . import output as files
 from .console import bar, err, note, print_facts
 from .flags import Fitting
 from .methods import refuse_options
-from .reading import Source, read_for, source_of, threads_of
-from .training import fit, read_labels
+from .reading import Source, threads_of
+from .training import fit
 
 if TYPE_CHECKING:
     from ..triage import TriageSession
 
 _LOOKED = (10, 30, 100, 300)
-"""Numbers of rows for which the summary says how many outliers were among them."""
+"""The summary says how many outliers were among the first 10, 30, ... rows."""
 
 _TURN = 0.001
-"""Seconds for which a fit in the background may keep others from running: a fifth of what is usual in Python."""
+"""Seconds that a background fit may hold the interpreter: a fifth of Python's default, so that pages stay quick."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Asked:
-    """What the command was told, beyond reading and fitting."""
+    """The flags of the command, except those for reading and fitting."""
 
     model: str | None
     store: str | None
@@ -65,7 +68,7 @@ def run_triage(
 
     for name, value in (("--rows", asked.rows), ("--output", asked.output), ("--save", asked.save)):
         if value is not None:
-            raise OptionError(f"{name} {value} was given without --headless; allowed: the exports of the page.")
+            raise OptionError(f"{name} needs --headless, got {name} {value} without it; the page has exports.")
     sys.setswitchinterval(_TURN)
     host, port, allow_remote = place
     wanted = Place.asked(host, port, allow_remote=allow_remote)
@@ -74,7 +77,7 @@ def run_triage(
         opened, listening = wanted.opened()
 
         def renewed(_: str) -> None:
-            err.print(f"for another browser: {access.link(opened)}")
+            err.print(f"For another browser: {access.link(opened)}")
 
         access = Access(once=True, renewed=renewed)
 
@@ -82,7 +85,7 @@ def run_triage(
             if opened.meaning:
                 err.print(opened.meaning)
             print(f"Open {access.link(opened)}", flush=True)
-            note("Labels are stored as they are given; Ctrl-C stops the page.", quiet)
+            note("Each label is stored at once; Ctrl-C stops the page.", quiet)
             if browser:
                 webbrowser.open(access.link(opened))
 
@@ -92,7 +95,7 @@ def run_triage(
 def run_headless(
     path: str, source: Source, fitting: Fitting, asked: Asked, answers: str, *, quiet: bool, as_json: bool
 ) -> None:
-    """Label rows by known answers, and say what was found when."""
+    """Label rows with known answers, and print how many outliers were found."""
     _need_packages()
     from ..triage.headless import walk
 
@@ -101,10 +104,7 @@ def run_headless(
     if asked.save is not None:
         files.refuse_target(asked.save, None)
     with _session(path, source, fitting, asked, quiet) as session:
-        labels = read_labels(answers, session.table)
-        known = {int(row): int(labels[row]) for row in labels.nonzero()[0]}
-        if asked.queue == "variety":
-            session.group()
+        known = {row: label for row, label in read_known_labels(answers, session.table).items() if label}
         progress = bar("labelling", "rows", quiet)
         walked = walk(session, known, queue=asked.queue, most=asked.rows, show=progress.show)
         progress.clear()
@@ -114,7 +114,7 @@ def run_headless(
         if asked.save is not None:
             session.export_model(asked.save)
         n = len(walked.rows)
-        facts: dict[str, Any] = {"data": path, "looked at": n, "outliers": walked.found(n), "models": session.version}
+        facts: dict[str, Any] = {"data": path, "labelled": n, "outliers": walked.found(n), "models": session.version}
         facts |= {f"outliers in the first {k}": walked.found(k) for k in _LOOKED if k < n}
         facts |= {"advice": session.summary().advice, "store": session.place}
         written = {"ranking": asked.output, "model": asked.save}
@@ -123,19 +123,18 @@ def run_headless(
 
 @contextmanager
 def _session(path: str, source: Source, fitting: Fitting, asked: Asked, quiet: bool) -> Iterator[TriageSession]:
-    """The rows, the detector, and a session over them."""
+    """Read the rows, fit or load the detector, and open a session."""
     from ..triage import TriageSession
 
     if path == "-" and asked.store is None:
-        raise OptionError("DATA - was given without --store; allowed with standard input: --store FILE.")
-    detector, table, source = _fitted(path, source, fitting, asked.model, quiet)
+        raise OptionError("standard input (-) needs --store FILE, a place for the labels.")
+    detector, table = _fitted(path, source, fitting, asked.model, quiet)
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UserWarning)  # of column names, which were compared when the file was read
+        warnings.simplefilter("ignore", UserWarning)  # column names were compared when the file was read
         session = TriageSession(
             detector,
             table,
             store=asked.store or f"{path.rstrip('/')}.triage",
-            text_options=source.text_options(),
             refit_every=asked.every,
             who=asked.who or _login(),
             title=Path(path).name if path != "-" else "standard input",
@@ -147,27 +146,25 @@ def _session(path: str, source: Source, fitting: Fitting, asked: Asked, quiet: b
         yield session
 
 
-def _fitted(path: str, source: Source, fitting: Fitting, model: str | None, quiet: bool) -> tuple[Any, Table, Source]:
+def _fitted(path: str, source: Source, fitting: Fitting, model: str | None, quiet: bool) -> tuple[Any, Table]:
     if fitting.method == "sp":
-        raise OptionError("--method sp was given, which learns from no labels; allowed: consensus or repen.")
+        raise OptionError("--method must be consensus or repen, got sp, which learns nothing from labels.")
     if model is not None:
         from ..model.file.saving import load
 
         if fitting.labels is not None:
-            raise OptionError(f"--model {model} and --labels were given; allowed: --import for labels of a session.")
+            raise OptionError(f"--labels cannot be combined with --model {model}; use --import.")
         detector = load(model)
         detector.n_jobs = threads_of(fitting.options.get("n_jobs"))
-        source = source_of(detector, source.format, source.id)
-        return detector, read_for(detector, path, source, detector.n_jobs), source
+        source = Source.of_model(detector, source.format, source.schema.id)
+        return detector, source.read(path, detector.n_jobs)
     refuse_options(fitting.method, fitting.options)
     table = source.read(path, threads_of(fitting.options.get("n_jobs")), quiet)
     detector, warned = fit(fitting, table, table.is_text, not quiet and sys.stderr.isatty())
-    detector.source_ = source.remembered(path, table) | {
-        "tokens": reference_tokens(detector, table, source.text_options())
-    }
+    detector.schema_, detector.provenance_ = table.schema, Provenance(tokens=reference_tokens(detector, table))
     for text in warned:
         note(f"warning: {text}", quiet)
-    return detector, table, source
+    return detector, table
 
 
 def _group_in_background(session: TriageSession) -> None:
@@ -177,7 +174,7 @@ def _group_in_background(session: TriageSession) -> None:
 def _login() -> str:
     try:
         return getpass.getuser()
-    except (KeyError, OSError):  # a user without a name, as in some containers
+    except (KeyError, OSError):  # the user has no name, as in some containers
         return "analyst"
 
 
@@ -188,4 +185,4 @@ def _need_packages() -> None:
         import starlette  # noqa: F401
         import uvicorn  # noqa: F401
     except ImportError as error:
-        raise FormatError(f"the labelling page needs the package {error.name}: pip install 'ramodo[triage]'.") from None
+        raise FormatError(f"the labelling page needs the package {error.name}: {pip_install('triage')}.") from None

@@ -8,10 +8,10 @@ from collections.abc import Iterator
 import numpy as np
 import numpy.typing as npt
 
-from ..options import OptionError
+from ..options import option_error
 from .blocks import Block
-from .opening import DataError
 from .rows import Rows
+from .validation import DataError
 
 Labels = npt.NDArray[np.int8]
 
@@ -22,17 +22,13 @@ def read_labels(given: object, n_rows: int, name: str = "labels") -> Labels:
         return np.zeros(n_rows, dtype=np.int8)
     values = np.asarray(given)
     if values.shape not in ((n_rows,), (n_rows, 1)):
-        raise OptionError(
-            f"{name} of shape {values.shape} was given; allowed: one label for each of the {n_rows} rows."
-        )
+        raise option_error(name, f"one label for each of the {n_rows} rows", f"an array of shape {values.shape}")
     values = values.reshape(-1)
     known = np.isin(values, (-1, 0, 1)) if values.dtype.kind in "biuf" else np.zeros(n_rows, dtype=bool)
     if not known.all():
         first = int(np.flatnonzero(~known)[0])
-        raise OptionError(
-            f"{name}[{first}]={values[first]!r} was given; allowed: 1 (known outlier), -1 (known inlier) and 0 "
-            "(unknown)."
-        )
+        known_labels = "1 (known outlier), -1 (known inlier) or 0 (unknown)"
+        raise option_error(f"{name}[{first}]", known_labels, repr(values.tolist()[first]))
     return values.astype(np.int8)
 
 
@@ -41,7 +37,7 @@ def read_numbers(given: object, n_rows: int) -> npt.NDArray[np.int64]:
     values = np.atleast_1d(np.asarray(given))
     whole = values.ndim == 1 and len(values) > 0 and values.dtype.kind in "iu"
     if not whole or values.min() < 0 or values.max() >= n_rows:
-        raise OptionError(f"rows={given!r} was given; allowed: numbers of rows of X, from 0 to {n_rows - 1}.")
+        raise option_error("rows", f"row numbers of X, from 0 to {n_rows - 1}", repr(given))
     return values.astype(np.int64)
 
 

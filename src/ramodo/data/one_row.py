@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from .opening import DataError
+from .validation import DataError
 
 
 class Places:
-    """The columns of features, by name where those of the training data have names, else by number from 0 on."""
+    """The columns of features, by name where those of the training data have names, else by number, from 0."""
 
     def __init__(self, n_features: int, names: Sequence[str] | None) -> None:
         self.names, self._n_features = names, n_features
@@ -27,14 +27,14 @@ class Places:
         """A matrix of one row. Names that the training data did not have are left out, as they are from files."""
         if not isinstance(x, Mapping):
             raise DataError(
-                f"{_shown(x)} was given; allowed: a dict of features and values, such as {{{self._first}: 1.0}}."
+                f"x must be a dict of features and values, such as {{{self._first}: 1.0}}, got {_shown(x)}."
             )
         found = {self._column(key): _number(key, value) for key, value in x.items()}
         columns = np.array(sorted(column for column in found if column is not None), dtype=np.int64)
         if x and not len(columns):
             raise DataError(
-                f"none of the features {_shown(list(x))} is known; allowed: those of the training data, such as "
-                f"{self._first}."
+                f"x must have features of the training data, such as {self._first}, got only unknown ones: "
+                f"{_shown(list(x))}."
             )
         values = np.array([found[column] for column in columns.tolist()], dtype=np.float64)
         return sp.csr_array((values, columns, np.array([0, len(columns)])), shape=(1, self._n_features))
@@ -45,8 +45,8 @@ class Places:
         if isinstance(key, Integral) and not isinstance(key, bool) and 0 <= int(key) < self._n_features:
             return int(key)
         raise DataError(
-            f"the feature {_shown(key)} was given; allowed: numbers of columns, from 0 to {self._n_features - 1}, "
-            "since the training data had no names."
+            f"features must be numbers of columns, from 0 to {self._n_features - 1}, got {_shown(key)}. The training "
+            "data had no names."
         )
 
     @property
@@ -57,7 +57,7 @@ class Places:
 def _number(key: Any, value: Any) -> float:
     if isinstance(value, Real | np.bool_):
         return float(value)
-    raise DataError(f"the feature {_shown(key)} has the value {_shown(value)}; allowed: a number.")
+    raise DataError(f"the feature {_shown(key)} must be a number, got {_shown(value)}.")
 
 
 def _shown(value: Any) -> str:

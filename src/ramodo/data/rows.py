@@ -5,7 +5,7 @@ data can live implements these two:
 
     SparseRows, DenseRows   in memory                                      blocks.py
     MappedRows              in a folder on disk, read as it is used        blocks.py, over arrays of mapped.py
-    DaskRows                in partitions of a Dask collection             ramodo.engines.dask
+    DaskRows                in partitions of a Dask collection             ramodo.engines.dask_rows
 
 Everything else is derived from them, so an engine that keeps blocks elsewhere has nothing more to implement. Functions
 that are mapped can be pickled, so they can run where the blocks are.
@@ -67,7 +67,7 @@ class Rows(ABC):
     @property
     @abstractmethod
     def n_features(self) -> int:
-        """Number of columns, most of which may never occur."""
+        """Number of columns, including those that never occur."""
 
     @abstractmethod
     def map(self, function: Callable[[Block], T], show: Show | None = None) -> list[T]:
@@ -123,7 +123,7 @@ class Rows(ABC):
     def for_training(self, epochs: Integers, extra: Sequence[Block]) -> tuple[Block, Integers]:
         """The rows that triplets refer to, in memory, and the triplets as positions among them.
 
-        In `epochs` the rows of `extra` are numbered from `n_rows` on.
+        In `epochs`, the rows of `extra` have the numbers from `n_rows` up.
         """
         drawn = np.unique(epochs)
         own = drawn[drawn < self.n_rows]
@@ -132,7 +132,7 @@ class Rows(ABC):
         return taken.stacked(extra) if extra else taken, renumbered
 
     def epochs_at_once(self, epochs: Integers) -> int:
-        """Of how many epochs the rows are taken together, for memory's sake."""
+        """How many epochs' rows are taken into memory together."""
         return len(epochs)
 
     def training_rows(self, epochs: Integers, extra: Sequence[Block]) -> TrainingRows:
@@ -145,14 +145,18 @@ class Rows(ABC):
         of_extra = sum(int(block.entries_before()[-1]) for block in extra)
         return TrainingRows(parts, int(self.lengths()[drawn[drawn < self.n_rows]].sum()) + of_extra)
 
+    def learned_attributes(self) -> dict[str, Any]:
+        """Attributes that a fitted detector keeps of how the rows were read, such as `feature_names_in_`."""
+        return {}
+
     def traffic(self) -> str:
-        """How much has travelled so far, in words; nothing of rows that are here."""
+        """How much data has been moved so far, in words; empty for local rows."""
         return ""
 
 
 @dataclass(frozen=True)
 class NormalizedRows(Rows):
-    """Rows stored elsewhere whose blocks are normalised where they are."""
+    """Rows whose blocks are normalised where they are stored."""
 
     rows: Rows
     how: str
@@ -188,6 +192,9 @@ class NormalizedRows(Rows):
 
     def epochs_at_once(self, epochs: Integers) -> int:
         return self.rows.epochs_at_once(epochs)
+
+    def learned_attributes(self) -> dict[str, Any]:
+        return self.rows.learned_attributes()
 
     def traffic(self) -> str:
         return self.rows.traffic()

@@ -14,7 +14,7 @@ from datetime import UTC, datetime, timedelta
 import numpy as np
 import numpy.typing as npt
 
-from ..allowed import Integer
+from ..constraints import Integer
 from ..options import OptionError
 
 _START = datetime(2026, 3, 2, tzinfo=UTC)
@@ -64,11 +64,11 @@ class _Request:
 
 
 def make_access_log(n_lines: int = 30_000, n_attacks: int = 20, *, random_state: int | None = None) -> AccessLog:
-    """`n_lines` of a log in the combined format, of which `n_attacks` are attacks of ten kinds, in turn."""
+    """A log of `n_lines` lines in the combined format; `n_attacks` of them are attacks, of ten kinds in turn."""
     if not Integer(1).accepts(n_lines) or not Integer(0, n_lines).accepts(n_attacks):
         raise OptionError(
-            f"n_lines={n_lines!r} and n_attacks={n_attacks!r} were given; allowed: an integer of at least 1, and one "
-            "from 0 to n_lines."
+            "n_lines must be an integer of at least 1 and n_attacks one from 0 to n_lines, got "
+            f"{n_lines!r} and {n_attacks!r}."
         )
     rng = np.random.default_rng(random_state)
     places = np.sort(rng.choice(n_lines, n_attacks, replace=False))

@@ -1,6 +1,6 @@
 """Documents with planted odd ones: the answer known, and the words that give each odd one away.
 
-Words are made of syllables, so that no text has to come along. Ordinary documents speak of one of several topics, in
+Words are made of syllables, so that no text has to be shipped. Ordinary documents speak of one of several topics, in
 the words of that topic and in common ones. A few are foreign (made of other syllables), spam (a few shouted words over
 and over), or boilerplate (one and the same notice, which belongs to no topic).
 """
@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from ..allowed import Integer
+from ..constraints import Integer
 from ..options import OptionError
 
 _OWN = [consonant + vowel for consonant in "bdfglmnprstv" for vowel in "aeio"]
@@ -22,7 +22,7 @@ _NOTICE = "this message was sent automatically please do not reply unsubscribe b
 _N_TOPICS, _N_COMMON, _N_OF_TOPIC = 8, 150, 120
 
 KINDS = ("foreign", "spam", "boilerplate")
-"""Of planted documents, in turn."""
+"""Kinds of planted documents, in turn."""
 
 
 @dataclass(frozen=True)
@@ -36,11 +36,11 @@ class Documents:
 
 
 def make_documents(n_documents: int = 5_000, n_planted: int = 30, *, random_state: int | None = None) -> Documents:
-    """`n_documents` of 30 to 120 words, of which `n_planted` are odd in one of three ways."""
+    """`n_documents` documents of 30 to 120 words; `n_planted` of them are odd, in one of three ways."""
     if not Integer(1).accepts(n_documents) or not Integer(0, n_documents).accepts(n_planted):
         raise OptionError(
-            f"n_documents={n_documents!r} and n_planted={n_planted!r} were given; allowed: an integer of at least 1, "
-            "and one from 0 to n_documents."
+            "n_documents must be an integer of at least 1 and n_planted one from 0 to n_documents, got "
+            f"{n_documents!r} and {n_planted!r}."
         )
     rng = np.random.default_rng(random_state)
     common = _words(_OWN, _N_COMMON, rng)

@@ -17,9 +17,10 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-from ..formats import Format, FormatError, How, Table, TableOptions, TextOptions, format_named, format_of, read_as
+from ..extras import pip_install
+from ..formats import Format, FormatError, How, Schema, Table, TextOptions, format_named, format_of, read_as
 from ..options import OptionError
-from .dask import DaskRows
+from .dask_rows import DaskRows
 from .learning import with_frequencies, with_scales
 from .partitions import Form, Partition
 
@@ -28,9 +29,7 @@ def open_dataset(
     path: str | Sequence[str],
     format: str | None = None,
     *,
-    table: TableOptions | None = None,
-    texts: TextOptions | None = None,
-    zero_based: bool | None = None,
+    schema: Schema | None = None,
     n_features: int | None = None,
     storage: Mapping[str, Any] | None = None,
 ) -> DaskRows:
@@ -40,18 +39,16 @@ def open_dataset(
     ----------
     path : a glob, or several, of files or rows folders; with a protocol, such as s3://, wherever fsspec finds them
     format : of all files, where their suffix does not tell
-    table : columns of tables with a meaning, what missing values become, and how numbers are scaled; scales and means
-        are learned now, for which each file is read, and are then in `how` of what this returns
-    texts : which tokens of documents are counted, and whether they are weighed, for which each file is read once more;
-        by default they are not
-    zero_based : whether the indices of svmlight files begin at 0; otherwise that is so where any of them has an index 0
+    schema : how to read them. Scales and means of tables, and in how many documents each token is, are learned now, for
+        which each file is read; they are then in the `schema` and the `frequencies` of what this returns. By default,
+        numbers are not scaled, and tokens are counted
     n_features : number of columns, where files do not say it and the largest index is not the last
     storage : options of the file system, as fsspec has them
     """
     given = [path] if isinstance(path, str) else list(path)
     storage = dict(storage or {})
     files = [file for one in given for file in found_files(one, storage)]
-    how = How(table or TableOptions(), texts or TextOptions(idf=False), zero_based, n_features)
+    how = How(schema=schema or Schema(tokens=TextOptions(idf=False)), n_features=n_features)
     return rows_of_files(files, format, how, storage)
 
 
@@ -63,29 +60,24 @@ def rows_of_files(files: Sequence[str], format: str | None, how: How, storage: M
     if odd is not None:
         raise FormatError(f"{odd} is {kinds[odd].name}; allowed: one format for all, as {files[0]} is {kind.name}.")
     loaders = [File(file, kind.name, dict(storage), kind.takes_width) for file in files]
-    how = _learned(loaders, kind, how)
-    known = (how.n_features or 0, how.zero_based) if kind.takes_width else (0, None)
-    form = Form(known[0], zero_based=known[1], how=how)
+    form = Form((how.n_features or 0) if kind.takes_width else 0, how=_learned(loaders, kind, how))
     return DaskRows([Partition(loader, loader.path) for loader in loaders], form)
 
 
 def _learned(files: Sequence[File], kind: Format, how: How) -> How:
     """`how`, with what has to be learned from all files before one of them can be read."""
-    table, texts = how.table, how.texts
-    has_text = kind.has_documents or bool(table.text)
-    has_numbers = kind.is_table and not (table.text and table.text_only)
-    if has_text and (texts.vocabulary or (has_numbers and not how.weights)):
+    schema = how.schema
+    has_text = kind.has_documents or bool(schema.text)
+    if has_text and not schema.columns and (schema.tokens.vocabulary or kind.is_table):
+        kept = "whose tokens are listed" if schema.tokens.vocabulary else "beside other columns"
         raise OptionError(
-            f"{files[0].path} holds text {'whose tokens are listed' if texts.vocabulary else 'beside other columns'}, "
-            "which takes all documents at once; allowed of text in several files: documents alone, and hashed tokens, "
-            "without --vocabulary."
+            f"{files[0].path} holds text {kept}, which takes all documents at once; allowed of text in several files: "
+            "documents alone, and hashed tokens, without --vocabulary."
         )
-    if has_text and texts.idf and how.frequencies is None:
+    if has_text and schema.tokens.idf and how.frequencies is None:
         how = with_frequencies(files, how)
-    is_scaled, is_filled = table.scale == "none" or table.scales, table.missing != "mean" or table.means
-    if not has_numbers or (is_scaled and is_filled):
-        return how
-    return with_scales(files, how)
+    is_known = bool(schema.columns) or (schema.scale == "none" and schema.missing != "mean")
+    return how if is_known or not kind.is_table else with_scales(files, how)
 
 
 @dataclass(frozen=True)
@@ -100,8 +92,7 @@ class File:
     def load(self, form: Form) -> Table:
         """Its rows, with as many columns as `form` says where the format does not."""
         how = form.how or How()
-        zero_based = how.zero_based if form.zero_based is None else form.zero_based
-        return self.read(replace(how, n_features=form.n_features or how.n_features, zero_based=zero_based))
+        return self.read(replace(how, n_features=(form.n_features or how.n_features) if self.takes_width else None))
 
     def read(self, how: How) -> Table:
         """Its rows, read in this way."""
@@ -149,7 +140,7 @@ def _system(path: str, storage: Mapping[str, Any]) -> tuple[Any, str]:
     try:
         import fsspec
     except ImportError:
-        raise FormatError(f"{path}: files elsewhere need the package fsspec: pip install 'ramodo[dask]'.") from None
+        raise FormatError(f"{path}: files elsewhere need the package fsspec: {pip_install('dask')}.") from None
     try:
         return fsspec.core.url_to_fs(path, **storage)
     except (ImportError, ValueError) as error:

@@ -14,11 +14,11 @@ from typing import Any, Protocol
 import numpy as np
 from dask.delayed import delayed
 
-from ..formats import FormatError, How, Table
+from ..formats import FormatError, How, Schema, Table
 from ..formats.assembling import assembled
 from ..formats.frequencies import DocumentFrequencies
-from . import wire
-from .running import current_runner
+from . import serialization
+from .dask_runner import current_runner
 
 SAMPLE = 1 << 17
 """Rows that scales are learned from, at most: their quantiles are right to a few thousandths of the rows."""
@@ -62,26 +62,26 @@ def with_scales(files: Sequence[Readable], how: How) -> How:
             "columns, of the same kinds, in each."
         ) from None
     try:
-        learned = assembled(f"{files[0].path} and the files after it", whole, replace(how, table=_of_rows(how)))
+        place = f"{files[0].path} and the files after it"
+        learned = assembled(place, whole, replace(how, schema=_of_rows(how.schema), beside=()))
     except FormatError:
-        _of_each(files, _checked, [replace(how, table=replace(how.table, scale="none"))] * len(files))
+        _of_each(files, _checked, [replace(how, schema=replace(how.schema, scale="none"))] * len(files))
         raise  # what no file alone is to blame for
-    table = replace(how.table, scales=learned.scales, means=learned.means or {}, dates=learned.dates)
-    return replace(how, table=table)
+    return replace(how, schema=replace(how.schema, columns=learned.schema.columns), grows=True)
 
 
-def _of_rows(how: How) -> Any:
-    """Options for numbers alone: what names rows is not looked at, and a gap is for the file to report that has it."""
-    used = filter(None, (how.table.id, how.table.label))
-    missing = "indicator" if how.table.missing == "error" else how.table.missing
-    return replace(how.table, id=None, label=None, ignore=(*how.table.ignore, *used), missing=missing, beside=())
+def _of_rows(schema: Schema) -> Schema:
+    """For numbers alone: what names rows is not looked at, and a gap is for the file to report that has it."""
+    used = filter(None, (schema.id, schema.label))
+    missing = "indicator" if schema.missing == "error" else schema.missing
+    return replace(schema, id=None, label=None, ignore=(*schema.ignore, *used), missing=missing)
 
 
 def _of_each(files: Sequence[Readable], function: Any, hows: Sequence[How]) -> list[Any]:
     found: list[Any] = [None] * len(files)
 
     def arrived(place: int, data: bytes) -> None:
-        found[place] = wire.unpacked(data)
+        found[place] = serialization.unpacked(data)
 
     tasks = [delayed(_packed, pure=False)(function, *one) for one in zip(files, hows, strict=True)]
     current_runner().run(tasks, arrived)
@@ -89,7 +89,7 @@ def _of_each(files: Sequence[Readable], function: Any, hows: Sequence[How]) -> l
 
 
 def _packed(function: Any, file: Readable, how: How) -> bytes:
-    return wire.packed(function(file, how))
+    return serialization.packed(function(file, how))
 
 
 def _frequencies(file: Readable, how: How) -> DocumentFrequencies:

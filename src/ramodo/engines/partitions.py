@@ -8,15 +8,16 @@ they come out as blocks that could be parts of one matrix.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any, Protocol
+from typing import Any, Protocol, Self
 
 import numpy as np
 import numpy.typing as npt
 
 from ..data.blocks import Block, DenseRows, SparseRows
-from ..data.opening import DataError, open_block
+from ..data.validation import DataError, open_block
 from ..formats.classes import Classes
 from ..formats.format import How
+from ..formats.schema import Schema
 from ..formats.table import Table
 from . import tables
 
@@ -37,14 +38,18 @@ class Form:
 
     n_features: int = 0
     """0 where it is not known yet."""
-    names: tuple[str, ...] | None = None
-    """Of the columns, where partitions are tables."""
+    schema: Schema | None = None
+    """The features, where partitions are tables, or have names."""
     is_sparse: bool | None = None
     is_double: bool | None = None
-    zero_based: bool | None = None
-    """Whether the indices of svmlight files begin at 0."""
     how: How | None = None
-    """Options for reading files."""
+    """How files are read."""
+
+    @classmethod
+    def of_model(cls, model: Any) -> Self:
+        """What the rows must be that a fitted detector scores."""
+        schema = Schema.of_model(model)
+        return cls(model.n_features_in_, None if schema.n_features is None else schema)
 
     def empty(self) -> Block:
         """No rows of this form."""
@@ -57,7 +62,7 @@ class Form:
         return DenseRows(np.empty((0, self.n_features), dtype=kind))
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Seen:
     """What one look at a partition finds."""
 
@@ -71,17 +76,12 @@ class Seen:
     """Those that occur, in order."""
     lengths: Integers
     squared_norms: Doubles
-    names: tuple[str, ...] | None
-    categories: tuple[str, ...]
-    zero_based: bool | None
+    schema: Schema
+    """Of the columns that features are numbered by."""
     takes_width: bool
     """A later partition may have more columns."""
     ids: tuple[str, ...] | None
     classes: Classes | None
-    given: tuple[str, ...]
-    """Columns that the matrix of a table was made of."""
-    header: bool | None
-    """Whether a CSV file began with a line of names."""
 
     @property
     def n_entries(self) -> int:
@@ -104,23 +104,19 @@ def look(source: Any, place: str, form: Form) -> Seen:
     block = _opened(table, place, form)
     features, largest = block.features_and_largest()
     return Seen(
-        block.n_rows,
-        block.n_features,
-        block.is_sparse,
-        _is_double(block),
-        _n_bytes(block),
-        largest,
-        features,
-        block.lengths(),
-        block.squared_norms(),
-        _names(table, form),
-        tuple(table.categories),
-        table.zero_based,
-        getattr(source, "takes_width", False),
-        None if table.ids is None else tuple(table.ids),
-        table.classes,
-        tuple(table.given),
-        table.header,
+        n_rows=block.n_rows,
+        n_features=block.n_features,
+        is_sparse=block.is_sparse,
+        is_double=_is_double(block),
+        n_bytes=_n_bytes(block),
+        largest=largest,
+        features=features,
+        lengths=block.lengths(),
+        squared_norms=block.squared_norms(),
+        schema=form.schema or table.schema,
+        takes_width=getattr(source, "takes_width", False),
+        ids=None if table.ids is None else tuple(table.ids),
+        classes=table.classes,
     )
 
 
@@ -138,14 +134,15 @@ def _table(source: Any, place: str, form: Form) -> Table:
     if hasattr(source, "load"):
         return source.load(form)
     if tables.is_frame(source):
-        return tables.of_frame(source, place)
+        return tables.of_frame(source, place, form.schema)
     return Table(source)
 
 
 def _opened(table: Table, place: str, form: Form) -> Block:
     X = table.X
-    if form.names is not None and table.names is not None:
-        X = tables.aligned(table, form.names, place)
+    known = form.schema
+    if known is not None and known.n_features is not None and table.schema.n_features is not None:
+        X = tables.aligned(table, known, place)
     if X.shape[0] == 0:  # which one matrix may not be, but one of many partitions may
         width = form.n_features or X.shape[1]
         return Form(width, is_sparse=not isinstance(X, np.ndarray), is_double=X.dtype == np.float64).empty()
@@ -156,11 +153,6 @@ def _opened(table: Table, place: str, form: Form) -> Block:
             "of the model."
         )
     return block
-
-
-def _names(table: Table, form: Form) -> tuple[str, ...] | None:
-    """Of the columns that features are numbered by."""
-    return form.names if table.names is None or form.names is not None else tuple(table.names)
 
 
 def _is_double(block: Block) -> bool:

@@ -1,20 +1,19 @@
-"""Tables in pieces: numbers and categories, encoded as `ramodo.formats` does, with the same columns in each piece.
+"""Tables in pieces: encoded as `ramodo.formats` does, with the same features in each piece.
 
-Each piece has columns for the values that occur in it; all together have those of the whole table, in its order.
+Each piece has features for the categories that occur in it; all together have those of the whole table, in its order.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 
-from ..formats.columns import Column
-from ..formats.table import FormatError, Table, TableOptions
-
-_MISSING = " is missing"
+from ..formats.assembling import assembled
+from ..formats.format import How
+from ..formats.match_model_columns import placed
+from ..formats.schema import Schema
+from ..formats.table import FormatError, Table
 
 
 def is_frame(source: Any) -> bool:
@@ -22,75 +21,41 @@ def is_frame(source: Any) -> bool:
     return type(source).__module__.partition(".")[0] == "pandas" and hasattr(source, "dtypes")
 
 
-def of_frame(frame: Any, place: str) -> Table:
+def of_frame(frame: Any, place: str, schema: Schema | None) -> Table:
     """Numbers as they are in memory; with text, categories or dates as a file of them is read."""
-    names = [str(name) for name in frame.columns]
+    plain = Schema(plain=tuple(map(str, frame.columns)))
     if all(getattr(kind, "kind", "O") in "biuf" for kind in frame.dtypes):
-        return Table(frame, names=names) if len(frame) else Table(frame.to_numpy(dtype=np.float64), names=names)
+        return Table(frame if len(frame) else frame.to_numpy(dtype=np.float64), schema=plain)
     import pyarrow
 
+    known = None if schema is None or not schema.columns else schema
+    if known is not None:
+        refuse_other_columns(plain, known, place)
     arrow = pyarrow.Table.from_pandas(frame, preserve_index=False)
-    columns = [Column(place, name, arrow.column(i), TableOptions()) for i, name in enumerate(names)]
-    parts = [part for column in columns for part in column.parts()]
-    has_text = any(sp.issparse(part) for part, _ in parts)
-    X = (
-        sp.hstack([sp.csr_array(part) for part, _ in parts], format="csr")
-        if has_text
-        else np.hstack([p for p, _ in parts])
-    )
-    categories = [column.name for column in columns if column.is_category]
-    return Table(X, names=[name for _, own in parts for name in own], categories=categories)
+    return assembled(place, arrow.rename_columns(list(plain.plain or ())), How(schema=known or Schema()))
 
 
-def all_names(pieces: Iterable[tuple[Sequence[str], Sequence[str]]]) -> tuple[str, ...]:
-    """The names of the columns of all pieces, given those of each and its categories, in the order of one table.
-
-    Columns keep their order, and the values of a category are sorted; what marks missing values comes last.
-    """
-    found: dict[str, set[tuple[int, str]]] = {}
-    for names, categories in pieces:
-        plain = set(names)
-        for name in names:
-            group, rank = _group(name, plain, categories)
-            found.setdefault(group, set()).add((rank, name))
-    return tuple(name for group in found.values() for _, name in sorted(group))
-
-
-def _group(name: str, names: set[str], categories: Sequence[str]) -> tuple[str, int]:
-    """The column that a name is of, and whether it is that column itself, a value of it, or what it lacks."""
-    for category in categories:
-        if name.startswith(f"{category}="):
-            return category, 1
-    marked = name.removesuffix(_MISSING)
-    if marked != name and (marked in names or marked in categories):
-        return marked, 2
-    return name, 0
-
-
-def aligned(table: Table, names: Sequence[str], place: str) -> Any:
-    """The matrix of a table with the columns `names`, those that it has no value for being zero."""
-    own = list(table.names or ())
-    if own == list(names):
+def aligned(table: Table, schema: Schema, place: str) -> Any:
+    """The matrix of a table with the features of a schema, those that it has no value for being zero."""
+    own = table.schema
+    if own.columns == schema.columns and own.plain == schema.plain:
         return table.X
-    places = {name: i for i, name in enumerate(names)}
-    refuse_other_columns(own, names, table.categories, place)
+    refuse_other_columns(own, schema, place)
     X = table.X.to_numpy(dtype=np.float64) if is_frame(table.X) else table.X
-    kept = [i for i, name in enumerate(own) if name in places]
-    target = np.array([places[own[i]] for i in kept], dtype=np.int64)
-    if not sp.issparse(X):
-        wide = np.zeros((X.shape[0], len(names)), dtype=X.dtype)
-        wide[:, target] = X[:, kept]
-        return wide
-    moved = sp.csr_array((np.ones(len(kept)), (kept, target)), shape=(len(own), len(names)))
-    return sp.csr_array(sp.csr_array(X) @ moved)
+    numbers = own.places_in(schema)
+    kept = np.argsort(numbers, kind="stable")[np.count_nonzero(numbers < 0) :]
+    return placed(X, kept, numbers[kept], schema.n_features or 0)
 
 
-def refuse_other_columns(own: Sequence[str], names: Sequence[str], categories: Sequence[str], place: str) -> None:
-    """Raise where a column is absent that is no value of a category, or there that no other piece has."""
-    there, known = set(own), set(names)
-    absent = next((n for n in names if n not in there and _group(n, known | there, categories)[1] == 0), None)
-    more = next((n for n in own if n not in known and _group(n, known | there, categories)[1] == 0), None)
+def refuse_other_columns(own: Schema, schema: Schema, place: str) -> None:
+    """Raise where a column is absent, or there that no other piece has, or it is of another kind."""
+    there, known = ({column.name: column for column in each.for_tables().columns} for each in (own, schema))
+    absent, more = (next((n for n in a if n not in b), None) for a, b in ((known, there), (there, known)))
     if absent is not None:
-        raise FormatError(f"{place} lacks the column {absent!r}; allowed: the {len(names):,} columns of the others.")
+        raise FormatError(f"{place} lacks the column {absent!r}; allowed: the {len(known):,} columns of the others.")
     if more is not None:
-        raise FormatError(f"{place} has the column {more!r}; allowed: the {len(names):,} columns of the others.")
+        raise FormatError(f"{place} has the column {more!r}; allowed: the {len(known):,} columns of the others.")
+    for name, column in there.items() if own.columns else ():
+        if (known[name].n_features == column.n_features == 1) or known[name].kind == column.kind:
+            continue
+        raise FormatError(f"{place}, column {name!r} holds {column.kind}; allowed: {known[name].kind}, as the others.")

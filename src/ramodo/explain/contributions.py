@@ -14,9 +14,9 @@ import numpy.typing as npt
 
 from .. import kernels
 from ..data.blocks import Block, Shown, SparseRows
-from ..in_order import in_order
 from ..model.parts import Part, View
 from ..model.terms import Model
+from ..thread_map import thread_map
 from .explanation import Explanation, Strongest
 from .passages import PassagesOf
 from .reasons import Lacks, RowExplanation, Seen
@@ -30,7 +30,7 @@ _AT_ONCE = 64
 _FEWEST_DRIVERS = 20
 
 _STRONGEST = 100
-"""Contributions of a row by which similar rows are found."""
+"""Contributions per row that are kept to find similar rows."""
 
 
 class _Asked(NamedTuple):
@@ -98,7 +98,7 @@ class Explainer:
         explained: list[RowExplanation] = []
         strongest: list[Strongest] = []
         sums, references = kernels.FeatureSums(), [_ReferenceSums(part) for part in self._parts]
-        for block in in_order(of_block, range(0, rows.n_rows, _AT_ONCE), n_threads):
+        for block in thread_map(of_block, range(0, rows.n_rows, _AT_ONCE), n_threads):
             explained += block.explained
             strongest += block.strongest
             sums.add(block.columns, block.own)
@@ -123,8 +123,7 @@ class Explainer:
             strongest.append(self._typical.with_sides(row.strongest()))
             place = (start + i, float(scores[start + i]), float(percentiles[start + i]))
             if start + i >= asked.in_full:
-                lacks = Lacks(row.lacking, row.n_lacking, ())
-                explained.append(RowExplanation(*place, (), place[1] - row.lacking, (), lacks=lacks))
+                explained.append(_in_short(*place, Lacks(row.lacking, row.n_lacking, ())))
             else:
                 nearest = (self._parts[number].nearest(views[number], i) for number in self._compared)
                 seen = _seen({name: float(values[i]) for name, values in added.items()})
@@ -142,11 +141,29 @@ class Explainer:
         chosen = facts.first(facts.enough(rest, asked.top) if asked.enough else asked.top)
         reasons = typical.of_facts(row.has, facts, chosen, name_of, asked.frequencies)
         rest -= sum(reason.contribution for reason in reasons)
-        return RowExplanation(number, score, percentile, reasons, rest, nearest, seen, lacks, len(facts))
+        return RowExplanation(
+            row=number,
+            score=score,
+            percentile=percentile,
+            reasons=reasons,
+            rest=rest,
+            nearest=nearest,
+            views=seen,
+            lacks=lacks,
+            n_reasons=len(facts),
+        )
+
+
+def _in_short(number: int, score: float, percentile: float, lacks: Lacks) -> RowExplanation:
+    """An explanation without reasons, which is enough to group the row."""
+    rest = score - lacks.contribution
+    return RowExplanation(
+        row=number, score=score, percentile=percentile, reasons=(), rest=rest, nearest=(), lacks=lacks
+    )
 
 
 class _Row(NamedTuple):
-    """All that a row has, and of what it lacks the strongest, the sum, and how many features."""
+    """What a row has, and what it lacks: the strongest features, their sum and their number."""
 
     has: Strongest
     lacked: Strongest
@@ -154,14 +171,14 @@ class _Row(NamedTuple):
     n_lacking: int
 
     def strongest(self) -> Strongest:
-        """Of both."""
+        """The strongest contributions of both."""
         both = Strongest(*(np.concatenate(pair) for pair in zip(self.has.arrays(), self.lacked.arrays(), strict=True)))
         order = np.lexsort((both.columns, -np.abs(both.contributions)))[:_STRONGEST]
         return both.take(order[both.contributions[order] != 0])
 
 
 def _rows(block: SparseRows, found: kernels.Explained) -> list[_Row]:
-    """The contributions of each row, apart."""
+    """The contributions of each row."""
     rows, begin = [], int(block.indptr[0])
     for i in range(block.n_rows):
         at, end = int(block.indptr[i]), int(block.indptr[i + 1])
@@ -183,7 +200,7 @@ def _seen(added: dict[str, float]) -> tuple[Seen, ...]:
 
 
 class _Block(NamedTuple):
-    """Results for a block of rows: what is kept, and what is added to sums and then dropped."""
+    """Results for a block of rows: some are kept, others only added to sums."""
 
     explained: list[RowExplanation]
     strongest: list[Strongest]

@@ -52,22 +52,22 @@ class Strongest:
     contributions: npt.NDArray[np.float64]
     values: npt.NDArray[np.float64]
     higher: npt.NDArray[np.bool_] | None = None
-    """Whether each value is above what is usual, which is a reason other than being below."""
+    """Whether each value is above what is usual: being above and being below are different reasons."""
 
     def arrays(self) -> tuple[Any, Any, Any]:
-        """All three."""
+        """Columns, contributions and values."""
         return self.columns, self.contributions, self.values
 
     def as_reasons(self) -> tuple[Any, Any]:
-        """A number for each feature and side of what is usual, and the contributions."""
+        """A number for each pair of feature and side (above or below usual), and the contributions."""
         return 2 * self.columns + (self.values > 0 if self.higher is None else self.higher), self.contributions
 
     def take(self, places: Any) -> Strongest:
-        """Some of them."""
+        """The contributions at these places."""
         return Strongest(*(each[places] for each in self.arrays()))
 
     def first(self, n: int) -> Strongest:
-        """The first of them."""
+        """The first `n` contributions."""
         return self.take(slice(n))
 
 
@@ -118,17 +118,17 @@ class Explanation(Sequence[RowExplanation]):
         return self._with(rows, name_of)
 
     def completed(self, others: Mapping[int, RowExplanation]) -> Explanation:
-        """With other explanations of some rows, by their places."""
+        """The same explanation with some rows replaced, by place."""
         rows = [replace(others[place], row=row.row) if place in others else row for place, row in enumerate(self._rows)]
         return self._with(rows, self._name_of)
 
     def numbered(self, numbers: Sequence[int]) -> Explanation:
-        """The same explanation of rows with other numbers."""
+        """The same explanation with other row numbers."""
         rows = [replace(row, row=number) for row, number in zip(self._rows, numbers, strict=True)]
         return self._with(rows, self._name_of)
 
     def _with(self, rows: Sequence[RowExplanation], name_of: Callable[[int], str]) -> Explanation:
-        """The same rows, said in another way."""
+        """A copy with other wording of the same rows."""
         return Explanation(rows, self._totals, self._strongest, name_of, self._passages, n_features=self._n_features)
 
     def columns(self) -> set[int]:
@@ -163,10 +163,10 @@ class Explanation(Sequence[RowExplanation]):
         return tuple(sorted(found, key=lambda driver: -driver.contribution)[:_COMMON])
 
     def _of_runs(self, places: Sequence[int], columns: Any, runs: Sequence[Passage]) -> list[Driver]:
-        """Runs that rows have in common, by how many: those that have one of its tokens among their strongest."""
+        """Runs that rows have in common; a row counts if one of the tokens is among its strongest."""
         found = []
         for run in runs:
-            tokens = columns[run.members]
+            tokens = columns[run.places]
             rows = sum(bool(np.isin(tokens, self._strongest[i].columns).any()) for i in places)
             found.append(Driver(int(tokens[0]), run.name, run.contribution, rows, 0.0))
         return found
@@ -190,7 +190,9 @@ class Explanation(Sequence[RowExplanation]):
             strongest = self._strongest[i]
             for k in np.flatnonzero(np.isin(strongest.columns, wanted)).tolist():
                 column = int(strongest.columns[k])
-                size = max(0.0, float(signs[column] * strongest.contributions[k]))  # of the total's sign only
+                size = max(
+                    0.0, float(signs[column] * strongest.contributions[k])
+                )  # only contributions with the sign of the total
                 sums[column] += size
                 absent[column] += 0.0 if strongest.values[k] else size
         return tuple(

@@ -24,7 +24,7 @@ _SAME_REASON = 0.3
 """Rows, or groups, whose reasons have at least this cosine, 0 being that of chance, are high for the same reason."""
 
 _CERTAIN = 0.99
-"""Where chance gives more than this cosine, as if it gave this."""
+"""Upper limit on the cosine that is attributed to chance."""
 
 _AT_ONCE = 2000
 """Rows that are compared pair by pair."""

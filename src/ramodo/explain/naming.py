@@ -7,9 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from ..data.opening import open_block
-from ..formats import Table, TextOptions, blending
-from ..formats.circles import circles_of
+from ..data.validation import open_block
+from ..formats import Table, text_and_columns
 from ..threads import n_threads
 from .contributions import Explainer
 from .explanation import Explanation
@@ -29,7 +28,6 @@ def explained(
     rows: Sequence[int],
     scores: Any,
     top: int,
-    texts: TextOptions,
     *,
     enough: bool = False,
     in_full: int | None = None,
@@ -44,12 +42,12 @@ def explained(
     """
     taken = open_block(table.X[rows])
 
-    has_runs = table.texts is not None and not texts.vocabulary
-    circles = circles_of(table.names or (), table.dates, table.first_named)
+    has_runs = table.texts is not None and not table.schema.tokens.vocabulary
+    circles = table.schema.circles
 
     def facts(row: int, columns: Any, contributions: Any) -> Passages:
-        documents = blending.documents_of(table, rows[row]) if has_runs else ()
-        return facts_of(documents, circles, columns, contributions, texts)
+        documents = text_and_columns.documents_of(table, rows[row]) if has_runs else ()
+        return facts_of(documents, circles, columns, contributions, table.schema.tokens)
 
     found = (explainer or explainer_of(detector, table)).explain(
         taken,
@@ -64,25 +62,25 @@ def explained(
         in_full=in_full if has_runs else None,
         together=together,
     )
-    return found.named(names_of(detector, table, found.columns(), texts, rows))
+    return found.named(names_of(detector, table, found.columns(), rows))
 
 
 def explainer_of(detector: Any, table: Table, like: Explainer | None = None) -> Explainer:
     """What `explained` needs of a detector, whatever the rows are."""
-    return Explainer(detector.model_, table.X.shape[1], blending.units_of(table), like)
+    return Explainer(detector.model_, table.X.shape[1], text_and_columns.units_of(table), like)
 
 
-def reference_tokens(detector: Any, table: Table, options: TextOptions) -> dict[str, str] | None:
+def reference_tokens(detector: Any, table: Table) -> dict[str, str]:
     """Names of the tokens that most reference documents have, for a model to keep: other documents may lack them."""
-    if table.texts is None or options.vocabulary:
-        return None
+    if table.texts is None or table.schema.tokens.vocabulary:
+        return {}
     origins = detector.model_.origins()
     columns, counts = np.unique(np.concatenate([origin.rows.indices for origin in origins]), return_counts=True)
     if table.fields is not None:
-        columns, counts = (values[columns < sum(table.widths)] for values in (columns, counts))
+        columns, counts = (values[columns < table.schema.n_tokens] for values in (columns, counts))
     common = columns[np.argsort(-counts, kind="stable")[:_KEPT_TOKENS]].tolist()
     searched = _some(table, (row for origin in origins for row in origin.numbers.tolist()))
-    return {str(column): name for column, name in blending.names_of(table, searched, common, options).items()}
+    return {str(column): name for column, name in text_and_columns.names_of(table, searched, common).items()}
 
 
 def _some(table: Table, rows: Iterable[int]) -> list[int]:
@@ -101,9 +99,7 @@ def in_words(reasons: Sequence[Reason]) -> str:
     return ", ".join(f"{reason.in_words()} ({reason.contribution:+.2g})" for reason in reasons)
 
 
-def names_of(
-    detector: Any, table: Table, columns: Iterable[int], options: TextOptions, rows: Sequence[int] = ()
-) -> Callable[[int], str]:
+def names_of(detector: Any, table: Table, columns: Iterable[int], rows: Sequence[int] = ()) -> Callable[[int], str]:
     """Names of columns: those of the data, the tokens of text, of some rows first, or the index as in the file.
 
     A token that no text at hand has, and that the model does not keep, has no name.
@@ -111,11 +107,11 @@ def names_of(
     known = getattr(detector, "feature_names_in_", None)
     if known is not None:
         return lambda column: str(known[column])
-    first = 0 if table.zero_based is None or table.zero_based else 1
+    first = 1 if table.schema.zero_based is False else 0
     if table.texts is None:
         return lambda column: f"feature {column + first}"
-    wanted, kept = set(columns), (detector.source_ or {}).get("tokens") or {}
+    wanted, kept = set(columns), detector.provenance_.tokens
     tokens = {column: kept[str(column)] for column in wanted if str(column) in kept}
-    tokens |= blending.names_of(table, rows, wanted - tokens.keys(), options)
-    tokens |= blending.names_of(table, _some(table, range(len(table.texts))), wanted - tokens.keys(), options)
+    tokens |= text_and_columns.names_of(table, rows, wanted - tokens.keys())
+    tokens |= text_and_columns.names_of(table, _some(table, range(len(table.texts))), wanted - tokens.keys())
     return lambda column: tokens.get(column, "")

@@ -20,9 +20,9 @@ import numpy as np
 import numpy.typing as npt
 
 from ..formats import TextOptions
-from ..formats.blending import Document
-from ..formats.circles import Circle
+from ..formats.cyclic_dates import Circle
 from ..formats.text import spans_of
+from ..formats.text_and_columns import Document
 from .reasons import Span
 
 Doubles = npt.NDArray[np.float64]
@@ -43,12 +43,12 @@ class Passage(NamedTuple):
     text: str
     spans: tuple[Span, ...]
     contribution: float
-    members: Integers
+    places: Integers
     """Positions among the features of the row."""
     field: str = ""
     """The column of the document, where there are several."""
     circle: Circle | None = None
-    """What the members are the sine and the cosine of; there are no spans then."""
+    """The date of which the features at `places` are sine and cosine; there are no spans then."""
 
     @property
     def name(self) -> str:
@@ -81,10 +81,10 @@ def facts_of(
         is_token[first:end] = own.is_token
         found += [_moved(passage, first, document) for passage in own.found]
     for circle in circles:
-        members = np.flatnonzero(np.isin(columns, circle.columns))
-        if len(members) == len(circle.columns):  # a date that is missing has neither
-            is_token[members] = True
-            found.append(Passage(circle.name, (), float(contributions[members].sum()), members, circle=circle))
+        places = np.flatnonzero(np.isin(columns, circle.columns))
+        if len(places) == len(circle.columns):  # a date that is missing has neither
+            is_token[places] = True
+            found.append(Passage(circle.name, (), float(contributions[places].sum()), places, circle=circle))
     return Passages(sorted(found, key=lambda passage: -passage.contribution), is_token)
 
 
@@ -92,7 +92,7 @@ def _moved(passage: Passage, first: int, document: Document) -> Passage:
     """A run of one of several documents, as one of all of them."""
     begin = document.begin
     spans = () if begin is None else tuple(Span(begin + a, begin + b, amount) for a, b, amount in passage.spans)
-    return passage._replace(spans=spans, members=passage.members + first, field=document.field)
+    return passage._replace(spans=spans, places=passage.places + first, field=document.field)
 
 
 def passages(text: str, columns: npt.NDArray[np.integer], contributions: Doubles, options: TextOptions) -> Passages:

@@ -11,27 +11,30 @@ ENOUGH = 0.8
 """Reasons that make this share of a score explain it."""
 
 _NO_SINGLE = 0.25
-"""A strongest reason below this share of the score is not the reason."""
+"""If the strongest reason is below this share of the score, no single reason explains it."""
 
 USUAL = 0.5
-"""What at least this share of the reference rows have is usual."""
+"""A feature is usual if at least this share of the reference rows have it."""
 
 _SAME = 0.01
-"""Values that differ by less than this share of the mean are as usual."""
+"""A value counts as usual if it differs from the mean by less than this share of it."""
+
+_ALWAYS = ("column", "feature", "value", "contribution", "share", "mean")
+"""What JSON says of every reason."""
 
 _VIEWS = 4
-"""Views that a line names; the others are one number."""
+"""Views named in one line; the others are summed up."""
 
 
 class Span(NamedTuple):
-    """Characters of a document, from the first to before the end, and what they add to its score."""
+    """Characters of a document from `begin` up to `end`, and what they add to its score."""
 
     begin: int
     end: int
     contribution: float
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Reason:
     """What one feature adds to a row's score, its value there, and what is typical of the reference rows.
 
@@ -46,22 +49,22 @@ class Reason:
     share: float
     """Share of the reference rows that have the feature."""
     mean: float
-    """Mean of the feature over those."""
+    """Mean of the feature over the reference rows that have it."""
     spans: tuple[Span, ...] = ()
-    """Where the document has it."""
+    """Where it occurs in the document."""
     merged: int = 1
-    """Features that are added up in it."""
+    """Number of features that were added up."""
     rows: int | None = None
-    """At most so many of the training documents have it; None if nobody counted."""
+    """Upper bound on the number of training documents that have it; None if they were not counted."""
     n_rows: int = 0
-    """Of how many."""
+    """Number of training documents that were counted."""
     shown: str = ""
-    """How the value is written, where it is no plain number: 03:12."""
+    """How the value is written if it is not a plain number: 03:12."""
     usual: str = ""
-    """What is usual, where a share and a mean do not say it."""
+    """What is usual, if a share and a mean cannot express it."""
 
     def compared(self) -> str:
-        """How the value differs from what is usual, where most reference rows have some."""
+        """How the value differs from the usual one; empty if most reference rows lack the feature."""
         if self.share < USUAL or not self.value or self.shown:
             return ""
         more, less = ("more", "fewer") if self.spans else ("higher", "lower")
@@ -69,15 +72,15 @@ class Reason:
         return "" if is_same else f"{more if self.value > self.mean else less} than usual"
 
     def is_there(self) -> bool:
-        """Whether all that is to be said of the value is that it is there: of a run, a category."""
+        """Whether the value only says that the feature is present, as for a run or a category."""
         return not self.compared() if self.spans else self.value == 1 and self.mean == bool(self.share)
 
     def written(self) -> str:
-        """The value."""
+        """The value as text."""
         return self.shown or _number(self.value, 4)
 
     def in_words(self) -> str:
-        """What the row has, with its value if that is not just that it is there; or that it lacks it."""
+        """The feature with its value, the feature alone if it is merely present, or that the row lacks it."""
         if not self.value and not self.shown:
             return f"lacks {self.feature}"
         return self.feature if self.is_there() else f"{self.feature} = {self.written()}"
@@ -96,23 +99,30 @@ class Reason:
         return f"{compared}{': ' * bool(compared)}{', '.join(said)}"
 
     def to_dict(self) -> dict[str, Any]:
-        """Ready for JSON."""
-        return {**vars(self), "spans": [list(span) for span in self.spans]}
+        """Ready for JSON, with the optional facts that there are."""
+        said: dict[str, Any] = {name: getattr(self, name) for name in _ALWAYS}
+        if self.spans:
+            said["spans"] = [list(span) for span in self.spans]
+        if self.rows is not None:
+            said |= {"rows": self.rows, "n_rows": self.n_rows}
+        if self.shown:
+            said |= {"shown": self.shown, "usual": self.usual}
+        return said
 
 
 @dataclass(frozen=True)
 class Lacks:
-    """All that a row has not and its references have, together: the contribution of `n` features."""
+    """What a row lacks and its references have: `n` features and their total contribution."""
 
     contribution: float
     n: int
     strongest: tuple[Reason, ...]
-    """Of all these, by what they add to the score or take from it."""
+    """The features whose absence changes the score most, up or down."""
     usual: tuple[Reason, ...] = ()
-    """Of those whose absence raises the score, the strongest that most references have."""
+    """The strongest features that most references have and whose absence raises the score."""
 
     def in_words(self, most: int = 3) -> str:
-        """In one line; nothing where nothing is lacked."""
+        """One line of text; empty if nothing is lacked."""
         if not self.n:
             return ""
         named = [reason.feature for reason in self.usual[:most]]
@@ -142,7 +152,7 @@ class Seen:
 NOTHING_LACKED = Lacks(0.0, 0, ())
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class RowExplanation:
     """A row's score as a sum: what it has, strongest first; `lacks`; and `rest`, all other features together."""
 
@@ -152,18 +162,21 @@ class RowExplanation:
     reasons: tuple[Reason, ...]
     rest: float
     nearest: tuple[int, ...]
-    """Training rows that it was compared with most often, or most closely, nearest first."""
+    """The training rows behind the nearest references, nearest first."""
     views: tuple[Seen, ...] = ()
-    """The score once more, as the sum of what each view, or term of the score, adds: strongest first."""
+    """What each view, or term of the score, adds; strongest first. These sum to the score, too."""
     lacks: Lacks = NOTHING_LACKED
     n_reasons: int = 0
-    """How many there are, of which `reasons` are the strongest."""
+    """Number of all reasons; `reasons` holds the strongest."""
 
     def __str__(self) -> str:
         return self.as_text(f"row {self.row}", [str(row) for row in self.nearest])
 
     def others(self) -> list[tuple[str, float]]:
-        """What is beside the reasons, in words, with what it adds: reasons and these sum to the score."""
+        """What the row lacks, and all other features, in words and with their contributions.
+
+        Together with the reasons they sum to the score.
+        """
         return [(self.lacks.in_words(), self.lacks.contribution)] * bool(self.lacks.n) + [
             ("all other features", self.rest)
         ]
@@ -179,7 +192,7 @@ class RowExplanation:
         return "\n".join([*lines, f"  nearest training rows: {', '.join(nearest)}"])
 
     def by(self) -> str:
-        """The views that put the row where it is, in one line; nothing where there is only one."""
+        """The views that add most to the score, in one line; empty if there is only one."""
         if len(self.views) < 2:
             return ""
         shown = [f"{seen.view} {seen.contribution:.3g}" for seen in self.views[:_VIEWS]]
@@ -187,7 +200,7 @@ class RowExplanation:
         return ", ".join(shown + [f"{_counted(len(self.views) - _VIEWS)} {others:.3g}"] * (len(self.views) > _VIEWS))
 
     def spread(self) -> str:
-        """How much of the score the reasons make, in words, where they and what is lacked make less than 80 % of it."""
+        """How much of the score the reasons explain, in words; empty if with what is lacked it is 80 % or more."""
         raising = [reason.contribution for reason in self.reasons if reason.contribution > 0]
         if not raising or self.score <= 0 or sum(raising) + self.lacks.contribution >= ENOUGH * self.score:
             return ""
@@ -236,7 +249,7 @@ def above(percentile: float) -> str:
 
 
 def _number(value: float, digits: int) -> str:
-    """As people write it: 30,258 and not 3.026e+04."""
+    """A number as people write it: 30,258 and not 3.026e+04."""
     return f"{value:,.0f}" if 1000 <= abs(value) < 1e15 else f"{value:.{digits}g}"
 
 

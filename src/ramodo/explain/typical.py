@@ -18,14 +18,14 @@ Doubles = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int64]
 
 _NAMED_LACKS = 5
-"""Of what a row lacks and is usual, so much is named."""
+"""Most usual features that are named when a row lacks them."""
 
 _MOST = 40
-"""Reasons, at most, that are given to explain enough of a score."""
+"""Most reasons that are given to explain enough of a score."""
 
 
 class Facts:
-    """What can be said of a row, each once: runs of characters of its document, and features that are no tokens."""
+    """What can be said of a row: runs of characters of its document, and features that are not tokens."""
 
     def __init__(self, has: Strongest, runs: Passages | None) -> None:
         self.passages = [] if runs is None else runs.found
@@ -39,11 +39,11 @@ class Facts:
         return len(self._amounts)
 
     def first(self, n: int) -> list[int]:
-        """Those that raise the score most, and after these those that lower it least."""
+        """The places of the first `n` facts: those that raise the score most come first."""
         return np.argsort(-self._amounts, kind="stable")[:n].tolist()
 
     def enough(self, wanted: float, fewest: int) -> int:
-        """How many make 80 % of what is to be explained; the fewest if too many would."""
+        """The number of facts that make 80 % of `wanted`; `fewest` if it would take too many."""
         reached = np.cumsum(np.sort(self._amounts)[::-1][:_MOST]) >= ENOUGH * wanted
         return max(fewest, int(reached.argmax()) + 1) if reached.any() else fewest
 
@@ -60,7 +60,7 @@ class Typical:
             rows.tally(slots, self._counts, self._sums, shown)
 
     def is_of(self, origins: list[Block]) -> bool:
-        """Whether it is about these very rows."""
+        """Whether it was computed from these blocks."""
         return len(origins) == len(self._origins) and all(a is b for a, b in zip(origins, self._origins, strict=True))
 
     def slots(self, part: int) -> Any:
@@ -68,21 +68,28 @@ class Typical:
         return self._slots[part]
 
     def with_sides(self, row: Strongest) -> Strongest:
-        """With the side of what is usual, absent values counted as 0, on which each value is."""
+        """The row with the side of each value: above or below what is usual, absent values counting as 0."""
         shares, means = self._shares(row.columns)
         return replace(row, higher=self._shown(row.columns, row.values) > shares * means)
 
     def reasons(self, row: Strongest, name_of: Callable[[int], str]) -> tuple[Reason, ...]:
         """Contributions as named reasons."""
         shares, means = self._shares(row.columns)
-        values = self._shown(row.columns, row.values)
-        numbers = zip(values.tolist(), row.contributions.tolist(), shares.tolist(), means.tolist(), strict=True)
+        arrays = row.columns, self._shown(row.columns, row.values), row.contributions, shares, means
         return tuple(
-            Reason(column, name_of(column), *of) for column, of in zip(row.columns.tolist(), numbers, strict=True)
+            Reason(
+                column=column,
+                feature=name_of(column),
+                value=value,
+                contribution=contribution,
+                share=share,
+                mean=mean,
+            )
+            for column, value, contribution, share, mean in zip(*(each.tolist() for each in arrays), strict=True)
         )
 
     def usual(self, lacked: Strongest, name_of: Callable[[int], str]) -> tuple[Reason, ...]:
-        """Of what a row lacks, that which most references have and whose absence raises the score."""
+        """The features that most references have and whose absence raises the score of the row."""
         shares, _ = self._shares(lacked.columns)
         return self.reasons(lacked.take((shares >= USUAL) & (lacked.contributions > 0)).first(_NAMED_LACKS), name_of)
 
@@ -99,26 +106,27 @@ class Typical:
 
     def _of_passage(self, has: Strongest, passage: Passage, frequencies: Any) -> Reason:
         """A run of characters; what is usual is said of its rarest token, since the run is at least as rare."""
-        columns = has.columns[passage.members]
+        columns = has.columns[passage.places]
         shares, means = self._shares(columns)
         if passage.circle is not None:
             return _of_circle(passage, has.columns, has.values, means)
-        rarest = int(np.lexsort((-has.contributions[passage.members], shares))[0])
-        value = self._shown(columns[[rarest]], has.values[passage.members][[rarest]])
-        counted: tuple[int | None, int] = (None, 0)
+        rarest = int(np.lexsort((-has.contributions[passage.places], shares))[0])
+        value = self._shown(columns[[rarest]], has.values[passage.places][[rarest]])
+        rows, n_rows = None, 0
         if frequencies is not None:
-            rows = _looked_up(frequencies.columns, frequencies.documents, columns)
-            counted = (int(rows.min()), frequencies.n_documents)
+            rows = int(_looked_up(frequencies.columns, frequencies.documents, columns).min())
+            n_rows = frequencies.n_documents
         return Reason(
-            int(columns[rarest]),
-            passage.name,
-            float(value[0]),
-            passage.contribution,
-            float(shares[rarest]),
-            float(means[rarest]),
-            passage.spans,
-            len(columns),
-            *counted,
+            column=int(columns[rarest]),
+            feature=passage.name,
+            value=float(value[0]),
+            contribution=passage.contribution,
+            share=float(shares[rarest]),
+            mean=float(means[rarest]),
+            spans=passage.spans,
+            merged=len(columns),
+            rows=rows,
+            n_rows=n_rows,
         )
 
     def _shares(self, columns: Integers) -> tuple[Doubles, Doubles]:
@@ -131,23 +139,23 @@ def _of_circle(passage: Passage, columns: Integers, values: Doubles, means: Doub
     """An hour, or a day of the week; what is usual, where references are not spread around the whole circle."""
     circle = passage.circle
     assert circle is not None
-    value, mean = (circle.value(*pair.tolist()) for pair in (values[passage.members], means))
+    value, mean = (circle.value(*pair.tolist()) for pair in (values[passage.places], means))
     usual = f"usually around {circle.shown(mean)}" if np.hypot(*means) >= USUAL else "no time is usual"
     return Reason(
-        int(columns[passage.members[0]]),
-        passage.name,
-        value,
-        passage.contribution,
-        1.0,
-        mean,
-        merged=len(passage.members),
+        column=int(columns[passage.places[0]]),
+        feature=passage.name,
+        value=value,
+        contribution=passage.contribution,
+        share=1.0,
+        mean=mean,
+        merged=len(passage.places),
         shown=circle.shown(value),
         usual=usual,
     )
 
 
 def as_they_are(_: npt.NDArray[Any], values: npt.NDArray[Any]) -> Doubles:
-    """Values that people know already."""
+    """The values, unchanged."""
     return values
 
 

@@ -13,7 +13,6 @@ import os
 import re
 import secrets
 import shutil
-import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -108,16 +107,6 @@ def remove_leftovers(target: Path) -> None:
         for path in found:
             with suppress(OSError):  # of another user, or removed by another writer
                 _remove_unless_locked(path)
-
-
-def umask() -> int:
-    """Permissions that new files do not get. Found by creating one: os.umask would change it for all threads."""
-    with tempfile.TemporaryDirectory() as folder:
-        handle = os.open(os.path.join(folder, "new"), os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o777)
-        try:
-            return 0o777 & ~os.fstat(handle).st_mode
-        finally:
-            os.close(handle)
 
 
 def _stem(target: Path) -> str:

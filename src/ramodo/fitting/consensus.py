@@ -26,6 +26,7 @@ from ..stages.assembling import Stages
 from ..terminal.progress import Progress
 from . import flow
 from .curves import curve_by_law
+from .learn_distance import learn
 from .training_data import TrainingData
 from .views import LEARNED, VIEWS, Reading, Scored, View, typical
 
@@ -111,7 +112,7 @@ def _learn(
     extra = flow.extra_scores(reading.data, partial(term.score, n_threads=reading.n_threads))
     own = tuple(starts.get(view.sentence + reading.name) for view in LEARNED)
     warm = all(start is not None for start in own)
-    fits = flow.learn(
+    fits = learn(
         stages,
         replace(plan, n_epochs=1 if warm else EPOCHS),
         reading.data,

@@ -1,4 +1,4 @@
-"""The evidence of a view by the law of its bulk (stages/tail.py), for fits that tell how unlikely a row is.
+"""The evidence of a view by the law of its bulk (stages/tail.py), for fits that give p-values.
 
 A curve that takes its tail from the highest rows is one of ranks: where those are outliers, none of them stands out.
 """
@@ -13,11 +13,11 @@ from ..model.ties import Tied
 from ..stages.tail import tails_of
 
 _BEYOND = np.concatenate([np.arange(0.25, 5, 0.25), np.arange(5, 41)])
-"""Evidence beyond the bulk at which the law is looked up; the last step goes on for ever."""
+"""Steps of evidence beyond the bulk at which the law is sampled; the last step continues without end."""
 
 
 def curve_by_law(tied: Tied) -> Curve:
-    """Shares are counted up to the end of the bulk, and follow the law beyond."""
+    """The curve of training rows' scores: counted shares up to the end of the bulk, the law beyond."""
     (tail,) = tails_of([tied.ordered], errors=0.0)  # the sum of all evidence is judged with caution
     end = int(np.searchsorted(tail.ordered, tail.start, side="left"))
     knots = tied.knots(np.linspace(0, end, min(KNOTS - len(_BEYOND), end + 1)).astype(np.int64))
@@ -31,5 +31,5 @@ def curve_by_law(tied: Tied) -> Curve:
 
 
 def _stretched(evidence: Scores, shape: float) -> Scores:
-    """How far beyond the bulk a power law reaches such evidence, where an exponential law does at once."""
+    """How far beyond the bulk a power law reaches this evidence; 1 to 1 for an exponential law."""
     return evidence if shape == 0 else np.expm1(shape * evidence) / shape

@@ -1,4 +1,4 @@
-"""A fit whose scores of the training rows are out of sample: a member for each fold, which does without it."""
+"""A fit whose scores of the training rows are out of sample: a model for each fold, fitted without it."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 import numpy.typing as npt
 
-from ..data.opening import DataError
+from ..data.validation import DataError
 from ..model.by_fold import ByFold
 from ..model.combining import Sum
 from ..model.saved import SMALLEST_UNIT
@@ -21,37 +21,37 @@ Learn = Callable[[TrainingData, Model | None], Outcome]
 
 
 def fit_by_fold(learn: Learn, data: TrainingData, n_folds: int, previous: Model | None) -> Outcome:
-    """The members as one model. Labelled rows are known to all of them; they are no part of the calibration."""
+    """One model for each fold, together as one. All of them know the labelled rows, which calibration leaves out."""
     folds, unlabeled = data.rows.folds(n_folds), data.labels == 0
     calibration = [np.flatnonzero((folds == fold) & unlabeled) for fold in range(n_folds)]
     _refuse_lopsided(data, calibration)
     starts = [None] * n_folds if previous is None else previous.by_fold
-    members = [learn(replace(data, held_out=rows), start) for rows, start in zip(calibration, starts, strict=True)]
-    units = _units([member.scores[rows] for member, rows in zip(members, calibration, strict=True)])
-    term = ByFold(tuple(_term(one.model) for one in members), units, tuple(map(len, calibration)))
-    scores = np.choose(folds, [member.scores / unit for member, unit in zip(members, units, strict=True)])
+    outcomes = [learn(replace(data, held_out=rows), start) for rows, start in zip(calibration, starts, strict=True)]
+    units = _units([outcome.scores[rows] for outcome, rows in zip(outcomes, calibration, strict=True)])
+    term = ByFold(tuple(_term(one.model) for one in outcomes), units, tuple(map(len, calibration)))
+    scores = np.choose(folds, [outcome.scores / unit for outcome, unit in zip(outcomes, units, strict=True)])
     return Outcome(
         Model((term,)),
-        tuple(fit for member in members for fit in member.fits),
+        tuple(fit for outcome in outcomes for fit in outcome.fits),
         scores,
-        np.choose(folds, [member.initial for member in members]),
+        np.choose(folds, [outcome.initial for outcome in outcomes]),
         tuple(scores[rows] for rows in calibration),
     )
 
 
 def _refuse_lopsided(data: TrainingData, calibration: list[npt.NDArray[np.int64]]) -> None:
-    """Each member needs rows to learn from, and rows to score."""
+    """Raise unless each model has rows to learn from, and rows to score."""
     n_rows, most = data.rows.n_rows, max(map(len, calibration))
     if n_rows - most < FEWEST_ROWS or min(map(len, calibration)) == 0:
         raise DataError(
-            f"Conformal was given, and of {n_rows} rows {most} are in one fold; allowed: data with at least "
-            f"{FEWEST_ROWS} rows outside it and unlabelled ones in each. Equal rows share a fold: remove copies, add "
-            "rows, or give Conformal a share to hold out (held_out=0.2)."
+            f"Conformal needs at least {FEWEST_ROWS} rows outside each fold and unlabelled rows in each, got {most} of "
+            f"{n_rows} rows in one fold. Equal rows share a fold: remove copies, add rows, or give Conformal a share "
+            "to hold out (held_out=0.2)."
         )
 
 
 def _units(folds: list[Scores]) -> tuple[float, ...]:
-    """What to divide each member's scores by, so that one threshold serves all; 1 in the geometric mean."""
+    """Divisors of each model's scores, so that one threshold serves all; their geometric mean is 1."""
     highest = np.array([tail.highest for tail in tails_of(folds)])
     if not (np.isfinite(highest) & (highest > SMALLEST_UNIT)).all():
         return (1.0,) * len(folds)

@@ -40,13 +40,13 @@ _BACKGROUND = 20_000
 """Largest number of rows that stand for the others."""
 
 _PRIOR = 1.0
-"""Strength of anything before labels say more: one standard deviation, an AUC of .76, what detectors often reach."""
+"""Prior strength: one standard deviation, an AUC of .76, which detectors often reach."""
 
 _TRUST = 4
 """The prior strength counts as much as this many labels."""
 
 _HIGHEST, _LEAST_HIGHEST = 0.05, 5
-"""Share of the rows, and their least number, that are the highest of a ranking: as many as outliers often are."""
+"""The share, and the least number, of rows that count as the top of a ranking: about as many as outliers often are."""
 
 
 @dataclass(frozen=True)

@@ -22,7 +22,7 @@ Doubles = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int64]
 
 _TABLE = 0.5
-"""Share of values that are not zero above which rows are a table of measurements."""
+"""Rows with more than this share of non-zero values are a table of measurements."""
 
 _FINE = 40
 """Number of known inliers that count as much as all other rows."""
@@ -31,7 +31,7 @@ _VARIES = 1e-10
 """A variance below this share of the mean square is rounding: weights are in single precision."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Means:
     """Means over the features that occur, and the rows behind them. `scale` is 1 / unit², up to a common factor."""
 
@@ -63,11 +63,21 @@ class Means:
         if fine is not None:
             others = (1 - share) * others + share * means[2]
         scale = _against_rare(squares[0]) if unit_rows else _variances(blocks[:2], means, squares)
-        return cls(blocks[0], blocks[1], fine, columns, means[0], means[1], others, scale, unit_rows)
+        return cls(
+            background=blocks[0],
+            rows=blocks[1],
+            fine=fine,
+            columns=columns,
+            centre=means[0],
+            outliers=means[1],
+            others=others,
+            scale=scale,
+            unit_rows=unit_rows,
+        )
 
     @property
     def difference(self) -> Doubles:
-        """As weights of rows."""
+        """The difference of means, as weights of features."""
         return (self.outliers - self.others) * self.scale
 
     def axes(self, weights: Doubles, n_features: int) -> Axes:
@@ -107,7 +117,7 @@ class Means:
 
 
 def _places(columns: Integers, wanted: Any, n_features: int) -> npt.NDArray[np.int32]:
-    """Where columns are among sorted ones, which have them all: by a table, where that is no larger than the rows."""
+    """The places of columns among sorted ones that include them; by a table if that is no larger than the rows."""
     if n_features > len(wanted):
         return np.searchsorted(columns, wanted).astype(np.int32)
     table = np.empty(n_features, dtype=np.int32)
@@ -116,7 +126,7 @@ def _places(columns: Integers, wanted: Any, n_features: int) -> npt.NDArray[np.i
 
 
 def fine_share(inliers: Block | None) -> float:
-    """How much known inliers count among the others."""
+    """The weight of known inliers among the others."""
     return 0.0 if inliers is None else inliers.n_rows / (inliers.n_rows + _FINE)
 
 

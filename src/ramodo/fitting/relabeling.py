@@ -28,13 +28,13 @@ class Unlabeled:
 
     @classmethod
     def of(cls, model: Model, rows: Rows, initial: Scores | None, n_threads: int) -> Unlabeled:
-        """`initial` is None where the model was fitted to other rows: then its own ranking of these stands for it."""
+        """Score the rows. `initial` is None if the model was fitted to other rows; its own ranking takes its place."""
         term = model.terms[0]
         scores = Model((term,)).score(rows, n_threads)
         return cls(rows, term, scores, scores if initial is None else initial)
 
     def labeled(self, labels: Labels, seed: int | None, n_threads: int) -> tuple[Model, Scores]:
-        """The model with these labels, and its scores of the rows; without a known outlier that of no labels."""
+        """The model with these labels, and its scores of the rows; the unlabelled model if no outlier is known."""
         if not (labels == 1).any():
             return Model((self.term,)), self.scores
         known = known_rows(self.rows, labels, None, None, self.initial, np.empty(0))

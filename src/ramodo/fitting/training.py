@@ -104,7 +104,7 @@ def train(
     run = trainer.run if hinge else _Batches(trainer, head, loss, scale).run
     curve: list[float] = []
     after_one, epochs = None, _renumbered(*first)
-    del first  # whose memory the next part needs
+    del first  # the next part needs its memory
     for epoch in chain(epochs, _of_further_parts(trainer, rows.parts, start)):
         losses = run(epoch, batch_size)
         sizes = np.full(len(losses), batch_size)
@@ -124,7 +124,7 @@ def _of_further_parts(
     for rows, epochs in parts:
         trainer.go_on(rows, _selected(rows, epochs))
         if start.columns is not None and start.weights is not None:
-            trainer.start_from(start.columns, start.weights)  # of features that had not been met
+            trainer.start_from(start.columns, start.weights)  # features that have not occurred before
         positions = _renumbered(rows, epochs)
         del rows, epochs
         yield from positions
@@ -144,7 +144,7 @@ def _selected(rows: Block, epochs: Integers) -> Integers:
 def _renumbered(rows: Block, epochs: Integers) -> Iterator[Integers]:
     """Epochs with positions among those rows."""
     positions = np.cumsum(_drawn(rows, epochs)) - 1
-    return (positions[epoch] for epoch in epochs)  # which holds no rows
+    return (positions[epoch] for epoch in epochs)  # keeps no rows in memory
 
 
 class _Batches:

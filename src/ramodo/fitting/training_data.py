@@ -10,10 +10,9 @@ import numpy.typing as npt
 from sklearn.utils.validation import _get_feature_names
 
 from ..data.blocks import Block
-from ..data.elsewhere import is_elsewhere, names_elsewhere
 from ..data.labels import Labels, read_labels, refuse_contradictions, warn_of_predictions
-from ..data.opening import DataError, open_block, open_rows, open_with_facts
 from ..data.rows import Rows
+from ..data.validation import DataError, open_rows, open_with_facts
 from ..options import OptionError
 from ..stages.assembling import Stages
 
@@ -23,7 +22,7 @@ FEWEST_ROWS = 3
 """A query, a positive and a negative."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class TrainingData:
     """The rows of X with their labels, and labelled rows outside X."""
 
@@ -75,7 +74,8 @@ def open_training_data(
 ) -> TrainingData:
     """Check everything, and keep rows out of training where the cut-off asks for it."""
     rows, facts = open_with_facts(given.X, n_threads=n_threads)
-    names = names_elsewhere(rows) if is_elsewhere(given.X) else _get_feature_names(given.X)
+    names = _get_feature_names(given.X)
+    names = rows.learned_attributes().get("feature_names_in_") if names is None else names
     if rows.n_rows < FEWEST_ROWS:
         raise DataError(
             f"X has n_samples = {rows.n_rows}; at least {FEWEST_ROWS} are needed: a query, a positive and a negative."
@@ -89,13 +89,13 @@ def open_training_data(
     refuse_contradictions(rows, labels, outliers, inliers)
     rng = np.random.default_rng(np.random.SeedSequence(seed.entropy, spawn_key=(2**32 - 1,)))
     return TrainingData(
-        rows.normalized(normalize, n_threads),
-        labels,
-        None if outliers is None else outliers.normalized(normalize, n_threads),
-        None if inliers is None else inliers.normalized(normalize, n_threads),
-        facts.n_seen,
-        max(facts.largest, largest_outlier, largest_inlier) if normalize is None else 1.0,
-        stages.cutoff.hold_out(np.flatnonzero(labels == 0), rng),
+        rows=rows.normalized(normalize, n_threads),
+        labels=labels,
+        outliers=None if outliers is None else outliers.normalized(normalize, n_threads),
+        inliers=None if inliers is None else inliers.normalized(normalize, n_threads),
+        n_seen=facts.n_seen,
+        largest=max(facts.largest, largest_outlier, largest_inlier) if normalize is None else 1.0,
+        held_out=stages.cutoff.hold_out(np.flatnonzero(labels == 0), rng),
     )
 
 
@@ -107,11 +107,11 @@ def _open_extra(rows: Rows, names: npt.NDArray[np.object_] | None, name: str, gi
     if names is not None and own is not None and len(names) == len(own) and not np.array_equal(names, own):
         first = int(np.flatnonzero(names != own)[0])
         raise DataError(
-            f"column {first} of {name} is {own[first]!r}; allowed: the columns of X in their order, there "
-            f"{names[first]!r}."
+            f"{name} must have the columns of X in their order: column {first} must be {names[first]!r}, got "
+            f"{own[first]!r}."
         )
-    extra = open_rows(given).in_memory() if is_elsewhere(given) else open_block(given, name=name)
+    extra = open_rows(given, name=name).in_memory()
     if extra.n_features != rows.n_features:
-        raise DataError(f"{name} has {extra.n_features} features; allowed: the {rows.n_features} of X.")
+        raise DataError(f"{name} must have the {rows.n_features} features of X, got {extra.n_features}.")
     kind = rows.take(np.empty(0, dtype=np.int64))
     return kind.matching(extra), float(extra.largest_values().max())

@@ -7,19 +7,22 @@ module, and a line here.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from .byte_streams import OTHER_PACKINGS, suffix_of, suffixes_of
 from .format import Format, How
-from .table import FormatError, Table, TableOptions, TextOptions
+from .schema import Schema, TextOptions
+from .table import FormatError, Table
 
 if TYPE_CHECKING:
+    from .byte_streams import Show
     from .frequencies import DocumentFrequencies
-    from .opening import Show
 
-__all__ = ["FORMATS", "Format", "FormatError", "How", "Table", "TableOptions", "TextOptions"]
-__all__ += ["all_formats", "format_named", "format_of", "read", "read_as"]
+__all__ = ["FORMATS", "Format", "FormatError", "How", "Schema", "Table", "TextOptions"]
+__all__ += ["all_formats", "format_named", "format_of", "read", "read_as", "read_lines"]
 
 _HOMES = {
     "svmlight": "svmlight",
@@ -62,8 +65,7 @@ def format_of(path: str, given: str | None = None) -> str:
         from .documents import is_rows_folder
 
         return "rows" if is_rows_folder(path) else "documents"
-    from .opening import OTHER_PACKINGS, suffixes_of
-    from .recognising import COMPRESSED
+    from .compression import COMPRESSED
 
     suffix = (suffixes_of(path) or [""])[-1]
     for format in all_formats():
@@ -84,9 +86,7 @@ def read(
     path: str,
     format: str | None = None,
     *,
-    table: TableOptions | None = None,
-    texts: TextOptions | None = None,
-    zero_based: bool | None = None,
+    schema: Schema | None = None,
     n_features: int | None = None,
     frequencies: DocumentFrequencies | None = None,
     n_threads: int = 1,
@@ -94,16 +94,18 @@ def read(
 ) -> Table:
     """The matrix in `path`, and what the file says about rows and columns. `-` is standard input.
 
+    `schema` says how to read: with what is asked for, or as other data were read, the `schema` of their table; labels
+    and columns that were left out need not be there again.
     `frequencies` are those by which a model weights tokens, its `document_frequencies_`; without them, they are learned
     from the documents. `show` is called with the megabytes read so far and in total, for formats that are read in
     pieces.
     """
+    schema = schema or Schema()
     how = How(
-        table or TableOptions(),
-        texts or TextOptions(),
-        zero_based,
-        n_features,
+        schema=schema,
+        n_features=n_features,
         frequencies=frequencies,
+        optional=schema.unneeded,
         n_threads=n_threads,
         show=show,
     )
@@ -111,10 +113,41 @@ def read(
 
 
 def read_as(kind: Format, path: str, how: How) -> Table:
-    """A file of this format; the columns of a matrix are scaled here, those of a table by its reader."""
-    table = kind.read(path, how)
-    if kind.is_table or kind.has_documents or how.table.scale == "none":
-        return table
-    from .scales import scaled
+    """A file of this format; with the columns of `how`, if it has learned some."""
+    _refuse_other_rows(kind, path, how)
+    return _as_learned(kind, path, kind.read(path, _for(kind, how)), how)
 
-    return scaled(path, table, how.table)
+
+def read_lines(kind: Format, name: str, block: bytes, line: int, how: How) -> Table:
+    """Whole lines of a stream, as they arrive: `line` came before them."""
+    assert kind.of_stream is not None
+    _refuse_other_rows(kind, name, how)
+    table = kind.of_stream(name, block, line, _for(kind, how))
+    return table if table.X.shape[0] == 0 else _as_learned(kind, name, table, how)
+
+
+def _for(kind: Format, how: How) -> How:
+    return replace(how, schema=how.schema.for_tables()) if kind.is_table else how
+
+
+def _refuse_other_rows(kind: Format, path: str, how: How) -> None:
+    """Raise where a model has read documents, and these rows are none, or the other way round."""
+    from .match_model_columns import other_data
+
+    schema = how.schema
+    lines, is_lines = kind.has_documents and not kind.is_table, schema.is_text and not schema.text
+    if (lines and schema.columns and not schema.is_text) or (is_lines and kind.is_table):
+        raise FormatError(other_data(path, kind.name, None, schema, schema.n_features))
+
+
+def _as_learned(kind: Format, path: str, table: Table, how: How) -> Table:
+    """The columns of a matrix are found and scaled here; those of a table by its reader."""
+    from .match_model_columns import as_columns, other_data
+
+    if how.plain is not None:
+        return table
+    if not kind.is_table and not kind.has_documents:
+        table = as_columns(path, kind.name, table, how)
+    if how.n_features not in (None, table.X.shape[1]):
+        raise FormatError(other_data(path, kind.name, table.X.shape[1], how.schema, how.n_features))
+    return replace(table, schema=replace(table.schema, format=kind.name, suffix=suffix_of(path)))

@@ -3,7 +3,7 @@
     203.0.113.7 - - [02/Mar/2026:09:14:05 +0000] "GET /cart HTTP/1.1" 200 512 "https://shop.example/" "Mozilla/5.0 ..."
 
 Path, referrer and agent are documents, each with tokens of its own; method and status are categories, the size is a
-number and the time a date, as the clock of the server showed it. Whoever asked is left out: an address names a row, and
+number and the time a date, as the clock of the server showed it. The client address is left out: it names a row, and
 does not describe it. What follows the agent, as some servers write it, is left out too. A line that is no request is
 skipped and told, unless there are many: then it is another format.
 """
@@ -17,9 +17,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ..extras import pip_install
 from .assembling import assembled
+from .byte_streams import need_threads
 from .format import Format, How
-from .opening import need_threads
 from .table import FormatError, Table
 from .text import lines, split
 
@@ -99,8 +100,8 @@ def _table(path: str, given: list[str], how: How, most: float, before: int = 0) 
     if not kept:
         return Table(np.empty((0, 1)))
     table = _as_columns(path, [request for request in requests if request is not None])
-    options = replace(how.table, text=tuple(name for name in _TEXTS if name not in how.table.ignore))
-    found = replace(assembled(path, table, replace(how, table=options)), texts=[given[number] for number in kept])
+    schema = replace(how.schema, text=tuple(name for name in _TEXTS if name not in how.schema.ignore))
+    found = replace(assembled(path, table, replace(how, schema=schema)), texts=[given[number] for number in kept])
     if len(kept) == len(given):
         return found
     ids = None if before else [str(number) for number in kept]
@@ -111,7 +112,7 @@ def _as_columns(path: str, requests: list[Request]) -> Any:
     try:
         import pyarrow
     except ImportError:
-        raise FormatError(f"{path}: logs of requests need the package pyarrow: pip install 'ramodo[files]'.") from None
+        raise FormatError(f"{path}: logs of requests need the package pyarrow: {pip_install('files')}.") from None
     need_threads(path, pyarrow.cpu_count() + pyarrow.io_thread_count())
     columns = dict(zip(Request._fields, map(list, zip(*requests, strict=True)), strict=True))
     return pyarrow.table(columns | {"time": pyarrow.array(columns["time"], pyarrow.timestamp("s"))})
@@ -138,12 +139,11 @@ FORMATS = (
     Format(
         "accesslog",
         (),
-        "The log of a web server, in the common or combined format: a request a line; needs `ramodo[files]`.",
+        "The log of a web server, in the common or combined format: a request a line; needs pyarrow.",
         read,
         columns=("ignore",),
         of_stream=_of_stream,
         has_documents=True,
         is_table=True,
-        texts=_TEXTS,
     ),
 )

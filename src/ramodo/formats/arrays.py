@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from typing import Any
 
@@ -9,10 +10,12 @@ import numpy as np
 import scipy.sparse as sp
 
 from ..data.mapped import mapped_array
-from ..data.opening import refuse_indices, refuse_structure
+from ..data.validation import refuse_indices, refuse_structure
 from ..files.full_disk import is_the_systems
 from .classes import Classes, is_text
+from .compression import refuse_bomb
 from .format import Format
+from .schema import Schema
 from .table import FormatError, Table
 
 
@@ -25,6 +28,7 @@ def read(path: str) -> Table:
             if not is_archive:
                 return Table(_matrix(path, mapped_array(file)))
             with np.load(file, allow_pickle=False) as archive:
+                refuse_bomb(path, os.path.getsize(path), sum(part.file_size for part in archive.zip.infolist()))
                 names = [name for name in archive.files if not name.startswith("pool_")]
                 return _from_archive(path, {name: archive[name] for name in names})
         except FormatError:
@@ -47,17 +51,19 @@ def _reason(error: Exception) -> str:
 
 
 def _from_archive(path: str, arrays: dict[str, Any]) -> Table:
-    classes = _classes(arrays.pop("y")) if "y" in arrays else None
+    classes = _classes(path, arrays.pop("y")) if "y" in arrays else None
     names = [str(name) for name in arrays.pop("names")] if "names" in arrays else None
     ids = [str(i) for i in arrays.pop("ids")] if "ids" in arrays else None
     X = _sparse(path, arrays) if {"data", "indices", "indptr", "shape"} <= set(arrays) else _dense(path, arrays)
     _refuse_length(path, "y", classes, X.shape[0])
     _refuse_length(path, "ids", ids, X.shape[0])
     _refuse_length(path, "names", names, X.shape[1])
-    return Table(X, ids, names, classes)
+    return Table(X, ids=ids, classes=classes, schema=Schema(plain=None if names is None else tuple(names)))
 
 
-def _classes(y: Any) -> Classes:
+def _classes(path: str, y: Any) -> Classes:
+    if not is_text(y) and y.dtype.kind not in "biufS":
+        raise FormatError(f"{path} holds labels of dtype {y.dtype}; allowed: numbers and text.")
     return y if is_text(y) else y.astype(np.float64)
 
 
@@ -70,9 +76,12 @@ def _sparse(path: str, arrays: dict[str, Any]) -> Any:
     matrix.data, matrix.indices, matrix.indptr = arrays["data"], arrays["indices"], arrays["indptr"]
     if matrix.data.dtype.kind not in "biuf":
         raise FormatError(f"{path} holds a matrix of dtype {matrix.data.dtype}; allowed: numbers.")
+    _refuse_empty(path, matrix)
     refuse_structure(matrix, "it")  # scipy trusts such arrays
     refuse_indices(matrix.indices, matrix.shape[matrix.format == "csr"], "it")
-    return matrix
+    if matrix.data.dtype not in (np.float16, np.longdouble):
+        return matrix
+    return matrix.astype(np.float64)  # scipy has no float16, our kernels no long double
 
 
 def _dense(path: str, arrays: dict[str, Any]) -> Any:
@@ -87,7 +96,14 @@ def _matrix(path: str, array: Any) -> Any:
         raise FormatError(
             f"{path} holds an array of shape {array.shape} and dtype {array.dtype}; allowed: a matrix of numbers."
         )
+    _refuse_empty(path, array)
     return array
+
+
+def _refuse_empty(path: str, matrix: Any) -> None:
+    for n, what in zip(matrix.shape, ("rows", "columns"), strict=True):
+        if n == 0:
+            raise FormatError(f"{path} has no {what}.")
 
 
 def _refuse_length(path: str, name: str, values: Sequence[str] | Classes | None, n: int) -> None:

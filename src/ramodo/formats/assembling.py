@@ -1,56 +1,81 @@
-"""The columns of a table as one matrix.
+"""The columns of a table as one matrix, as its schema says or as is learned of them; see columns.py.
 
-Numbers stay numbers, booleans become 0 and 1, dates seconds since 1970 or, where numbers are scaled, days and cycles.
-Text becomes one column per value, named `country=NZ`, and sparse; a list of numbers one column per place, `vector.0`;
-what has columns within it becomes these, `user.country`.
-What is missing is an error unless the caller says what to do. Columns of documents become tokens: see blending.py.
+What has columns within it becomes these, `user.country`. Columns of documents become tokens: see text_and_columns.py.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 
-from .blending import blended
 from .classes import classes_of
-from .columns import Column, Parts
+from .columns import ColumnReader
 from .format import How
-from .table import MISSING, SCALES, FormatError, Table, TableOptions, refuse_repeated
+from .scales import SCALES
+from .schema import MISSING, Schema
+from .table import FormatError, Table, refuse_repeated
+from .text_and_columns import with_texts
 
 
 def assembled(path: str, table: Any, how: How) -> Table:
     """A table of pyarrow as a matrix."""
-    options = how.table
-    for name, given, allowed in (("missing", options.missing, MISSING), ("scale", options.scale, SCALES)):
+    schema = how.schema
+    for name, given, allowed in (("missing", schema.missing, MISSING), ("scale", schema.scale, SCALES)):
         if given not in allowed:
             raise FormatError(f"{name}={given!r} was given; allowed: {', '.join(allowed)}.")
-    if table.num_rows == 0:
-        raise FormatError(f"{path} has no rows.")
     table = flat(table)
-    refuse_unknown(path, table, options)
+    refuse_unknown(path, table, (schema.id, schema.label, *schema.text, *schema.ignore, *how.beside), how.optional)
     if how.plain is not None:
         return Table(table if how.plain == slice(None) else table.take(np.arange(table.num_rows)[how.plain]))
-    ids = None if options.id is None else ids_of(path, options.id, table)
-    has_labels = options.label is not None and options.label in table.column_names
-    classes = classes_of(table.column(str(options.label)).to_pylist()) if has_labels else None
-    beside = {name: table.column(name) for name in options.beside if name in table.column_names}
-    others = replace(_others(path, table, options, ids), ids=ids, classes=classes, beside=beside)
-    fields = {
-        name: ["" if text is None else str(text) for text in table.column(name).to_pylist()] for name in options.text
-    }
-    if others.X is None and not fields:
-        if options.given:
-            raise FormatError(
-                f"{path} has none of the columns that the model was fitted with, which are {_first(options.given)}; "
-                f"allowed: all of them, by their names. It has {_first(table.column_names)}."
-            )
-        besides = ", ".join(sorted(filter(None, _special(options))))
-        raise FormatError(f"{path} has no columns besides {besides}.")
-    return blended(fields, others, how) if fields else others
+    ids = None if schema.id is None else ids_of(path, schema.id, table)
+    there = set(table.column_names)
+    has_labels = schema.label is not None and schema.label in there
+    classes = classes_of(table.column(str(schema.label)).to_pylist()) if has_labels else None
+    texts, others = _used(path, table, schema)
+    readers = [ColumnReader(path, name, table.column(name), how, ids) for name in others]
+    read = [reader.read() for reader in readers]
+    parts = [part for _, matrices in read for part in matrices]
+    found = Table(
+        _matrix(parts) if parts else None,
+        ids=ids,
+        classes=classes,
+        schema=replace(schema, columns=tuple(column for column, _ in read)),
+        notes=[text for reader in readers for text in reader.notes],
+        beside={name: table.column(name) for name in how.beside if name in there},
+    )
+    fields = {name: ["" if text is None else str(text) for text in table.column(name).to_pylist()] for name in texts}
+    if not fields and found.X is not None and found.X.shape[1] == 0:
+        raise FormatError(f"{path} has no values: all of its columns are empty.")
+    return with_texts(fields, found, how) if fields else found
+
+
+def _used(path: str, table: Any, schema: Schema) -> tuple[list[str], list[str]]:
+    """Names of the columns of documents, and of all others that become features: a model's, and no more, if it has."""
+    if schema.columns:
+        texts, others = ([column.name for column in some] for some in (schema.texts, schema.others))
+        there = set(table.column_names)
+        absent = [name for name in (*texts, *others) if name not in there]
+        if absent:
+            raise FormatError(_lacking(path, table.column_names, others or texts, absent))
+        return texts, others
+    special = {schema.id, schema.label, *schema.text, *schema.ignore}
+    others = [name for name in table.column_names if name not in special]
+    if not others and not schema.text:
+        raise FormatError(f"{path} has no columns besides {', '.join(sorted(filter(None, special)))}.")
+    return list(schema.text), others
+
+
+def _lacking(path: str, own: Sequence[str], names: Sequence[str], absent: Sequence[str]) -> str:
+    """That columns of the model are absent."""
+    return (
+        f"{path} lacks {len(absent):,} of the {len(names):,} columns that the model was fitted with, as "
+        f"{absent[0]!r}; allowed: all of them, by their names. It has {first_of([repr(name) for name in own])}."
+    )
 
 
 def flat(table: Any) -> Any:
@@ -62,30 +87,27 @@ def flat(table: Any) -> Any:
     return table
 
 
-def _special(options: TableOptions) -> set[str | None]:
-    return {options.id, options.label, *options.text, *options.ignore}
-
-
-def refuse_unknown(path: str, table: Any, options: TableOptions) -> None:
-    """Raise if a column is named that the table does not have, or has twice."""
+def refuse_unknown(path: str, table: Any, asked: Iterable[str | None], optional: Iterable[str] = ()) -> None:
+    """Raise if a column is asked for that the table does not have, or has twice."""
     names = table.column_names
-    repeated = sorted({name for name in names if names.count(name) > 1}) if len(set(names)) < len(names) else []
-    if repeated:
-        raise FormatError(f"{path} has several columns named {repeated[0]!r}; allowed: one of each name.")
-    for name in filter(None, (options.id, options.label, *options.text, *options.ignore, *options.beside)):
-        if name not in names and name not in options.optional:
-            raise FormatError(f"{path} has no column {name!r}; it has {_first(names)}.")
+    there = set(names)
+    if len(there) < len(names):
+        twice = min(name for name, n in Counter(names).items() if n > 1)
+        raise FormatError(f"{path} has several columns named {twice!r}; allowed: one of each name.")
+    for name in filter(None, asked):
+        if name not in there and name not in optional:
+            raise FormatError(f"{path} has no column {name!r}; it has {first_of(names)}.")
 
 
-def _first(names: Sequence[str]) -> str:
+def first_of(names: Sequence[str]) -> str:
     """The first of some names, for a message."""
     return ", ".join(names[:10]) + (", ..." if len(names) > 10 else "")
 
 
-def _matrix(parts: Parts) -> Any:
-    if not any(sp.issparse(part) for part, _ in parts):
-        return np.hstack([part for part, _ in parts])
-    return sp.hstack([sp.csr_array(part) for part, _ in parts], format="csr")
+def _matrix(parts: Sequence[Any]) -> Any:
+    if not any(map(sp.issparse, parts)):
+        return np.hstack(parts)
+    return sp.hstack([sp.csr_array(part) for part in parts], format="csr")
 
 
 def ids_of(path: str, name: str, table: Any) -> list[str]:
@@ -93,21 +115,3 @@ def ids_of(path: str, name: str, table: Any) -> list[str]:
     ids = [str(value) for value in table.column(name).to_pylist()]
     refuse_repeated(f"{path}, column {name!r}", ids)
     return ids
-
-
-def _others(path: str, table: Any, options: TableOptions, ids: list[str] | None) -> Table:
-    """The columns that are no documents."""
-    known = () if options.text_only else options.given or table.column_names  # a model does not look at others
-    used = [name for name in table.column_names if name in known and name not in _special(options)]
-    columns = [Column(path, name, table.column(name), options, ids) for name in used]
-    parts = [part for column in columns for part in column.parts()]
-    return Table(
-        _matrix(parts) if parts else None,
-        names=[name for _, names in parts for name in names] if parts else None,
-        means={column.name: column.mean for column in columns if column.mean is not None},
-        categories=[column.name for column in columns if column.is_category],
-        notes=[text for column in columns for text in column.notes],
-        scales={name: scale for column in columns for name, scale in column.scales.items()},
-        given=[column.name for column in columns],
-        dates={column.name: column.first_day for column in columns if column.first_day is not None},
-    )

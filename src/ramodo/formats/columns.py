@@ -1,238 +1,289 @@
-"""One column of a table as columns of a matrix."""
+"""One column of a table: its kind, what is learned of it, and its features.
+
+Numbers stay numbers, booleans become 0 and 1, dates seconds since 1970 or, where numbers are scaled, days and cycles. A
+category becomes one feature per value, and sparse; a list of numbers one feature per place.
+
+A date is the time of the clock that it was written by: the offset from UTC in a text is left out. Times of Parquet,
+Feather and Arrow that have a zone are instants, and are taken in UTC.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from datetime import date, datetime, timedelta
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from datetime import datetime
+from shlex import quote
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
-from ..data.opening import LARGEST, ValueRefusedError
-from .circles import names_of_circle, on_circle
+from ..data.validation import LARGEST, ValueRefusedError
+from .cyclic_dates import on_circles
+from .format import How
+from .json_values import array_of
 from .scales import Scale, Scales, of_block
-from .table import FormatError, MissingValueError, TableOptions
+from .schema import Column
+from .table import FormatError, MissingValueError
 
 Doubles = npt.NDArray[np.float64]
-Parts = list[tuple[Any, list[str]]]
-"""Matrices, and the names of their columns."""
+Gaps = npt.NDArray[np.bool_]
+Read = tuple[Column, list[Any]]
+"""A column as it was learned, and matrices of its features, side by side."""
 
-_DAY, _THURSDAY = 86_400, 3
-"""Seconds; and the weekday of the first day of 1970, counted from Monday."""
+_DAY = 86_400
+"""Seconds."""
 
 _MANY, _NEARLY_ALL = 20, 0.95
 """A column with this many values, this share of them distinct, probably names rows rather than describing them."""
 
+_ALLOWED = {"number": "numbers", "boolean": "numbers", "date": "dates", "category": "text", "set": "lists of text"}
+_ALLOWED |= {"list": "lists of numbers"}
 
-class Column:
-    """One column of a table, on its way to columns of a matrix."""
 
-    def __init__(
-        self, path: str, name: str, values: Any, options: TableOptions, ids: Sequence[str] | None = None
-    ) -> None:
-        self._path, self.name, self._values, self._options, self._ids = path, name, values, options, ids
-        self.mean: float | None = None
-        self.is_category = False
+class ColumnReader:
+    """One column of a table on its way to features: learned from its values, or as the schema has it."""
+
+    def __init__(self, path: str, name: str, values: Any, how: How, ids: Sequence[str] | None = None) -> None:
+        self._path, self.name, self._values, self._ids = path, name, values, ids
+        self._known, self._missing, self._scale = how.schema.column(name), how.schema.missing, how.schema.scale
+        self._grows = how.grows or self._known is None
         self.notes: list[str] = []
-        self.scales: dict[str, Scale] = {}
-        self.first_day: int | None = None
 
-    def parts(self) -> Parts:
-        """Matrices and the names of their columns."""
+    def read(self) -> Read:
+        """The column, and its features."""
         import pyarrow
 
         try:
-            return self._parts()
+            kind = self._kind()
+            if kind == "date":
+                return self._dates()
+            if kind == "list":
+                return self._lists()
+            return self._categories(kind) if kind in ("category", "set") else self._numbers(kind, self._floats())
         except (pyarrow.ArrowException, UnicodeDecodeError, OverflowError) as error:
             raise FormatError(f"{self._path}, column {self.name!r}: {str(error).rstrip('.')}.") from None
 
-    def _parts(self) -> Parts:
+    def _kind(self) -> str:
+        """What the column is: by the schema, which its values must fit, or else by their type."""
         import pyarrow as pa
-        import pyarrow.compute as pc
         import pyarrow.types as t
 
-        kind = self._values.type
-        if t.is_null(kind) and self.name not in self._options.categories:
-            nothing = np.full(len(self._values), np.nan)
-            return self._dates(nothing) if self.name in (self._options.dates or ()) else self._numbers(nothing)
-        if any(test(kind) for test in (t.is_null, t.is_dictionary, t.is_string, t.is_large_string)):
-            if self.name in (self._options.dates or ()):
-                self._refuse_text(np.array(self._values.to_pylist(), dtype=object), "dates")
-            self.is_category = True
-            return self._categories()
-        if t.is_timestamp(kind) or t.is_date(kind):
-            return self._dates(seconds_of(self._values))
-        if self.name in (self._options.dates or ()):
-            raise FormatError(f"{self._path}, column {self.name!r} holds {kind}; allowed: dates, as in the model.")
-        if t.is_list(kind) or t.is_large_list(kind) or t.is_fixed_size_list(kind):
-            if any(test(kind.value_type) for test in (t.is_null, t.is_string, t.is_large_string)):
-                self.is_category = True
-                return self._sets()
-            return self._lists()
-        if any(test(kind) for test in (t.is_boolean, t.is_integer, t.is_floating, t.is_decimal)):
-            numbers = pc.cast(self._values, pa.float64(), safe=False)
-            return self._numbers(numbers.to_numpy(zero_copy_only=False).astype(np.float64))
-        raise FormatError(
-            f"{self._path}, column {self.name!r} holds {kind}; allowed: numbers, text, lists of them, booleans and "
-            "dates. Leave it out with --ignore."
-        )
+        if self._known is not None and self._known.kind not in ("category", "text"):
+            self._values = self._converted(self._known.kind)
+        type, kind = self._values.type, kind_of(self._values.type)
+        if self._known is None:
+            if kind is not None:
+                return kind
+            raise FormatError(
+                f"{self._path}, column {self.name!r} holds {type}; allowed: numbers, text, lists of them, booleans and "
+                "dates. Leave it out with --ignore."
+            )
+        wanted = self._known.kind
+        are_numbers = wanted in ("number", "boolean")
+        if t.is_null(type) or kind == wanted or (are_numbers and kind in ("number", "boolean")):
+            return wanted
+        if wanted == "category" and (t.is_integer(type) or t.is_boolean(type)):
+            self._values = self._values.cast(pa.string())
+            return wanted
+        if are_numbers and kind == "date" and self._scale == "none":  # which are seconds
+            return wanted
+        found, row = f"{type}", None
+        if kind == "category":
+            values = self._values.to_pylist()
+            row = _first_text(values)
+            found = "text" if row is None else f"text, as {values[row]!r} in {self._row(row)}"
+        allowed = f"allowed: {_ALLOWED[wanted]}, as the model was fitted with."
+        raise FormatError(f"{self._path}, column {self.name!r} holds {found}; {allowed}", row)
 
-    def _numbers(self, numbers: Doubles) -> Parts:
-        gaps, missing = np.isnan(numbers), self._options.missing
-        self._refuse_beyond(numbers[:, None], [self.name])
-        if missing == "mean":
-            own = 0.0 if gaps.all() else float(np.nanmean(numbers))
-            self.mean = self._options.means.get(self.name, own)
-        if gaps.any() and missing == "error":
-            self._refuse_gap(gaps)
-        numbers = np.where(gaps, 0.0 if self.mean is None else self.mean, numbers)
-        scaled = self._scaled(self.name, numbers, ~gaps if missing == "indicator" else slice(None))
-        if gaps.any() and missing == "indicator":  # what a column without a value says is in its indicator
-            scaled = np.where(gaps, 0.0, scaled)
-            return [(scaled[:, None], [self.name]), (gaps.astype(np.float64)[:, None], [f"{self.name} is missing"])]
-        return [(scaled[:, None], [self.name])]
+    def _converted(self, kind: str) -> Any:
+        """Values of a number or date that are written as text, and numbers of a dictionary."""
+        import pyarrow.types as t
 
-    def _scaled(self, name: str, values: Doubles, known: Any = slice(None)) -> Doubles:
-        """A column scaled as the model does, or as its own values say; those `known` are learnt from."""
-        if self._options.scale == "none":
-            return values
-        if self._options.scales is None:
-            self.scales[name] = Scale.learned(values[known], self._options.scale)
-        elif name in self._options.scales:
-            self.scales[name] = Scale(*self._options.scales[name])
-        return np.asarray(self.scales.get(name, Scale()).apply(values))
+        type = self._values.type
+        if t.is_dictionary(type) and not _is_text(type.value_type):
+            return self._values.cast(type.value_type)
+        if kind in ("number", "boolean", "date") and kind_of(type) == "category":
+            return array_of(self._path, self.name, self._values.to_pylist(), kind)
+        return self._values
 
-    def _dates(self, seconds: Doubles) -> Parts:
-        """What people mean by a date: the hour and the day of the week, each a circle, and how long after the first."""
-        if self._options.scale == "none":
-            return self._numbers(seconds)
-        gaps = np.isnan(seconds)
-        if gaps.any() and self._options.missing == "error":
-            self._refuse_gap(gaps)
-        known = self._options.dates
-        first = 0 if gaps.all() else int(np.nanmin(seconds) // _DAY)
-        self.first_day = first if known is None else int(known.get(self.name, first))
-        days = seconds / _DAY - self.first_day
-        parts = [(np.where(gaps, 0.0, self._scaled_days(days, gaps))[:, None], [self._days_name()])]
-        for cycle, turns in (("hour", seconds / _DAY), ("weekday", (np.floor(seconds / _DAY) + _THURSDAY) / 7)):
-            circle = on_circle(cycle, np.where(gaps, 0.0, turns)) * ~gaps[:, None]
-            parts.append((circle, names_of_circle(self.name, cycle)))
-        return parts + self._indicator(gaps)
+    # ---- numbers and dates -------------------------------------------------------------------------------------------
 
-    def _scaled_days(self, days: Doubles, gaps: npt.NDArray[np.bool_]) -> Doubles:
-        return self._scaled(self._days_name(), np.where(gaps, 0.0, days), ~gaps)
-
-    def _days_name(self) -> str:
-        return f"{self.name}, days since {date(1970, 1, 1) + timedelta(days=self.first_day or 0)}"
-
-    def _lists(self) -> Parts:
-        """Lists of as many numbers in each row: a column for each place."""
+    def _floats(self) -> Doubles:
         import pyarrow as pa
         import pyarrow.compute as pc
 
+        if pa.types.is_null(self._values.type):
+            return np.full(len(self._values), np.nan)
+        if kind_of(self._values.type) == "date":
+            return seconds_of(self._values)
+        numbers = pc.cast(self._values, pa.float64(), safe=False)
+        return np.asarray(numbers.to_numpy(zero_copy_only=False).astype(np.float64))
+
+    def _numbers(self, kind: str, numbers: Doubles) -> Read:
+        gaps, is_marked = np.isnan(numbers), self._missing == "indicator"
+        self._refuse_beyond(numbers[:, None], [self.name])
+        self._refuse_gaps(gaps)
+        column = self._known
+        if column is None:
+            mean = 0.0 if gaps.all() else float(np.nanmean(numbers))
+            column = Column(name=self.name, kind=kind, mean=mean if self._missing == "mean" else None)
+        filled = np.where(gaps, 0.0 if column.mean is None else column.mean, numbers)
+        if self._known is None:
+            column = replace(column, scales=self._scales(filled[~gaps] if is_marked else filled))
+        scaled = column.scales[0].apply(filled) if column.scales else filled
+        if is_marked:  # what a column without a value says is in its mark
+            scaled = np.where(gaps, 0.0, scaled)
+        return self._marked(column, [scaled[:, None]], gaps)
+
+    def _scales(self, values: Doubles) -> tuple[Scale, ...]:
+        return () if self._scale == "none" else (Scale.learned(values, self._scale),)
+
+    def _dates(self) -> Read:
+        """What people mean by a date: the hour and the day of the week, each a circle, and how long after the first."""
+        seconds = self._floats()
+        if self._scale == "none":
+            return self._numbers("date", seconds)
+        gaps, column = np.isnan(seconds), self._known
+        self._refuse_gaps(gaps)
+        if column is None:
+            first = 0 if gaps.all() else int(np.nanmin(seconds) // _DAY)
+            column = Column(name=self.name, kind="date", first_day=first)
+        days = np.where(gaps, 0.0, seconds / _DAY - (column.first_day or 0))
+        if self._known is None:
+            column = replace(column, scales=self._scales(days[~gaps]))
+            column.feature(0).name  # noqa: B018 - raises at a year that no calendar has
+        scaled = np.where(gaps, 0.0, column.scales[0].apply(days))
+        return self._marked(column, [scaled[:, None], on_circles(seconds)], gaps)
+
+    def _marked(self, column: Column, matrices: list[Any], gaps: Gaps) -> Read:
+        """With a feature that says where a value is missing, if that is asked for."""
+        if self._grows:
+            column = replace(column, marks_missing=self._missing == "indicator" and bool(gaps.any()))
+        marks = [gaps.astype(np.float64)[:, None]] if column.marks_missing else []
+        return column, matrices + marks
+
+    # ---- lists and categories ----------------------------------------------------------------------------------------
+
+    def _lists(self) -> Read:
+        """Lists of as many numbers in each row: a feature for each place."""
+        import pyarrow as pa
+        import pyarrow.compute as pc
+
+        if pa.types.is_null(self._values.type):
+            raise self._gap(0)
         values = self._values.combine_chunks() if hasattr(self._values, "combine_chunks") else self._values
         lengths = pc.list_value_length(values).to_numpy(zero_copy_only=False)
         gaps = np.isnan(lengths.astype(np.float64))
         if gaps.any():
-            self._refuse_gap(gaps)
-        if len(set(lengths.tolist())) > 1:
-            row = int(np.argmax(lengths != lengths[0]))
+            raise self._gap(int(np.argmax(gaps)))
+        width = lengths[0] if self._known is None else self._known.width
+        if (lengths != width).any():
+            row = int(np.argmax(lengths != width))
             raise FormatError(
-                f"{self._path}, column {self.name!r} holds lists of {lengths[0]:.0f} values, and of {lengths[row]:.0f} "
-                f"in {self._row(row)}; allowed: as many in each row. Leave it out with --ignore."
+                f"{self._path}, column {self.name!r} holds lists of {width:.0f} values, and of {lengths[row]:.0f} in "
+                f"{self._row(row)}; allowed: as many in each row. Leave it out with --ignore.",
+                row,
             )
         flat = pc.cast(pc.list_flatten(values), pa.float64(), safe=False)
-        matrix = flat.to_numpy(zero_copy_only=False).astype(np.float64).reshape(len(lengths), -1)
+        matrix = flat.to_numpy(zero_copy_only=False).astype(np.float64).reshape(len(lengths), int(width))
         if np.isnan(matrix).any():
-            self._refuse_gap(np.isnan(matrix).any(axis=1))
-        names = [f"{self.name}.{place}" for place in range(matrix.shape[1])]
-        self._refuse_beyond(matrix, names)
-        if self._options.scale == "none":
-            return [(matrix, names)]
-        if self._options.scales is None:
-            self.scales = dict(zip(names, of_block(matrix, self._options.scale), strict=True))
-        else:
-            self.scales = {name: Scale(*self._options.scales[name]) for name in names if name in self._options.scales}
-        return [(Scales.named(names, self.scales).apply(matrix), names)]
+            raise self._gap(int(np.argmax(np.isnan(matrix).any(axis=1))))
+        self._refuse_beyond(matrix, [f"{self.name}.{place}" for place in range(matrix.shape[1])])
+        scales = () if self._scale == "none" or self._known else tuple(of_block(matrix, self._scale))
+        column = self._known or Column(name=self.name, kind="list", width=int(width), scales=scales)
+        return column, [Scales(column.scales).apply(matrix) if column.scales else matrix]
 
-    def _refuse_gap(self, gaps: npt.NDArray[np.bool_]) -> None:
-        raise MissingValueError(f"{self._path}, {self._row(int(np.argmax(gaps)))}, column {self.name!r}")
+    def _categories(self, kind: str) -> Read:
+        """One feature per value, and for sets 1 in as many as a row has; a missing value has none, or is marked.
+
+        Empty text is missing: CSV files cannot tell the two apart.
+        """
+        given = self._values.to_pylist()
+        texts = (
+            [None if value is None or value == "" else str(value) for value in given] if kind == "category" else given
+        )
+        gaps = np.array([value is None for value in texts], dtype=bool)
+        if kind == "set":
+            pairs = sorted({(row, text) for row, each in enumerate(given) for text in each or () if text})
+        else:
+            pairs = [(row, text) for row, text in enumerate(texts) if text is not None]
+        self._refuse_gaps(gaps)
+        column = self._known or Column(name=self.name, kind=kind)
+        if self._grows:
+            column = replace(column, values=tuple(sorted({text for _, text in pairs})))
+        if self._known is None and kind == "category":
+            self._note_odd_text(texts, column.values)
+        place = {value: number for number, value in enumerate(column.values)}
+        known = [(row, place[text]) for row, text in pairs if text in place]
+        rows, codes = np.array(known, dtype=np.int64).reshape(-1, 2).T
+        matrix = sp.csr_array((np.ones(len(known)), (rows, codes)), shape=(len(given), len(column.values)))
+        return self._marked(column, [matrix], gaps)
+
+    # ---- what is refused or noted ------------------------------------------------------------------------------------
+
+    def _refuse_gaps(self, gaps: Gaps) -> None:
+        if self._missing == "error" and gaps.any():
+            raise self._gap(int(np.argmax(gaps)))
+
+    def _gap(self, row: int) -> MissingValueError:
+        is_learned = self._known is not None and not self._grows
+        return MissingValueError(f"{self._path}, {self._row(row)}, column {self.name!r}", row, is_learned)
 
     def _refuse_beyond(self, values: Doubles, names: Sequence[str]) -> None:
         """Raise at a value that no detector takes, where a scale would hide it, or be made of it."""
         beyond = np.abs(values) > LARGEST
-        if self._options.scale != "none" and beyond.any():
+        if self._scale != "none" and beyond.any():
             row, place = divmod(int(np.argmax(beyond)), values.shape[1])
             said = ValueRefusedError(self._path, float(values[row, place]), row, place).said
-            raise FormatError(f"{self._path}, {self._row(row)}, column {names[place]!r}: {said}")
+            raise FormatError(f"{self._path}, {self._row(row)}, column {names[place]!r}: {said}", row)
 
     def _row(self, number: int) -> str:
         """A row as the user knows it: its id, or its number, counted from 0 as in the scores."""
         return f"row {number}" if self._ids is None else f"row {self._ids[number]!r}"
 
-    def _categories(self) -> Parts:
-        """One column per value; a missing value is in none of them, or has an indicator column.
-
-        Empty text is missing: CSV files cannot tell the two apart.
-        """
-        values = np.array([None if v is None or v == "" else str(v) for v in self._values.to_pylist()], dtype=object)
-        gaps = np.array([v is None for v in values])
-        if gaps.any() and self._options.missing == "error":
-            self._refuse_gap(gaps)
-        rows = np.flatnonzero(~gaps)
-        if self.name in self._options.numbers:
-            self._refuse_text(values, "numbers")
-        kinds, codes = np.unique(values[rows], return_inverse=True) if len(rows) else (np.array([]), rows)
-        matrix = sp.csr_array((np.ones(len(rows)), (rows, codes)), shape=(len(values), len(kinds)))
-        if self.name not in self._options.categories:
-            self._note_odd_text(values, kinds, len(rows))
-        return [(matrix, [f"{self.name}={kind}" for kind in kinds]), *self._indicator(gaps)]
-
-    def _sets(self) -> Parts:
-        """Lists of texts, as of tags: a column for each value that any row has, 1 where a row has it."""
-        lists = self._values.to_pylist()
-        gaps = np.array([each is None for each in lists], dtype=bool)
-        if gaps.any() and self._options.missing == "error":
-            self._refuse_gap(gaps)
-        pairs = sorted({(row, text) for row, each in enumerate(lists) for text in each or () if text})
-        kinds, codes = np.unique([text for _, text in pairs], return_inverse=True)
-        rows = np.array([row for row, _ in pairs], dtype=np.int64)
-        matrix = sp.csr_array((np.ones(len(rows)), (rows, codes)), shape=(len(lists), len(kinds)))
-        return [(matrix, [f"{self.name}={kind}" for kind in kinds]), *self._indicator(gaps)]
-
-    def _indicator(self, gaps: npt.NDArray[np.bool_]) -> Parts:
-        """A column that says where a value is missing, if that is asked for."""
-        if not gaps.any() or self._options.missing != "indicator":
-            return []
-        return [(gaps.astype(np.float64)[:, None], [f"{self.name} is missing"])]
-
-    def _refuse_text(self, values: npt.NDArray[np.object_], allowed: str) -> None:
-        row = _first_text(values)
-        found = "" if row is None else f", as {values[row]!r} in {self._row(row)}"
-        raise FormatError(
-            f"{self._path}, column {self.name!r} holds text{found}; allowed: {allowed}, as the model was fitted with."
-        )
-
-    def _note_odd_text(self, values: npt.NDArray[np.object_], kinds: npt.NDArray[np.object_], n: int) -> None:
+    def _note_odd_text(self, values: Sequence[str | None], kinds: Sequence[str]) -> None:
         """Note columns that were probably not meant as text: numbers with a word among them, or names of rows."""
-        row = _first_text(values)
+        row, n = _first_text(values), sum(value is not None for value in values)
+        became = f"it became {len(kinds):,} columns, one for each value."
         if row is not None and 2 * sum(map(_is_number, kinds)) > len(kinds):
             self.notes.append(
-                f"column {self.name!r} is read as text, for {values[row]!r} in {self._row(row)} is no number: it "
-                f"became {len(kinds):,} columns, one for each value. Leave it out with --ignore {self.name}; or leave "
-                "the value empty in the file, and say with --missing what becomes of it."
+                f"column {self.name!r} is read as text, for {values[row]!r} in {self._row(row)} is no number: {became} "
+                f"Leave it out with --ignore {quote(self.name)}; or leave the value empty in the file, and say with "
+                "--missing what becomes of it."
             )
         elif n >= _MANY and len(kinds) >= _NEARLY_ALL * n:
             self.notes.append(
-                f"column {self.name!r} is text with {len(kinds):,} values in {n:,} rows: it became {len(kinds):,} "
-                f"columns, one for each value. If it names the rows give --id {self.name}, else leave it out with "
-                f"--ignore {self.name}."
+                f"column {self.name!r} is text with {len(kinds):,} values in {n:,} rows: {became} If it names the rows "
+                f"give --id {quote(self.name)}, else leave it out with --ignore {quote(self.name)}."
             )
 
 
-def _first_text(values: npt.NDArray[np.object_]) -> int | None:
+def kind_of(type: Any) -> str | None:
+    """The kind of a column of this type of pyarrow's; None for types that cannot be used."""
+    import pyarrow.types as t
+
+    if t.is_timestamp(type) or t.is_date(type):
+        return "date"
+    if t.is_dictionary(type) or _is_text(type):
+        return "category"
+    if t.is_list(type) or t.is_large_list(type) or t.is_fixed_size_list(type):
+        inner = type.value_type
+        return "set" if t.is_null(inner) or _is_text(inner) else "list"
+    if t.is_boolean(type):
+        return "boolean"
+    return "number" if t.is_null(type) or t.is_integer(type) or t.is_floating(type) or t.is_decimal(type) else None
+
+
+def _is_text(type: Any) -> bool:
+    import pyarrow.types as t
+
+    is_view = hasattr(t, "is_string_view") and t.is_string_view(type)
+    return bool(t.is_string(type) or t.is_large_string(type) or is_view)
+
+
+def _first_text(values: Iterable[Any]) -> int | None:
     """The first row whose value is neither a number nor a spelling of "missing"."""
     import pyarrow.csv
 

@@ -32,12 +32,14 @@ class Dialect:
 
     names : names that columns get in place of a line of names; None where there is such a line
     noticed : whether the absence of that line was found, and not said by the user
+    unnamed : what columns are called that have no name in that line: "column 1"
     """
 
     delimiter: str = ","
     decimal: str = "."
     names: tuple[str, ...] | None = None
     noticed: bool = False
+    unnamed: tuple[str, ...] = ()
 
 
 def delimiter_named(given: str) -> str:
@@ -59,10 +61,11 @@ def dialect_of(head: bytes, usual: str, delimiter: str | None = None, header: bo
         delimiter = _delimiter(lines, usual)
     rows = _rows(lines, delimiter)
     decimal = "," if delimiter != "," and _has_decimal_commas(rows) else "."
-    if header is None:
-        names = _names(rows) if _lacks_names(rows) else None
-        return Dialect(delimiter, decimal, names, noticed=names is not None)
-    return Dialect(delimiter, decimal, None if header else _names(rows))
+    noticed = header is None and _lacks_names(rows)
+    if noticed or header is False:
+        return Dialect(delimiter, decimal, _names(rows), noticed)
+    first = [value.removeprefix("\ufeff") for value in rows[0]] if rows and "\n" in lines else []
+    return Dialect(delimiter, decimal, unnamed=tuple(by_place(i) for i, name in enumerate(first) if not name))
 
 
 def _rows(lines: str, delimiter: str) -> list[list[str]]:
@@ -122,5 +125,10 @@ def _count(values: list[str]) -> bool:
     )
 
 
+def by_place(number: int) -> str:
+    """What a column without a name is called; places count from 1."""
+    return f"column {number + 1}"
+
+
 def _names(rows: list[list[str]]) -> tuple[str, ...]:
-    return tuple(f"column {number + 1}" for number in range(len(rows[0]))) if rows else ("column 1",)
+    return tuple(map(by_place, range(len(rows[0]) if rows else 1)))

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
+from .byte_streams import open_binary, read_safely
 from .format import Format, How
-from .opening import open_binary, read_safely
 from .table import FormatError, Table
 from .text import as_table
 

@@ -21,7 +21,7 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 from ..data.mapped import mapped_array
-from ..data.opening import refuse_structure
+from ..data.validation import refuse_structure
 from ..files.full_disk import is_the_systems, writing_to
 from .folder_place import OpenFolder, attempts, opened, replacing
 from .format import Format, Piece

@@ -6,39 +6,38 @@ A format is one module: it reads the files, and declares what it is in its `FORM
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from .table import Table, TableOptions, TextOptions
+from .schema import Schema
+from .table import Table
 
 if TYPE_CHECKING:
+    from .byte_streams import Show
     from .frequencies import DocumentFrequencies
-    from .opening import Show
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class How:
-    """All options for reading data; a format uses those that apply to it.
+    """What a reader is given beside a path; a format uses what applies to it.
 
-    table : columns with a meaning, of formats with such columns
-    texts : which tokens of documents are counted
-    zero_based : whether indices begin at 0; None to find out from the file
-    n_features : number of columns, if a model knows it
-    names : tokens of a vocabulary that a model kept
+    schema : what is asked for; with columns, what a model or other files learned
     frequencies : document frequencies by which a model weights tokens; None to learn them from these documents
-    weights : what a model multiplies the tokens of each column of documents by; none to learn them
+    n_features : number of columns, if a model knows it
+    optional : columns named by the schema that the data may lack
+    beside : columns to hand out as they are, for people to see beside the scores
+    grows : rows are some of many: their categories and marks of missing values are learned, all else is known
     show : called with the megabytes read so far and in total, for formats read in pieces
-    plain : of a table these rows alone, as a table of pyarrow's: the matrix is left to who asks for that
+    plain : of a table these rows alone, as a table of pyarrow's, in place of a matrix
     """
 
-    table: TableOptions = field(default_factory=TableOptions)
-    texts: TextOptions = field(default_factory=TextOptions)
-    zero_based: bool | None = None
-    n_features: int | None = None
-    names: Sequence[str] | None = None
+    schema: Schema = field(default_factory=Schema)
     frequencies: DocumentFrequencies | None = None
-    weights: Sequence[float] = ()
+    n_features: int | None = None
+    optional: Collection[str] = ()
+    beside: Sequence[str] = ()
+    grows: bool = False
     n_threads: int = 1
     show: Show | None = None
     plain: slice | None = None
@@ -72,7 +71,6 @@ class Format:
     names_rows : rows have ids of their own, with or without a column for them
     has_documents : each row is a text
     is_table : columns have kinds and names, and are scaled as they are read
-    texts : columns of documents that it has without being told
     """
 
     name: str
@@ -86,5 +84,4 @@ class Format:
     names_rows: bool = False
     has_documents: bool = False
     is_table: bool = False
-    texts: tuple[str, ...] = ()
     has_names: bool = False

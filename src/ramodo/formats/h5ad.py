@@ -7,18 +7,19 @@ from typing import Any
 
 import scipy.sparse as sp
 
-from ..data.opening import refuse_indices, refuse_structure
+from ..data.validation import refuse_indices, refuse_structure
+from ..extras import pip_install
 from . import h5ad_check
+from .byte_streams import need_threads
 from .classes import classes_of
-from .format import Format
-from .gaps import filled
-from .opening import need_threads
-from .table import FormatError, Table, TableOptions, refuse_repeated
+from .format import Format, How
+from .missing_values import filled
+from .table import FormatError, Table, refuse_repeated
 
 
-def read(path: str, options: TableOptions | None = None) -> Table:
+def read(path: str, how: How) -> Table:
     """The matrix X with the names of observations and variables; ids and labels may be columns of `obs`."""
-    options = options or TableOptions()
+    schema = how.schema
     with open(path, "rb"):
         pass
     need_threads(path, 2)  # of which one is a process
@@ -27,7 +28,7 @@ def read(path: str, options: TableOptions | None = None) -> Table:
         try:
             import anndata
         except ImportError:
-            raise FormatError(f"{path}: .h5ad files need the package anndata: pip install 'ramodo[h5ad]'.") from None
+            raise FormatError(f"{path}: .h5ad files need the package anndata: {pip_install('h5ad')}.") from None
         wrong = checking.result()
     if wrong is not None:
         raise _refusal(path, wrong)
@@ -43,14 +44,14 @@ def read(path: str, options: TableOptions | None = None) -> Table:
         raise
     except Exception as error:  # anndata and h5py raise many kinds
         raise _refusal(path, str(error) or type(error).__name__) from None
-    ids, labels = (_observed(path, data.obs, name, options) for name in (options.id, options.label))
+    ids, labels = (_observed(path, data.obs, name, how) for name in (schema.id, schema.label))
     names = [str(name) for name in (data.obs_names if ids is None else ids)]
     if ids is not None:
-        refuse_repeated(f"{path}, obs[{options.id!r}]", names)
-    found = {name: _observed(path, data.obs, name, options) for name in options.beside}
+        refuse_repeated(f"{path}, obs[{schema.id!r}]", names)
+    found = {name: _observed(path, data.obs, name, how) for name in how.beside}
     beside = {name: values for name, values in found.items() if values is not None}
-    X, genes, means = filled(path, data.X, names, [str(name) for name in data.var_names], options)
-    return Table(X, names, genes, None if labels is None else classes_of(labels), means=means, beside=beside)
+    X, schema = filled(path, data.X, names, [str(name) for name in data.var_names], schema)
+    return Table(X, ids=names, classes=None if labels is None else classes_of(labels), schema=schema, beside=beside)
 
 
 def _refuse_parts(path: str) -> None:
@@ -72,9 +73,9 @@ def _refusal(path: str, reason: str) -> FormatError:
     )
 
 
-def _observed(path: str, obs: Any, name: str | None, options: TableOptions) -> list[Any] | None:
+def _observed(path: str, obs: Any, name: str | None, how: How) -> list[Any] | None:
     """A column of `obs`, with None for missing values."""
-    if name is None or (name not in obs.columns and name in options.optional):
+    if name is None or (name not in obs.columns and name in how.optional):
         return None
     if name not in obs.columns:
         found = [str(column) for column in obs.columns]
@@ -88,8 +89,8 @@ FORMATS = (
     Format(
         "h5ad",
         (".h5ad",),
-        "AnnData, cells by genes; needs `ramodo[h5ad]`.",
-        lambda path, how: read(path, how.table),
+        "AnnData, cells by genes; needs anndata.",
+        read,
         columns=("id", "label", "with"),
         names_rows=True,
     ),

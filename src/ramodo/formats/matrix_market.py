@@ -12,8 +12,9 @@ import numpy as np
 import scipy.io
 import scipy.sparse as sp
 
+from .byte_streams import whole
+from .compression import refuse_bomb
 from .format import Format
-from .opening import whole
 from .table import FormatError, Table
 
 
@@ -32,9 +33,14 @@ def read(path: str) -> Table:
             raise ValueError(
                 f"{n_entries:,} entries of a {symmetry} matrix of {n_rows:,} x {n_features:,} cannot be in it"
             )
+        refuse_bomb(path, len(text), 8 * n_rows)  # a row takes so much, though it is empty
         stream.seek(0)
         matrix: Any = scipy.io.mmread(stream)
+        if matrix.dtype.kind == "c":
+            raise ValueError("it holds complex numbers; allowed: real ones")
         return Table(sp.csr_array(matrix) if sp.issparse(matrix) else matrix)
+    except FormatError:
+        raise
     except (ValueError, OverflowError, TypeError, MemoryError) as error:
         raise FormatError(f"{path} is not a Matrix Market file: {str(error).rstrip('.')}.") from None
 

@@ -1,8 +1,8 @@
 """What is done to numbers so that no column drowns the others, learnt from the training rows and kept in the model.
 
 Two rows that have nothing to do with each other are about √2 apart in one scaled column: its variance is 1. Two
-different categories are √2 apart too, and so are two typical documents (blending.py): each column of a table has the
-same say.
+different categories are √2 apart too, and so are two typical documents (text_and_columns.py): each column of a table
+has the same say.
 
     auto       columns of 0 to 1 stay as they are; those that are mostly zeros keep their zeros, and what is there is
                typically 1, as for a category; what reaches much further above its median than below, and is never
@@ -15,26 +15,26 @@ same say.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Sequence
 from typing import Any, NamedTuple, Self
 
 import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
-from ..data.mapped import is_mapped
-from ..data.opening import open_block
-from .table import FormatError, Table, TableOptions
-from .values import named_values
-
 Doubles = npt.NDArray[np.float64]
+
+SCALES = ("auto", "none", "standard", "robust", "log")
+"""What can be done to numbers; see above."""
 
 _NORMAL = 1.349
 """The quartiles of a normal distribution of variance 1 are so far apart."""
 
 _MOSTLY = 0.5
 """A column of which this share is zero keeps its zeros."""
+
+_SMALLEST = 1e-100
+"""What is smaller counts as 0 where a scale is learnt: what is divided by it might not fit."""
 
 _HEAVY = 2.5
 """A tail is heavy if the 90th percentile is so many times as far above the median as the 10th is below: 1 where both
@@ -57,6 +57,7 @@ class Scale(NamedTuple):
         """The scale of a column with these values, of which none is missing."""
         if how == "none" or len(values) == 0:
             return cls()
+        values = _without_tiny(values)
         if how == "auto":
             return cls(*_auto(values))
         unit = _typical_size(values) if how == "log" else 0.0
@@ -66,6 +67,10 @@ class Scale(NamedTuple):
             if high > low:
                 return cls(middle, (high - low) / _NORMAL, unit)
         return cls(*_mean_and_deviation(taken), unit)
+
+
+def _without_tiny(values: Doubles) -> Doubles:
+    return np.where(np.abs(values) < _SMALLEST, 0.0, values)
 
 
 def _logarithms(values: Any, unit: Any) -> Any:
@@ -117,28 +122,11 @@ def of_block(values: Doubles, how: str) -> list[Scale]:
     """
     if how != "auto":
         return [Scale.learned(column, how) for column in values.T]
+    values = _without_tiny(values)
     largest = float(np.abs(values).max(initial=0.0)) or 1.0
     small = values / largest
     width = float(np.sqrt(small.var(axis=0).sum())) * largest or 1.0
     return [Scale(center, width) for center in (small.mean(axis=0) * largest).tolist()]
-
-
-def scaled(path: str, table: Table, options: TableOptions) -> Table:
-    """A matrix whose columns are all numbers, scaled as the model does, or as its own values say."""
-    if options.scale == "none":
-        return table
-    if sp.issparse(table.X) and is_mapped(table.X.data):
-        raise FormatError(
-            f"{path} stays on disk, and --scale {options.scale} was given; allowed: none, or numbers that are scaled "
-            "before they are written there."
-        )
-    with named_values(path, table):  # a scale would hide what is too large, and make no number of infinity
-        open_block(table.X, name=path)
-    names = [str(number) for number in range(table.X.shape[1])] if table.names is None else table.names
-    known = options.scales
-    if known is None:
-        known = dict(zip(names, of_matrix(table.X, options.scale), strict=True))
-    return replace(table, X=Scales.named(names, known).apply(table.X), scales=known)
 
 
 def of_matrix(X: Any, how: str) -> list[Scale]:
@@ -149,7 +137,7 @@ def of_matrix(X: Any, how: str) -> list[Scale]:
     found = []
     for begin, end in zip(columns.indptr[:-1].tolist(), columns.indptr[1:].tolist(), strict=True):
         there = columns.data[begin:end].astype(np.float64)
-        there = there[there != 0]
+        there = there[np.abs(there) >= _SMALLEST]
         found.append(_of_sparse(there, how) if len(there) else Scale())
     return found
 
@@ -168,12 +156,6 @@ class Scales:
     def __init__(self, scales: Sequence[Scale]) -> None:
         table = np.array(scales, dtype=np.float64).reshape(-1, 3)
         self.center, self.width, self.unit = table.T
-
-    @classmethod
-    def named(cls, names: Sequence[str], scales: Mapping[str, Sequence[float]]) -> Self:
-        """Those of columns in this order; columns without one stay as they are."""
-        plain = Scale()
-        return cls([Scale(*scales.get(name, plain)) for name in names])
 
     def apply(self, X: Any) -> Any:
         """A matrix scaled: a copy."""
@@ -210,5 +192,6 @@ _DIGITS = 1e7
 
 def _rounded(values: Doubles, size: Doubles) -> Doubles:
     """What the user gave, without the last digits that scaling there and back has changed."""
-    step = 10.0 ** np.floor(np.log10(np.maximum(np.abs(values), size) / _DIGITS))
-    return np.asarray(np.rint(values / step) * step)
+    power = np.floor(np.log10(np.maximum(np.abs(values), size) / _DIGITS))
+    up, down = 10.0 ** np.maximum(-power, 0), 10.0 ** np.maximum(power, 0)  # 1e-7 has no exact value, and 1e7 has
+    return np.asarray(np.rint(values * up / down) / up * down)

@@ -15,8 +15,9 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 from .. import kernels
+from .byte_streams import Show, is_compressed, line_blocks, whole
 from .format import Format, How, Piece
-from .opening import Show, is_compressed, line_blocks, whole
+from .schema import Schema
 from .table import FormatError, Table
 
 _ERRORS = (
@@ -62,7 +63,7 @@ def read(
     if len(block.labels) == 0:
         raise FormatError(f"{path} has no rows.")
     shift = shift_of(path, block.smallest, zero_based)
-    return Table(_matrix(path, block, shift, n_features), classes=block.labels, zero_based=shift == 0)
+    return Table(_matrix(path, block, shift, n_features), classes=block.labels, schema=Schema(zero_based=shift == 0))
 
 
 def parse(
@@ -77,7 +78,7 @@ def parse(
     """Rows from whole lines, the first of which is line number `line` + 1 of `path`."""
     block = _parse(path, text, line, n_threads)
     shift = shift_of(path, block.smallest, zero_based)
-    return Table(_matrix(path, block, shift, n_features), classes=block.labels, zero_based=shift == 0)
+    return Table(_matrix(path, block, shift, n_features), classes=block.labels, schema=Schema(zero_based=shift == 0))
 
 
 def blocks(path: str, *, n_threads: int = 1, show: Show | None = None) -> Iterator[Block]:
@@ -152,7 +153,9 @@ def _shown(value: float) -> str:
 
 
 def _read(path: str, how: How) -> Table:
-    return read(path, zero_based=how.zero_based, n_features=how.n_features, n_threads=how.n_threads, show=how.show)
+    return read(
+        path, zero_based=how.schema.zero_based, n_features=how.n_features, n_threads=how.n_threads, show=how.show
+    )
 
 
 def _of_stream(name: str, block: bytes, line: int, how: How) -> Table:
@@ -161,7 +164,7 @@ def _of_stream(name: str, block: bytes, line: int, how: How) -> Table:
         name,
         np.frombuffer(block, dtype=np.uint8),
         line,
-        zero_based=bool(how.zero_based),
+        zero_based=bool(how.schema.zero_based),
         n_features=how.n_features,
         n_threads=how.n_threads,
     )
@@ -172,7 +175,7 @@ def pieces(path: str, how: How) -> Iterator[Piece]:
     shift = None
     for block in blocks(path, n_threads=how.n_threads, show=how.show):
         if shift is None:
-            shift = shift_of(path, block.smallest, how.zero_based)
+            shift = shift_of(path, block.smallest, how.schema.zero_based)
         if 0 <= block.smallest < shift:
             raise FormatError(
                 f"{path} has an index 0 after a first part without; say how its indices begin, with --zero-based."

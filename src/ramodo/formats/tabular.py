@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
@@ -12,35 +12,15 @@ from typing import Any
 
 import numpy as np
 
-from .assembling import assembled, ids_of, refuse_unknown
-from .classes import Classes, classes_of, is_text, shown
-from .dialect import HEAD, Dialect, dialect_of
+from ..extras import pip_install
+from .assembling import assembled, first_of, ids_of, refuse_unknown
+from .byte_streams import Show, is_plain_file, need_threads, refuse_cut, suffixes_of, whole
+from .classes import Classes, classes_of
+from .compression import refuse_bomb
+from .dialect import HEAD, Dialect, by_place, delimiter_named, dialect_of
 from .format import Format, How
-from .opening import Show, is_plain_file, need_threads, refuse_cut, suffixes_of, whole
-from .table import FormatError, Table, TableOptions
-
-
-def read(
-    path: str, options: TableOptions | None = None, *, suffix: str | None = None, show: Show | None = None
-) -> Table:
-    """A table as a matrix with named columns, and tokens of its columns of documents, if some are named."""
-    how = How(options or TableOptions(), show=show)
-    return _read(path, how, suffix or (suffixes_of(path) or [".csv"])[-1])
-
-
-def read_pairs(path: str, id: str, label: str) -> list[tuple[str, float]]:
-    """Two columns of a table: ids, each once, and numbers."""
-    options = TableOptions(id=id, label=label)
-    table, _ = _load(path, (suffixes_of(path) or [".csv"])[-1], options)
-    refuse_unknown(path, table, options)
-    labels = classes_of(table.column(label).to_pylist())
-    if is_text(labels):
-        found = ", ".join(map(shown, np.unique(labels)[:10]))
-        raise FormatError(
-            f"{path}, column {label!r} holds {found}; allowed as labels: numbers, 1 for a known outlier, -1 for a "
-            "known inlier, 0 for unknown."
-        )
-    return list(zip(ids_of(path, id, table), labels.tolist(), strict=True))
+from .schema import Schema
+from .table import FormatError, Table
 
 
 def read_labels(path: str, ids: Sequence[str], label: str | None) -> tuple[list[str] | None, Classes]:
@@ -48,10 +28,10 @@ def read_labels(path: str, ids: Sequence[str], label: str | None) -> tuple[list[
 
     A table of one column has the labels of all rows, in their order: its ids are None.
     """
-    table, _ = _load(path, (suffixes_of(path) or [".csv"])[-1], TableOptions(categories=ids))
+    table, _ = _load(path, (suffixes_of(path) or [".csv"])[-1], How(schema=Schema(text=tuple(ids))))
     names = table.column_names
     asked = label or ("label" if len(names) > 1 else names[0])
-    refuse_unknown(path, table, TableOptions(label=asked))
+    refuse_unknown(path, table, (asked,))
     id = next((name for name in ids if name in names and name != asked), None)
     if id is None and len(names) > 1:
         known = " or ".join(map(repr, dict.fromkeys(ids)))
@@ -62,7 +42,7 @@ def read_labels(path: str, ids: Sequence[str], label: str | None) -> tuple[list[
     return found, classes_of(table.column(asked).to_pylist())
 
 
-def _load(path: str, suffix: str, options: TableOptions, show: Show | None = None) -> tuple[Any, Dialect | None]:
+def _load(path: str, suffix: str, how: How) -> tuple[Any, Dialect | None]:
     """The file as a pyarrow table, and how its values are written if it is text."""
     try:
         import pyarrow
@@ -70,24 +50,23 @@ def _load(path: str, suffix: str, options: TableOptions, show: Show | None = Non
         import pyarrow.feather
         import pyarrow.parquet
     except ImportError:
-        raise FormatError(f"{path}: {suffix} files need the package pyarrow: pip install 'ramodo[files]'.") from None
+        raise FormatError(f"{path}: {suffix} files need the package pyarrow: {pip_install('files')}.") from None
     need_threads(path, pyarrow.cpu_count() + pyarrow.io_thread_count())
     try:
         dialect = None
         if suffix in (".csv", ".tsv"):
-            with _stream(path, show) as stream:
-                dialect = dialect_of(
-                    bytes(stream.read(HEAD)), "\t" if suffix == ".tsv" else ",", options.delimiter, options.header
-                )
-                stream.seek(0)
-                table = _parse(stream, dialect, options)
+            with _stream(path, how.show) as stream:
+                dialect = _dialect(bytes(stream.read(HEAD)), suffix, how.schema)
+                table = _parse(stream, dialect, how)
         elif suffix == ".parquet":
+            facts = pyarrow.parquet.read_metadata(path)
+            refuse_bomb(path, os.path.getsize(path), 8 * facts.num_rows * facts.num_columns)
             table = pyarrow.parquet.read_table(path, memory_map=False)
         else:
             table = pyarrow.feather.read_table(path, memory_map=False)  # a mapping that is cut ends the process
+            refuse_bomb(path, os.path.getsize(path), 8 * table.num_rows * table.num_columns)
         table.validate(full=True)  # pyarrow trusts what it reads: what is damaged would lead it beyond its arrays
-        assert table.column_names is not None  # which are decoded here
-        return table, dialect
+        return with_all_names(table), dialect  # which decodes the names
     except FormatError:
         raise
     except (pyarrow.ArrowException, UnicodeDecodeError, OSError) as error:
@@ -107,22 +86,58 @@ def _load(path: str, suffix: str, options: TableOptions, show: Show | None = Non
         raise FormatError(f"{of} is not a {suffix[1:]} file{_what_to_do(reason)}: {reason}{other}.") from None
 
 
+def with_all_names(table: Any) -> Any:
+    """Columns without a name are named by their place, so that options can name them."""
+    names = [name or by_place(place) for place, name in enumerate(table.schema.names)]
+    return table if names == table.schema.names else table.rename_columns(names)
+
+
 _RAGGED = re.compile(r"Expected (\d+) columns, got (\d+): (.*)")
 
 
-def _parse(stream: Any, dialect: Dialect, options: TableOptions) -> Any:
+def _dialect(head: bytes, suffix: str, schema: Schema) -> Dialect:
+    delimiter = None if schema.delimiter is None else delimiter_named(schema.delimiter)
+    return dialect_of(head, "\t" if suffix == ".tsv" else ",", delimiter, schema.header)
+
+
+def _parse(stream: Any, dialect: Dialect, how: How) -> Any:
     import pyarrow.csv
 
-    shown_only = set(options.ignore).intersection(options.beside)  # which is text: 007 stays 007
-    texts = filter(None, (options.id, *options.text, *options.categories, *shown_only))
-    types = {name: pyarrow.string() for name in texts}  # which the file cannot say
-    names = None if dialect.names is None else list(dialect.names)
+    schema = how.schema
+    shown_only = set(schema.ignore).intersection(how.beside)  # which is text: 007 stays 007
+    learned = (column.name for column in schema.columns if column.kind in ("category", "text"))
+    texts = {name for name in (schema.id, *schema.text, *shown_only, *learned) if name is not None}
+    texts = {"" if name in dialect.unnamed else name for name in texts}
+    table = _converted(stream, dialect, texts)
+    zoned = [each.name for each in table.schema if pyarrow.types.is_timestamp(each.type) and each.type.tz is not None]
+    if zoned and len(set(table.column_names)) == len(table.column_names):
+        written = _converted(stream, dialect, set(zoned), include_columns=zoned, strings_can_be_null=True)
+        for name in zoned:
+            place = table.schema.get_field_index(name)
+            table = table.set_column(place, name, _as_written(written.column(name), table.schema.field(name).type.unit))
+    return table
+
+
+def _converted(stream: Any, dialect: Dialect, texts: Iterable[str], **options: Any) -> Any:
+    """The values of a CSV file, with columns of text that its values need not show."""
+    import pyarrow.csv
+
+    stream.seek(0)
+    names, types = None if dialect.names is None else list(dialect.names), dict.fromkeys(texts, pyarrow.string())
     return pyarrow.csv.read_csv(
         stream,
         pyarrow.csv.ReadOptions(block_size=1 << 24, column_names=names),
         pyarrow.csv.ParseOptions(delimiter=dialect.delimiter, newlines_in_values=True),
-        pyarrow.csv.ConvertOptions(column_types=types, decimal_point=dialect.decimal),
+        pyarrow.csv.ConvertOptions(column_types=types, decimal_point=dialect.decimal, **options),
     )
+
+
+def _as_written(texts: Any, unit: str) -> Any:
+    """Times without their offsets from UTC: see columns.py."""
+    import pyarrow
+    import pyarrow.compute as pc
+
+    return pc.replace_substring_regex(texts, r"\s*(Z|[+-]\d{2}(:?\d{2})?)$", "").cast(pyarrow.timestamp(unit))
 
 
 def _what_to_do(reason: str) -> str:
@@ -156,16 +171,28 @@ def _stream(path: str, show: Show | None) -> Iterator[Any]:
 
 
 def _read(path: str, how: How, suffix: str) -> Table:
-    table, dialect = _load(path, suffix, how.table, how.show)
+    table, dialect = _load(path, suffix, how)
+    if table.num_rows == 0:
+        raise FormatError(f"{path} has no rows.")
+    found = assembled(path, table, how)
     if dialect is None:
-        return assembled(path, table, how)
-    found = replace(assembled(path, table, how), header=dialect.names is None)
-    if not dialect.noticed:
         return found
-    note = (
-        f"{path} begins with numbers and not with names, so its first line is read as values and its columns are named "
-        "column 1, column 2, ...; if it holds names give --header, else --no-header says the same."
-    )
+    found = replace(found, schema=replace(found.schema, header=dialect.names is None))
+    schema = how.schema
+    special = {schema.id, schema.label, *schema.text, *schema.ignore}
+    unnamed = [name for name in dialect.unnamed if name not in special]
+    if dialect.noticed:
+        note = (
+            f"{path} begins with numbers and not with names, so its first line is read as values and its columns are "
+            "named column 1, column 2, ...; if it holds names give --header, else --no-header says the same."
+        )
+    elif unnamed:
+        note = (
+            f"{first_of(unnamed)} {'has' if len(unnamed) == 1 else 'have'} no name: give the place instead, as in "
+            f"--id {unnamed[0]!r} or --ignore {unnamed[0]!r}."
+        )
+    else:
+        return found
     return replace(found, notes=[note, *found.notes])
 
 
@@ -173,14 +200,15 @@ def _of_stream(name: str, block: bytes, _: int, how: How, suffix: str) -> Table:
     """Lines of a table, the first of them of names if the model's file had one."""
     import pyarrow
 
-    options = replace(how.table, header=how.table.header is not False)
-    dialect = dialect_of(block[:HEAD], "\t" if suffix == ".tsv" else ",", options.delimiter, options.header)
+    schema = replace(how.schema, header=how.schema.header is not False)
+    dialect = _dialect(block[:HEAD], suffix, schema)
     try:
-        table = _parse(pyarrow.BufferReader(block), dialect, options)
+        table = with_all_names(_parse(pyarrow.BufferReader(block), dialect, how))
     except (pyarrow.ArrowException, UnicodeDecodeError) as error:
         reason = str(error).removeprefix("CSV parse error: ").splitlines()[0].rstrip(".")
         raise FormatError(f"{name}, {reason}.") from None
-    absent = [column for column in (*options.given, *options.text) if column not in table.column_names]
+    there = set(table.column_names)
+    absent = [column.name for column in schema.columns if column.name not in there]
     if absent:
         raise FormatError(
             f"{name} has no column {', '.join(map(repr, absent[:5]))}; allowed: those of the model, by a first line "
@@ -190,7 +218,7 @@ def _of_stream(name: str, block: bytes, _: int, how: How, suffix: str) -> Table:
 
 
 def _format(name: str, suffixes: tuple[str, ...], meaning: str) -> Format:
-    meaning = f"{meaning}; needs `ramodo[files]`."
+    meaning = f"{meaning}; needs pyarrow."
     reader = partial(_read, suffix=suffixes[0])
     columns = ("id", "label", "text", "ignore", "with")
     streamed = partial(_of_stream, suffix=suffixes[0]) if name in ("csv", "tsv") else None

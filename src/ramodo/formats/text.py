@@ -10,6 +10,7 @@ is several times slower (benchmarks/files.py) and grows with the documents.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -17,10 +18,11 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 from .. import kernels
+from .byte_streams import Show, line_blocks
 from .format import Format, How
 from .frequencies import DocumentFrequencies
-from .opening import Show, line_blocks
-from .table import FormatError, Table, TextOptions
+from .schema import Column, TextOptions
+from .table import FormatError, Table
 
 
 def read(path: str, how: How | None = None) -> Table:
@@ -32,21 +34,32 @@ def read(path: str, how: How | None = None) -> Table:
     return as_table(texts, how)
 
 
-def as_table(texts: Sequence[str], how: How) -> Table:
-    """Documents as a matrix; with the tokens and weights of a model, where it has some."""
-    matrix, names = counted(texts, how, how.names)
-    frequencies = None
-    if how.texts.idf:
-        frequencies = how.frequencies or DocumentFrequencies.of(matrix)
-        frequencies.weigh(matrix, how.n_threads)
-    return Table(matrix, names=names, texts=texts, frequencies=frequencies)
+def as_table(texts: Sequence[str], how: How, name: str = "text") -> Table:
+    """Documents of the column `name` as a matrix; with the tokens and weights of a model, where it has some."""
+    known = how.schema.texts[0] if how.schema.is_text else None
+    matrix, column = counted(name, texts, how, known)
+    frequencies = weighed(matrix, how)
+    schema = replace(how.schema, columns=(column,), plain=None)
+    return Table(matrix, texts=texts, frequencies=frequencies, schema=schema)
 
 
-def counted(texts: Sequence[str], how: How, names: Sequence[str] | None) -> tuple[sp.csr_array, list[str] | None]:
-    """Counts of tokens, and their names where they are a vocabulary; `names` are those that a model has."""
-    if how.texts.vocabulary:
-        return _over_vocabulary(texts, how.texts, names)
-    return vectorize(texts, how.texts, n_threads=how.n_threads), None
+def counted(name: str, texts: Sequence[str], how: How, known: Column | None) -> tuple[sp.csr_array, Column]:
+    """Counts of tokens, and their column: that of a model, or as it is learned."""
+    options = how.schema.tokens
+    if not options.vocabulary:
+        matrix = vectorize(texts, options, n_threads=how.n_threads)
+        return matrix, known or Column(name=name, kind="text", width=matrix.shape[1])
+    matrix, tokens = _over_vocabulary(texts, options, None if known is None else known.values)
+    return matrix, known or Column(name=name, kind="text", values=tuple(tokens))
+
+
+def weighed(counts: sp.csr_array, how: How) -> DocumentFrequencies | None:
+    """Replace counts by weights, if these are asked for; by which frequencies."""
+    if not how.schema.tokens.idf:
+        return None
+    frequencies = how.frequencies or DocumentFrequencies.of(counts)
+    frequencies.weigh(counts, how.n_threads)
+    return frequencies
 
 
 def _over_vocabulary(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from ..data.opening import ValueRefusedError
+from ..data.validation import ValueRefusedError
 from .table import FormatError, Table
 
 
@@ -15,10 +15,8 @@ def named_values(path: str, table: Table) -> Iterator[None]:
     try:
         yield
     except ValueRefusedError as error:
-        first = 1 if table.zero_based is False else 0
-        place = error.column - table.first_named
-        column = (
-            f"column {error.column + first}" if table.names is None or place < 0 else f"column {table.names[place]!r}"
-        )
+        names, place = table.names, error.column - table.schema.first_named
+        first = 1 if table.schema.zero_based is False else 0
+        column = f"column {error.column + first}" if names is None or place < 0 else f"column {names[place]!r}"
         of = "standard input" if path == "-" else path
-        raise FormatError(f"{of}, row {table.id_of(error.row)}, {column}: {error.said}") from None
+        raise FormatError(f"{of}, row {table.id_of(error.row)}, {column}: {error.said}", error.row) from None

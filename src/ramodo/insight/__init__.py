@@ -1,1 +1,1 @@
-"""Diagnosis of a fitted detector, the numbers behind figures, and what a cut-off guarantees."""
+"""Diagnosis of a fitted detector, the numbers behind figures, and what cut-offs guarantee."""

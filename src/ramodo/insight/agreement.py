@@ -1,4 +1,4 @@
-"""How well scores agree with labels: measures, and how far chance could move them."""
+"""How well scores agree with labels: measures with bootstrap intervals."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ import numpy as np
 import numpy.typing as npt
 
 _DRAWS = 1000
-"""Bootstrap samples; fewer where there are more rows than 20,000."""
+"""Bootstrap samples; fewer for more than 20,000 rows."""
 
 
 def measures(
     truth: npt.NDArray[np.bool_], scores: npt.NDArray[np.float64], rng: np.random.Generator
 ) -> dict[str, tuple[float, float, float]]:
-    """Each measure, and the middle 95 % of it over bootstrap samples of the rows, drawn within each class."""
+    """Each measure with its 95 % bootstrap interval; rows are drawn within each class."""
     from sklearn.metrics import average_precision_score, roc_auc_score
 
     def precision_at_n(y: Any, s: Any) -> float:

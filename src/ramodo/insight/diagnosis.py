@@ -12,8 +12,8 @@ from scipy.stats import spearmanr
 from sklearn.base import clone
 
 from ..data.labels import read_labels
-from ..data.opening import open_rows
-from ..data.spread import scaling_advice
+from ..data.scaling_advice import scaling_advice
+from ..data.validation import open_rows
 from ..explain.contributions import Explainer
 from ..model.references import References
 from ..options import OptionError
@@ -21,31 +21,31 @@ from ..options import OptionError
 Scores = npt.NDArray[np.float64]
 
 _MOSTLY = 0.9
-"""A rank correlation above this means that something else explains the ranking."""
+"""A higher rank correlation means that something other than the detector explains the ranking."""
 
 _BOTH_SIDES = 0.25
-"""Share of values on the rarer side of 0 from which data are centred."""
+"""Data are centred if at least this share of values is on either side of 0."""
 
 _UNSTEADY = 0.8
-"""If two halves of the subsamples have a lower rank correlation, more subsamples are needed."""
+"""If the rank correlation of two halves of the subsamples is lower, more subsamples are needed."""
 
 _DISAGREES = 0.3
-"""A view whose rank correlation with all views together is lower sees something that the others do not."""
+"""A view with a lower rank correlation with all views together sees something the others do not."""
 
 _FEW_FEATURES = 50
-"""With fewer, most of them not zero, there is little for a representation to leave out."""
+"""With fewer features, most of them non-zero, a representation has little to leave out."""
 
 _HALF, _SEVERAL, _FEWEST = 0.5, 3, 10
 _MANY_COLUMNS = 1000
-"""A column that makes more of the scores is told, where there are several; and of how many rows it is looked at."""
+"""Warn if one column makes more than half of the scores, given 3 to 1,000 columns and at least 10 rows to look at."""
 
 _TIED = 0.25
-"""A share of rows with the same score from which to warn."""
+"""Warn if at least this share of the rows have the same score."""
 
 
 @dataclass(frozen=True)
 class Finding:
-    """One thing that was checked. `warning` says what is wrong and what to do, or is empty."""
+    """The result of one check. `warning` says what is wrong and what to do; empty if nothing is."""
 
     name: str
     value: float
@@ -55,22 +55,22 @@ class Finding:
 
 @dataclass(frozen=True)
 class Diagnosis:
-    """Findings by name; printing it gives a table with the warnings below."""
+    """Findings by name; prints as a table with warnings below."""
 
     findings: tuple[Finding, ...]
     terms: tuple[str, ...] = ()
-    """What a score is the sum of."""
+    """The terms that a score is the sum of."""
     normalizations: dict[str, float] | None = None
-    """Mean share of unlabelled rows that known outliers outrank, under each normalisation."""
+    """For each normalisation, the mean share of unlabelled rows that known outliers outrank."""
     views: dict[str, float] = field(default_factory=dict)
-    """Of each view whose evidence makes the score: its rank correlation with all of them together."""
+    """The rank correlation of each view with all views together."""
 
     def __getitem__(self, name: str) -> Finding:
         return {f.name: f for f in self.findings}[name]
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """Everything that should be looked into."""
+        """Everything that needs attention."""
         return tuple(f.warning for f in self.findings if f.warning)
 
     def to_dict(self) -> dict[str, Any]:
@@ -91,14 +91,14 @@ class Diagnosis:
     def __str__(self) -> str:
         lines = [f"{f.name:<22}{f.value:>9.3g}  {f.meaning}" for f in self.findings]
         if self.terms:
-            lines.append(f"a score is made of: {'; '.join(self.terms)}")
+            lines.append(f"a score is the sum of: {'; '.join(self.terms)}")
         if self.views:
             lines += ["", "rank correlation of each view with all of them together:"]
             lines += [f"  {value:>6.3f}  {name}" for name, value in self.views.items()]
         if self.normalizations is not None:
             best = max(self.normalizations, key=lambda name: self.normalizations[name])  # type: ignore[index]
             lines.append("")
-            lines.append("known outliers outrank this share of the other rows, by a detector fitted without labels:")
+            lines.append("share of the other rows that known outliers outrank, for a detector fitted without labels:")
             lines += [
                 f"  normalize={n:<8}{v:>7.3f}{'  <- highest' if n == best else ''}"
                 for n, v in self.normalizations.items()
@@ -109,7 +109,7 @@ class Diagnosis:
 
 
 def diagnose(detector: Any) -> Diagnosis:
-    """Findings on a fitted detector, from what it recorded about its training rows."""
+    """Findings about a fitted detector, from what it recorded about its training rows."""
     scores, evidence = detector.outlier_scores_, detector.model_.evidence
     views = {} if evidence is None else dict(zip(evidence.names, evidence.agreement, strict=True))
     return Diagnosis(
@@ -141,8 +141,8 @@ def _of_length(detector: Any, scores: Scores) -> list[Finding]:
         warning = ""
         if abs(value) > _MOSTLY and not (name == "row_norm" and value > 0 and _is_centred(detector)):
             warning = (
-                f"this {which}ranking is mostly {words}{'' if value > 0 else ', upside down'}: rank correlation "
-                f"{value:.2f}. Where that does not make an outlier, try normalize='l2' or 'max' (--normalize); "
+                f"this {which}ranking mostly follows {words}{'' if value > 0 else ', upside down'}: rank correlation "
+                f"{value:.2f}. If {words} does not make an outlier, try normalize='l2' or 'max' (--normalize); "
                 "diagnose(X, labels=...) compares them on known outliers."
             )
         findings.append(Finding(name, value, f"rank correlation of {which}score and {words}", warning))
@@ -150,7 +150,7 @@ def _of_length(detector: Any, scores: Scores) -> list[Finding]:
 
 
 def _is_centred(detector: Any) -> bool:
-    """Whether values are about as often below 0 as above: then the norm is how far a row is from the middle."""
+    """Whether values are about as often below 0 as above, so that the norm is a distance from the middle."""
     values = [origin.rows.as_sparse().data for origin in detector.model_.origins()[:1]]
     below = [float((data < 0).mean()) for data in values if len(data)]
     return bool(below) and min(below[0], 1 - below[0]) > _BOTH_SIDES
@@ -161,9 +161,9 @@ def _of_candidates(detector: Any, n_rows: int) -> list[Finding]:
     warning = ""
     if detector.fallback_used_:
         warning = (
-            "hardly any row stood out before training, so the rows with the highest scores were taken as examples of "
-            "outliers, and some of them may be ordinary. Known outliers, as labels, are better examples; a smaller "
-            "alpha takes more rows."
+            "hardly any row stood out before training, so the rows with the highest scores served as examples of "
+            "outliers, and some of them may be ordinary. Labels of known outliers are better examples; a smaller "
+            "alpha uses more rows."
         )
     return [
         Finding("candidates", n, "rows that training treated as outliers"),
@@ -178,10 +178,10 @@ def _of_units(detector: Any) -> Finding:
     if 2 * dead > units:
         warning = (
             f"{dead} of {units} units of the representation respond to no row. Features on very different scales "
-            f"cause this: {_advice(detector)}; or let units respond to all rows, with "
+            f"cause this: {_advice(detector)}, or use units that respond to all rows: "
             "RAMODO(representation=Layers((20,), 'leaky_relu'))."
         )
-    return Finding("dead_units", dead, f"of {units} units, those that respond to no row", warning)
+    return Finding("dead_units", dead, f"how many of {units} units respond to no row", warning)
 
 
 def _advice(detector: Any) -> str:
@@ -204,7 +204,7 @@ def _of_columns(detector: Any) -> list[Finding]:
     try:
         explainer = Explainer(detector.model_, rows.n_features)
         drivers = explainer.explain(rows, scores, detector.outlier_scores_, _name(detector), 1, 1).drivers
-    except OptionError:  # scorers and heads of the user's
+    except OptionError:  # user-defined scorers and heads
         return []
     strongest = max(drivers, key=lambda driver: driver.contribution, default=None)
     if strongest is None:
@@ -212,20 +212,20 @@ def _of_columns(detector: Any) -> list[Finding]:
     share, warning = float(strongest.contribution / scores.mean()), ""
     if share > _HALF:
         warning = (
-            f"one column, {strongest.feature}, makes {min(share, 1):.0%} of the scores of the rows on top. If others "
+            f"one column, {strongest.feature}, makes up {min(share, 1):.0%} of the scores of the top rows. If others "
             "should count too, scale them (--scale auto), or leave it out (--ignore)."
         )
-    meaning = f"share of one column, {strongest.feature}, in the scores of the rows on top"
+    meaning = f"share of one column, {strongest.feature}, in the scores of the top rows"
     return [Finding("largest_column", share, meaning, warning)]
 
 
 def _name(detector: Any) -> Callable[[int], str]:
-    """Names of columns, as far as the model knows them."""
-    known = getattr(detector, "feature_names_in_", None)
-    source = getattr(detector, "source_", None) or {}
-    first = 0 if known is not None else detector.n_features_in_ - len(source.get("columns", ()))
-    names = source.get("columns", ()) if known is None else known
-    return lambda column: repr(str(names[column - first])) if column >= first else f"feature {column}"
+    """A function that names columns, as far as the model knows their names."""
+    names, schema = getattr(detector, "feature_names_in_", None), getattr(detector, "schema_", None)
+    if names is None and schema is not None:
+        names = schema.names
+    first = detector.n_features_in_ - (0 if names is None else len(names))
+    return lambda column: f"feature {column}" if names is None or column < first else repr(str(names[column - first]))
 
 
 def _of_points(detector: Any, scores: Scores) -> list[Finding]:
@@ -236,13 +236,13 @@ def _of_points(detector: Any, scores: Scores) -> list[Finding]:
     if share >= _TIED:
         warning = (
             f"{share:.0%} of the rows have the same score, {values[most]:.3g}: the representation maps them to one "
-            f"point, and an outlier among them cannot be found. {_more_models(detector)} or known outliers may "
+            f"point, so outliers among them cannot be found. {_more_models(detector)} or labels of known outliers may "
             "separate them."
         )
     tied = Finding("tied_rows", share, "largest share of rows with the same score", warning)
     empty = int((detector.row_lengths_ == 0).sum())
     rows = "1 row has" if empty == 1 else f"{empty} rows have"
-    warning = f"{rows} no features at all, so there is nothing to score: check them by hand." if empty else ""
+    warning = f"{rows} no features at all and cannot be scored: check by hand." if empty else ""
     return [tied, Finding("empty_rows", empty, "rows without any feature", warning)]
 
 
@@ -255,11 +255,11 @@ def _of_training(detector: Any) -> list[Finding]:
     first, last = float(detector.loss_curve_[0]), float(detector.loss_curve_[-1])
     warning = ""
     if len(detector.loss_curve_) > 1 and last > 0.99 * first > 0:
-        may = "more epochs, or scaled features, may" if hasattr(detector, "n_epochs") else "scaled features may"
-        warning = f"training did not lower the loss ({first:.3g} to {last:.3g}): {may}."
+        what = "more epochs or scaled features" if hasattr(detector, "n_epochs") else "scaled features"
+        warning = f"training did not lower the loss ({first:.3g} to {last:.3g}); {what} may help."
     return [
         Finding("loss_first", first, "mean ranking loss of the first epoch"),
-        Finding("loss_last", last, "and of the last", warning),
+        Finding("loss_last", last, "mean ranking loss of the last epoch", warning),
     ]
 
 
@@ -283,12 +283,14 @@ def _of_subsamples(detector: Any) -> list[Finding]:
     if n > 1:
         agreement = _correlation(each[: n // 2].mean(axis=0), each[n // 2 :].mean(axis=0))
         warning = ""
-        if agreement < _UNSTEADY and hasattr(detector, "n_estimators"):  # which no view of several hangs on
+        if agreement < _UNSTEADY and hasattr(detector, "n_estimators"):  # several views do not depend on one
             warning = (
-                f"two halves of the subsamples agree by only {agreement:.2f}: raise n_subsamples, or n_estimators "
-                "(--models)."
+                f"two halves of the subsamples have a rank correlation of only {agreement:.2f}: raise n_subsamples or "
+                "n_estimators (--models)."
             )
-        findings.append(Finding("subsample_agreement", agreement, "rank correlation of two halves of them", warning))
+        findings.append(
+            Finding("subsample_agreement", agreement, "rank correlation of two halves of the subsamples", warning)
+        )
     return findings
 
 
@@ -296,10 +298,10 @@ def _of_agreement(detector: Any, scores: Scores) -> Finding:
     value, warning = _correlation(detector.initial_scores_, scores), ""
     if value < _UNSTEADY and _is_low_and_dense(detector):
         warning = (
-            f"X has {detector.n_features_in_} features, most of them not zero, and the final ranking is not that of "
-            f"the plain distance (rank correlation {value:.2f}). With so few features a representation has little to "
-            "leave out, and on most such data the plain distance is the one to trust: initial_scores_, Sp, or "
-            "--method sp. Known outliers can tell."
+            f"X has only {detector.n_features_in_} features, most of them non-zero, and the final ranking differs from "
+            f"that of the plain distance (rank correlation {value:.2f}). With few features a representation has little "
+            "to leave out, and on most such data the plain distance is more reliable: initial_scores_, Sp, or "
+            "--method sp. Known outliers can settle it."
         )
     return Finding("initial_agreement", value, "rank correlation of the initial and the final ranking", warning)
 
@@ -318,10 +320,9 @@ def _of_views(views: dict[str, float]) -> list[Finding]:
     warning = ""
     if odd:
         warning = (
-            "views that rank the rows in another way than all of them together, by rank correlation: "
-            f"{', '.join(odd)}. "
-            "Rows are on top for what these views see, or in spite of it: explain says which views put a row there. "
-            "Look at some of each; known outliers, as labels, tell which views to believe."
+            f"some views rank the rows differently from all views together, by rank correlation: {', '.join(odd)}. "
+            "Rows are on top because of these views or in spite of them; explain says which views put a row there. "
+            "Look at some of each: labels of known outliers show which views to believe."
         )
     meaning = f"lowest rank correlation of a view with all of them: {lowest}"
     return [Finding("view_agreement", views[lowest], meaning, warning)]
@@ -340,13 +341,11 @@ def compare_normalizations(detector: Any, X: Any, known: Any, labeled_outliers: 
     labels = read_labels(known, n_rows)
     if not (labels == 1).any() and labeled_outliers is None:
         raise OptionError(
-            "no known outliers were given, and normalisations are compared on those; allowed: X with labels that hold "
-            "a 1, or labeled_outliers."
+            "normalisations are compared on known outliers, so labels must contain a 1, or labeled_outliers must be "
+            "given; got neither."
         )
     if (labels == 1).all():
-        raise OptionError(
-            "labels mark every row of X as a known outlier (1); allowed: labels that leave other rows to outrank."
-        )
+        raise OptionError("labels must leave some rows of X that known outliers can outrank, got 1 for every row.")
     ranks = {}
     for how in (None, "l2", "max"):
         unlabeled = clone(detector).set_params(normalize=how, warm_start=False).fit(X)

@@ -1,4 +1,4 @@
-"""What the axes of a map are about: the features that go with a direction."""
+"""What the axes of a map mean: the features that correlate with a direction."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from ..data.blocks import Block
 Doubles = npt.NDArray[np.float64]
 
 _RARE = 0.02
-"""A feature says what an axis is about if at least this share of the rows have it, and as many have it not or less."""
+"""Features that fewer rows have, as a share, do not name an axis."""
 
 
 def ends_of(block: Block, along: Doubles) -> tuple[int | None, int | None]:
-    """The features that correlate most with a coordinate of rows: of those at its low end, and at its high end."""
+    """The features that correlate most with the low end of a coordinate of rows, and with its high end."""
     rows = block.as_sparse()
     columns, places = np.unique(rows.indices, return_inverse=True)
     if not len(columns) or np.ptp(along) == 0:

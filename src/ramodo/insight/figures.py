@@ -20,13 +20,13 @@ Integers = npt.NDArray[np.int64]
 
 _MOST_BARS, _FEWEST_BARS = 60, 10
 _STRETCH = 10.0
-"""Bars reach this many times as far as the threshold or 99 % of the rows; the last bar also counts rows beyond."""
+"""Bars reach this many times as far as the threshold or 99 % of the rows; the last one includes all rows beyond."""
 
 SAMPLED, FLAGGED = 4000, 1000
-"""Rows on a map: at most this many at random, and this many of the highest flagged ones."""
+"""Rows on a map: at most this many at random, and this many of the highest flagged rows."""
 
 _DRAW = 20180819
-"""Seed of the sample: one that data are unlikely to be generated or shuffled with, which could bias the sample."""
+"""Seed of the sample; unusual, since data made or shuffled with the same seed could bias the sample."""
 
 _FAR = 5.0
 """A direction whose farthest point lies this many times as far out as 95 % of them is drawn on a compressed scale."""
@@ -42,21 +42,21 @@ class Histogram:
     counts: Integers
     threshold: float
     n_beyond: int
-    """Rows above the last edge; they count in the last bar."""
+    """Rows above the last edge, which the last bar includes."""
 
 
 @dataclass(frozen=True)
 class FlatMap:
-    """Points in two dimensions that lie close where rows are close in the representation."""
+    """Points in two dimensions, close together if their rows are close in the representation."""
 
     points: Doubles
     shares: tuple[float, float]
     """Share of the rows' spread that each axis shows."""
     compressed: bool
-    """Whether far points were drawn nearer, with arcsinh of the coordinates."""
+    """Whether far points were pulled in, by arcsinh of the coordinates."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Curves:
     """How scores agree with labels at every possible threshold; at most 500 points each."""
 
@@ -74,7 +74,7 @@ def percentiles(scores: Doubles, known: Doubles) -> Doubles:
 
 
 def score_histogram(scores: Doubles, threshold: float) -> Histogram:
-    """Bars of equal width from the lowest score to the highest, or to where nearly all of them end."""
+    """Bars of equal width from the lowest score to the highest, or to where nearly all scores end."""
     low, highest = min(float(scores.min()), threshold), max(float(scores.max()), threshold)
     usual = max(threshold, float(np.quantile(scores, 0.99)))
     high = min(highest, low + _STRETCH * (usual - low)) if usual > low else highest
@@ -91,7 +91,7 @@ def score_histogram(scores: Doubles, threshold: float) -> Histogram:
 
 
 def rows_of_map(scores: Doubles, threshold: float) -> Integers:
-    """Rows for a map: a sample of all, the same one each time, and the highest of the flagged ones."""
+    """Rows for a map: a random sample, the same each time, and the highest flagged rows."""
     every = np.arange(len(scores))
     if len(scores) > SAMPLED:
         every = np.random.default_rng(_DRAW).choice(every, SAMPLED, replace=False)
@@ -100,10 +100,10 @@ def rows_of_map(scores: Doubles, threshold: float) -> Integers:
 
 
 def flat_map(representation: npt.NDArray[np.floating]) -> FlatMap:
-    """The two directions in which the rows spread most.
+    """The rows along the two directions in which they differ most.
 
-    Directions are those of principal components, of rows that were pulled in to where 95 % of them lie: a single
-    giant row would otherwise be a direction of its own and all others one point.
+    The directions are the principal components of rows pulled in to where 95 % of them lie; otherwise a single giant
+    row would be a direction of its own and all others one point.
     """
     centred = representation.astype(np.float64) - np.median(representation, axis=0)
     distances = np.linalg.norm(centred, axis=1)
@@ -127,29 +127,33 @@ def flat_map(representation: npt.NDArray[np.floating]) -> FlatMap:
 
 
 def truth_of(y: Any, n_rows: int) -> npt.NDArray[np.bool_]:
-    """Which rows are labelled as outliers (1; all others are 0 or -1): some, but not all, must be."""
+    """Which rows are labelled 1, outlier; raises unless some are, but not all."""
     truth = read_labels(y, n_rows, "y") == 1
     if truth.all() or not truth.any():
-        raise OptionError(f"y has {int(truth.sum())} outliers (1) in {n_rows} rows; allowed: some, and not all.")
+        raise OptionError(f"y must label some rows, but not all, as outliers (1), got {int(truth.sum())} of {n_rows}.")
     return truth
 
 
 def curves(truth: npt.NDArray[np.bool_], scores: Doubles) -> Curves:
-    """ROC and precision-recall curves, thinned; the areas are those of the full curves."""
+    """ROC and precision-recall curves, thinned; their areas are those of the full curves."""
     from sklearn.metrics import average_precision_score, precision_recall_curve, roc_auc_score, roc_curve
 
     false_positives, true_positives, _ = roc_curve(truth, scores)
     precision, recall, _ = precision_recall_curve(truth, scores)
+    false_positives, true_positives = _thinned(false_positives, true_positives)
+    recall, precision = _thinned(recall[::-1], precision[::-1])
     return Curves(
-        *_thinned(false_positives, true_positives),
-        *_thinned(recall[::-1], precision[::-1]),
-        float(roc_auc_score(truth, scores)),
-        float(average_precision_score(truth, scores)),
+        false_positives=false_positives,
+        true_positives=true_positives,
+        recall=recall,
+        precision=precision,
+        auc=float(roc_auc_score(truth, scores)),
+        average_precision=float(average_precision_score(truth, scores)),
     )
 
 
 def _thinned(x: Doubles, y: Doubles) -> tuple[Doubles, Doubles]:
-    """Points about evenly spaced along the curve: nothing visible is lost."""
+    """Points spaced about evenly along the curve, so that nothing visible is lost."""
     if len(x) <= _POINTS:
         return x, y
     along = np.concatenate([[0.0], np.cumsum(np.abs(np.diff(x)) + np.abs(np.diff(y)))])

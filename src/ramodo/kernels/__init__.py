@@ -8,7 +8,6 @@ SmallSp            φ in the representation                                 nati
 Trainer            the training loop over drawn triplets                   native/*_training.hpp
 hinge              the ranking loss alone                                  native/hinge.hpp
 read_svmlight      lines of text to CSR arrays                             native/svmlight.hpp
-write_gaps         integers that mostly increase to bytes, and back        native/gaps.hpp
 count_text         documents to counts of hashed tokens                    native/text.hpp
 TokenWeights       counts to weights by document frequencies               native/document_frequencies.hpp
 FeatureSums        sums by feature                                         native/feature_sums.hpp
@@ -27,7 +26,7 @@ import numpy as np
 import numpy.typing as npt
 
 from . import _native
-from .room import Room
+from .memory_errors import MemoryErrorAdvice
 
 if TYPE_CHECKING:
     from typing_extensions import TypeIs
@@ -81,12 +80,12 @@ class Scan:
         self._what, self._seen = f"a list of the features that occur, of {n_features:,}", None
         if n_entries is not None:
             self._what += f" and in {n_entries:,} non-zeros"
-            with Room(self._what, _FEWER_AT_A_TIME):
+            with MemoryErrorAdvice(self._what, _FEWER_AT_A_TIME):
                 self._seen = _native.FeatureSet(n_features, n_entries)
 
     def add(self, block: SparseRows, limit: float, n_threads: int) -> Found:
         """Check one block."""
-        with Room(self._what, _FEWER_AT_A_TIME):
+        with MemoryErrorAdvice(self._what, _FEWER_AT_A_TIME):
             return Found(
                 *_native.scan(block.indptr, block.indices, block.data, block.n_features, limit, self._seen, n_threads)
             )
@@ -98,21 +97,9 @@ class Scan:
 
 def read_svmlight(text: npt.NDArray[np.uint8], n_threads: int) -> tuple[Any, ...]:
     """(error, its byte, labels, lengths of rows, indices, values, largest index, smallest index)."""
-    with Room(f"the rows in {len(text):,} bytes of svmlight text", _SMALLER_FILES):
+    with MemoryErrorAdvice(f"the rows in {len(text):,} bytes of svmlight text", _SMALLER_FILES):
         found: Any = _native.read_svmlight(text, n_threads)
     return tuple(found)
-
-
-def write_gaps(values: npt.NDArray[np.unsignedinteger[Any]]) -> npt.NDArray[np.uint8] | None:
-    """The gaps between integers, as bytes for `read_gaps`; None where they do not mostly increase."""
-    with Room(f"the gaps between {len(values):,} integers", _FEWER_AT_A_TIME):
-        found: Any = _native.write_gaps(values)
-    return found
-
-
-def read_gaps(data: npt.NDArray[np.uint8], out: npt.NDArray[np.unsignedinteger[Any]]) -> None:
-    """The integers that `write_gaps` was given, into an array of their number."""
-    _native.read_gaps(data, out)
 
 
 def count_text(
@@ -124,7 +111,7 @@ def count_text(
     n_threads: int,
 ) -> tuple[Integers, Integers, Floats]:
     """Lengths of rows, columns and counts of the hashed tokens of each document."""
-    with Room(f"the tokens in {len(text):,} bytes of text", _SMALLER_FILES):
+    with MemoryErrorAdvice(f"the tokens in {len(text):,} bytes of text", _SMALLER_FILES):
         found: Any = _native.count_text(text, offsets, words, characters, bits, n_threads)
     return found[0], found[1], found[2]
 
@@ -143,14 +130,14 @@ def text_spans(
     text: npt.NDArray[np.uint8], words: tuple[int, int], characters: tuple[int, int], bits: int
 ) -> TextSpans:
     """Every token of one document, words first, with its place."""
-    with Room(f"the tokens in {len(text):,} bytes of text", _FEWER_AT_A_TIME):
+    with MemoryErrorAdvice(f"the tokens in {len(text):,} bytes of text", _FEWER_AT_A_TIME):
         found: Any = _native.text_spans(text, words, characters, bits)
     return TextSpans(*found)
 
 
 def document_frequencies(columns: npt.NDArray[Any], n_features: int) -> tuple[Integers, npt.NDArray[np.int32]]:
     """The columns that occur, in order, and how many documents have each, of entries with one for each that does."""
-    with Room(f"the documents of each token in {len(columns):,} counts", _SMALLER_FILES):
+    with MemoryErrorAdvice(f"the documents of each token in {len(columns):,} counts", _SMALLER_FILES):
         found: Any = _native.document_frequencies(columns, n_features)
     return found[0], found[1]
 
@@ -159,7 +146,7 @@ class TokenWeights:
     """What tokens weigh; `documents` of `n_documents` have those of `columns`, which increase."""
 
     def __init__(self, columns: Integers, documents: npt.NDArray[np.int32], n_documents: int, n_features: int) -> None:
-        with Room(f"the weights of {len(columns):,} tokens", _FEWER_BITS):
+        with MemoryErrorAdvice(f"the weights of {len(columns):,} tokens", _FEWER_BITS):
             self._native = _native.TokenWeights(columns, documents, n_documents, n_features)
 
     def weigh(self, columns: npt.NDArray[Any], counts: Floats, n_threads: int) -> None:
@@ -190,7 +177,7 @@ def largest_values(block: SparseRows, n_threads: int) -> Doubles:
 
 def moments(rows: SparseRows) -> tuple[Integers, Doubles, Doubles]:
     """The features that occur, in order, and the sum and the sum of squares of each, rows times their factors."""
-    with Room(f"the sums of each feature in {len(rows.data):,} non-zeros", _FEWER_AT_A_TIME):
+    with MemoryErrorAdvice(f"the sums of each feature in {len(rows.data):,} non-zeros", _FEWER_AT_A_TIME):
         return _native.moments(rows.indptr, rows.indices, rows.data, rows.n_features, rows.factors)
 
 
@@ -208,7 +195,7 @@ class SparseSp:
         if references.factors is not None:
             values *= np.repeat(references.factors, np.diff(references.indptr))
         columns = references.indices.astype(np.int64)
-        with Room(f"an index of the {len(columns):,} non-zeros of the reference rows", _FEWER_REFERENCES):
+        with MemoryErrorAdvice(f"an index of the {len(columns):,} non-zeros of the reference rows", _FEWER_REFERENCES):
             self._native = _native.SparseReferences(
                 references.indptr, columns, values, references.n_features, subsample_size, phi.k, phi.average
             )
@@ -216,7 +203,7 @@ class SparseSp:
     def score(self, block: SparseRows, n_threads: int) -> Doubles:
         """One score per row."""
         scores = np.empty(block.n_rows)
-        with Room(f"the distances of {block.n_rows:,} rows", _FEWER_AT_A_TIME):
+        with MemoryErrorAdvice(f"the distances of {block.n_rows:,} rows", _FEWER_AT_A_TIME):
             self._native.score(
                 block.indptr, block.indices, block.data, block.n_features, block.factors, scores, n_threads
             )
@@ -230,13 +217,13 @@ class DenseSp:
         values = references.values.astype(np.float64)
         if references.factors is not None:
             values *= references.factors[:, None]
-        with Room(f"two copies of reference rows of {values.nbytes:,} bytes", _FEWER_REFERENCES):
+        with MemoryErrorAdvice(f"two copies of reference rows of {values.nbytes:,} bytes", _FEWER_REFERENCES):
             self._native = _native.DenseReferences(values, subsample_size, phi.k, phi.average)
 
     def score(self, block: DenseRows, n_threads: int) -> Doubles:
         """One score per row."""
         scores = np.empty(block.n_rows)
-        with Room(f"the distances of {block.n_rows:,} rows", _FEWER_AT_A_TIME):
+        with MemoryErrorAdvice(f"the distances of {block.n_rows:,} rows", _FEWER_AT_A_TIME):
             self._native.score(block.values, block.factors, scores, n_threads)
         return scores
 
@@ -270,12 +257,12 @@ class FeatureSums:
 
     def add(self, columns: Any, sums: Doubles) -> None:
         """Add a number to each of some features."""
-        with Room("the sums of each feature", _FEWER_AT_A_TIME):
+        with MemoryErrorAdvice("the sums of each feature", _FEWER_AT_A_TIME):
             self._native.add(columns, sums)
 
     def top(self, n: int) -> tuple[Integers, Doubles]:
         """The features with the largest sums by absolute value, and those sums."""
-        with Room("the sums of each feature", _FEWER_AT_A_TIME):
+        with MemoryErrorAdvice("the sums of each feature", _FEWER_AT_A_TIME):
             found: Any = self._native.top(n)
         return found[0], found[1]
 
@@ -318,7 +305,7 @@ class Explainer:
 
     def __init__(self, columns: Integers, n_features: int) -> None:
         self._what = f"explanations by the {len(columns):,} features of the reference rows"
-        with Room(self._what, _FEWER_AT_A_TIME):
+        with MemoryErrorAdvice(self._what, _FEWER_AT_A_TIME):
             self._native = _native.Explainer(columns, n_features)
 
     def add_part(self, projection: Projection | None, references: Block, slots: Any) -> None:
@@ -331,7 +318,7 @@ class Explainer:
         else:
             indptr = np.arange(references.n_rows + 1, dtype=np.int64) * references.n_features
             given = indptr, np.empty(0, dtype=np.int32), _as_dense(references).values.astype(np.float64).ravel()
-        with Room(self._what, _SMALLER_MODEL):
+        with MemoryErrorAdvice(self._what, _SMALLER_MODEL):
             if projection is None:
                 self._native.add_squares(*given)
             else:
@@ -345,7 +332,7 @@ class Explainer:
         """The contributions to each sparse row, given one view for each part; `top` of what it lacks."""
         p, factors = [view.p for view in views], [view.factors for view in views]
         near, q = [view.near for view in views], [view.q for view in views]
-        with Room(self._what, _FEWER_AT_A_TIME):
+        with MemoryErrorAdvice(self._what, _FEWER_AT_A_TIME):
             found: Any = self._native.explain(rows.indptr, rows.indices, rows.data, p, factors, near, q, top)
         return Explained(*found)
 
@@ -361,13 +348,13 @@ class Projection:
     ) -> None:
         self.width = weights.shape[1]
         self._what = f"the {self.width:,} weights of each of {len(columns):,} features"
-        with Room(self._what, _SMALLER_MODEL):
+        with MemoryErrorAdvice(self._what, _SMALLER_MODEL):
             self.native = _native.Projection(columns, weights, n_features, seed, limit, slope)
 
     def __call__(self, block: Block, n_threads: int) -> Floats:
         """One row of the representation per row of the block."""
         out = np.empty((block.n_rows, self.width), dtype=np.float32)
-        with Room(self._what, _FEWER_AT_A_TIME):
+        with MemoryErrorAdvice(self._what, _FEWER_AT_A_TIME):
             if _is_sparse(block):
                 arrays = block.indptr, block.indices, block.data, block.factors
                 self.native.sparse(*arrays, out, n_threads, block.may_change)
@@ -387,20 +374,20 @@ class Trainer:
         self._width, self._n_features = options["width"], rows.n_features
         self._rows = rows
         self._trainer: Any
-        with self._room():
+        with self._advice():
             if _is_sparse(rows):
                 arrays = rows.indptr, rows.indices, rows.data, rows.n_features, rows.factors
                 self._trainer = _native.SparseTrainer(*arrays, selected, native_options, rows.may_change, n_entries)
             else:
                 self._trainer = _native.DenseTrainer(_as_dense(rows).values, rows.factors, selected, native_options)
 
-    def _room(self) -> Room:
+    def _advice(self) -> MemoryErrorAdvice:
         what = f"training: {self._width:,} weights, with two running means each, of the features that occur"
-        return Room(f"{what}, of {self._n_features:,}", _SMALLER_MODEL)
+        return MemoryErrorAdvice(f"{what}, of {self._n_features:,}", _SMALLER_MODEL)
 
     def go_on(self, rows: Block, selected: Integers) -> None:
-        """Train on other rows from now on, of the same kind; what was learned stays, bit for bit."""
-        with self._room():
+        """Go on training with other rows of the same kind; the weights stay as they are, bit for bit."""
+        with self._advice():
             if _is_sparse(rows):
                 arrays = rows.indptr, rows.indices, rows.data, rows.factors
                 self._trainer.go_on(*arrays, selected, rows.may_change)
@@ -417,7 +404,7 @@ class Trainer:
         self._rows.refuse_changed()
         losses = np.empty(-(-len(triplets) // batch_size))
         try:
-            with self._room():
+            with self._advice():
                 self._trainer.run(triplets, batch_size, losses)
         except ValueError:  # maybe of rows that changed meanwhile; they know which file it was
             self._rows.refuse_changed()
@@ -426,20 +413,20 @@ class Trainer:
 
     def begin(self, triplets: Integers) -> tuple[Floats, npt.NDArray[np.int32]]:
         """x W of the distinct rows of one batch, without activation, and the triplets as positions in it."""
-        with self._room():
+        with self._advice():
             hidden, places = self._trainer.begin(triplets)
         return hidden, places
 
     def end(self, gradient: Floats) -> None:
         """Finish the batch that `begin` started, given the gradient with respect to what it returned."""
-        with self._room():
+        with self._advice():
             self._trainer.end(np.ascontiguousarray(gradient, dtype=np.float32))
 
     def so_far(self) -> tuple[Integers, Floats]:
         """A copy of what `finish` would return now; training can go on."""
         if isinstance(self._trainer, _native.DenseTrainer):
             return self.finish()
-        with self._room():
+        with self._advice():
             columns, weights = self._trainer.so_far()
         return columns, weights
 
@@ -452,6 +439,6 @@ class Trainer:
             weights = np.empty((self._n_features, self._width), dtype=np.float32)
             self._trainer.weights(weights)
             return np.arange(self._n_features), weights
-        with self._room():
+        with self._advice():
             columns, weights = self._trainer.finish()
         return columns, weights

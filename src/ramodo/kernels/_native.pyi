@@ -705,24 +705,3 @@ def read_svmlight(
     """
     (error, its byte, labels, lengths of rows, indices, values, largest index, smallest index)
     """
-
-@overload
-def write_gaps(
-    values: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order="C", device="cpu", writable=False)],
-) -> object: ...
-@overload
-def write_gaps(
-    values: Annotated[NDArray[numpy.uint64], dict(shape=(None,), order="C", device="cpu", writable=False)],
-) -> object:
-    """bytes, or None where integers do not mostly increase"""
-
-@overload
-def read_gaps(
-    bytes: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order="C", device="cpu", writable=False)],
-    out: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order="C", device="cpu")],
-) -> None: ...
-@overload
-def read_gaps(
-    bytes: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order="C", device="cpu", writable=False)],
-    out: Annotated[NDArray[numpy.uint64], dict(shape=(None,), order="C", device="cpu")],
-) -> None: ...

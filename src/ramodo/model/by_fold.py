@@ -1,6 +1,6 @@
-"""Members that each did without one fold of the training rows, and score the rows of that fold.
+"""Models that were each fitted without one fold of the training rows, and score the rows of that fold.
 
-The fold of a row is a hash of its content, so a row is always scored by a member that never saw it, whether it was
+The fold of a row is a hash of its content, so a row is always scored by a model that never saw it, whether it was
 there in training or is new: scores of training rows are out of sample, and the same row has the same score.
 """
 
@@ -22,40 +22,40 @@ _MOST_ROWS = 2**62
 
 @dataclass(frozen=True)
 class ByFold(Term):
-    """For each row the score of the member of its fold, in that member's unit."""
+    """For each row the score of the model of its fold, in that model's unit."""
 
-    members: tuple[Term, ...]
+    models: tuple[Term, ...]
     units: tuple[float, ...]
     n_calibration: tuple[int, ...]
-    """Training rows of each fold that are like new rows to its member: all but the labelled ones."""
+    """Training rows of each fold that are like new rows to its model: all but the labelled ones."""
     kind: ClassVar[str] = "by fold"
 
     def score(self, block: Block, n_threads: int, normalize: str | None = None) -> Scores:
         scores = np.empty(block.n_rows)
-        for rows, seen, member, unit in self._split(block):
-            scores[rows] = member.score(seen, n_threads, normalize) / unit
+        for rows, seen, model, unit in self._split(block):
+            scores[rows] = model.score(seen, n_threads, normalize) / unit
         return scores
 
     def breakdown(self, block: Block, n_threads: int, normalize: str | None = None) -> dict[str, Scores]:
         found: dict[str, Scores] = {}
-        for rows, seen, member, unit in self._split(block):
-            for name, scores in member.breakdown(seen, n_threads, normalize).items():
+        for rows, seen, model, unit in self._split(block):
+            for name, scores in model.breakdown(seen, n_threads, normalize).items():
                 found.setdefault(name, np.zeros(block.n_rows))[rows] = scores / unit
         return found
 
     def _split(self, block: Block) -> Iterator[tuple[Integers, Block, Term, float]]:
-        """The rows of each fold, with the member that scores them and its unit."""
-        folds = block.folds(len(self.members))
-        for fold, (member, unit) in enumerate(zip(self.members, self.units, strict=True)):
+        """The rows of each fold, with the model that scores them and its unit."""
+        folds = block.folds(len(self.models))
+        for fold, (model, unit) in enumerate(zip(self.models, self.units, strict=True)):
             rows = np.flatnonzero(folds == fold)
             if len(rows):
-                yield rows, block.take(rows), member, unit
+                yield rows, block.take(rows), model, unit
 
     def parts(self, weight: float, normalize: str | None) -> list[Part]:
         return [
-            FoldPart(part, fold, len(self.members))
-            for fold, (member, unit) in enumerate(zip(self.members, self.units, strict=True))
-            for part in member.parts(weight / unit, normalize)
+            FoldPart(part, fold, len(self.models))
+            for fold, (model, unit) in enumerate(zip(self.models, self.units, strict=True))
+            for part in model.parts(weight / unit, normalize)
         ]
 
     def facts(self) -> dict[str, Any]:
@@ -66,18 +66,18 @@ class ByFold(Term):
         units = saved.reals("units", low=SMALLEST_UNIT)
         counts = saved.integers("n_calibration", 0, _MOST_ROWS)
         fine = len(units) == len(counts) == len(inner) > 1
-        require(fine, "folds have not one unit and one number of rows for each of several members")
+        require(fine, "folds must have one unit and one number of rows for each of several models")
         return cls(inner, tuple(units), tuple(counts))
 
     def inner(self) -> tuple[Term, ...]:
-        return self.members
+        return self.models
 
     def __str__(self) -> str:
-        return f"by the member of {len(self.members)} that did not see the row: {self.members[0]}"
+        return f"by the model of {len(self.models)} that did not see the row: {self.models[0]}"
 
 
 class FoldPart(Part):
-    """A part of a member, to which rows of other folds are nothing."""
+    """A part of the model of one fold; it contributes nothing to rows of other folds."""
 
     def __init__(self, part: Part, fold: int, n_folds: int) -> None:
         self._part, self._fold, self._n_folds = part, fold, n_folds

@@ -13,7 +13,7 @@ from .saved import SMALLEST_UNIT, Saved, require
 from .terms import Scores, Term, added
 
 _MADE_ONE = {"l2": "length", "max": "largest absolute value"}
-"""Ways to normalise rows, and what of a row they make 1."""
+"""How rows can be normalised, and which quantity of a row becomes 1."""
 
 
 @dataclass(frozen=True)
@@ -28,7 +28,7 @@ class Mean(Term):
         return self.of([term.score(block, n_threads, normalize) for term in self.terms])
 
     def of(self, scores: list[Scores]) -> Scores:
-        """The terms' scores as one."""
+        """The mean, given the score of each term."""
         return added([one / unit for one, unit in zip(scores, self.units, strict=True)]) / len(scores)
 
     def parts(self, weight: float, normalize: str | None) -> list[Part]:
@@ -52,7 +52,7 @@ class Mean(Term):
 
 
 def _counted(name: str, n: int) -> str:
-    """So many of a term."""
+    """The name of a term with its count, in the plural where there are several."""
     kind, comma, rows = name.partition(",")
     return f"{n} {kind}{'s' * (n > 1)}{comma}{rows}"
 

@@ -31,10 +31,10 @@ from .terms import Scores, Tensors, Term, added
 from .ties import Tied
 
 TAIL = 0.05
-"""The share of training rows whose scores are the tail."""
+"""The highest-scoring share of training rows: the tail."""
 
 KNOTS = 256
-"""Counted shares that are kept; between them evidence is interpolated."""
+"""Most knots of a curve; between them evidence is interpolated."""
 
 
 @dataclass(frozen=True)
@@ -67,23 +67,23 @@ class Evidence(Term):
     """The weighted sum of the evidence of views, none of whose scores is negative."""
 
     names: tuple[str, ...]
-    """What each view says, in words."""
+    """What a high score in each view means, in words."""
     views: tuple[Term, ...]
     curves: tuple[Curve, ...]
     weights: tuple[float, ...]
     agreement: tuple[float, ...]
-    """Rank correlation of each view with all of them together, over the training rows."""
+    """Rank correlation of each view with the whole score, over the training rows."""
     kind: ClassVar[str] = "evidence"
 
     def score(self, block: Block, n_threads: int, normalize: str | None = None) -> Scores:
         return self.of([view.score(block, n_threads, normalize) for view in self.views])
 
     def of(self, scores: list[Scores]) -> Scores:
-        """The views' scores as one."""
+        """The sum of evidence, given the scores of each view."""
         return added(self.each(scores))
 
     def each(self, scores: list[Scores]) -> list[Scores]:
-        """The evidence of each view, given their scores."""
+        """The weighted evidence of each view, given its scores."""
         triples = zip(self.curves, self.weights, scores, strict=True)
         return [weight * curve(one) for curve, weight, one in triples]
 
@@ -135,7 +135,7 @@ def _read_curve(saved: Saved, number: int, slope: float) -> Curve:
 
 
 class EvidencePart(Part):
-    """A part of a view, times the evidence that the view gives for a unit of its score of the row."""
+    """A part of a view, scaled so that its contributions sum to the evidence and not to the score."""
 
     def __init__(self, part: Part, view: Term, curve: Curve, weight: float, normalize: str | None) -> None:
         self._part, self._view, self._curve, self._weight, self._normalize = part, view, curve, weight, normalize

@@ -29,7 +29,7 @@ class Axes:
 
     @cached_property
     def projection(self) -> kernels.Projection:
-        """Its kernel, made when first used."""
+        """The kernel, created on first use."""
         return kernels.Projection(self.columns, self.weights, self.n_features, seed=0, limit=0.0, slope=1.0)
 
     def __reduce__(self) -> Any:
@@ -68,4 +68,4 @@ class LabelDirection(Term):
     def read(cls, saved: Saved, inner: tuple[Term, ...]) -> LabelDirection:
         columns, weights = saved.features("columns"), saved.array("weights", "float32", 2)
         require(weights.shape == (len(columns), 1), f"the weights of a direction have shape {weights.shape}")
-        return cls(Axes(columns, weights, saved.n_features, saved.flag("unit_rows", missing=True)))
+        return cls(Axes(columns, weights, saved.n_features, saved.flag("unit_rows")))

@@ -33,7 +33,7 @@ class LearnedDistance(Term):
 
     @property
     def _references(self) -> References:
-        """What is written to a file, and explained."""
+        """The references; raises for user-defined scorers and heads, which cannot be saved or explained."""
         if self.detection.references is None or self.representation.head is not None:
             raise OptionError("user-defined scorers and heads cannot be explained: only distances in layers add up.")
         return self.detection.references
@@ -82,7 +82,9 @@ class LearnedDistance(Term):
         fine = references.shape[1] == width and len(references) > 0 and len(references) % size == 0
         require(fine, f"references has shape {references.shape}")
         seed, limit = saved.integer("seed", 0, 2**64 - 1), saved.real("limit", 1e-30, 1e30)
-        first = SparseLayer(columns, weights, saved.n_features, seed, limit, slope)
+        first = SparseLayer(
+            columns=columns, weights=weights, n_features=saved.n_features, seed=seed, limit=limit, slope=slope
+        )
         origin = saved.origin(len(references))
         return cls(Representation(first, tuple(upper)), References(references, size, phi), origin)
 
@@ -91,7 +93,7 @@ _MOST_LAYERS = 64
 
 
 class LearnedPart(Part):
-    """Linear once it is known which units respond and which references are nearest."""
+    """Linear in the features, given which units respond and which references are nearest."""
 
     def __init__(self, term: LearnedDistance, weight: float, normalize: str | None) -> None:
         detection, representation = term._references, term.representation

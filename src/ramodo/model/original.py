@@ -24,7 +24,7 @@ _CANCELLED = 1e-6
 """Below this share of |x|² + |s|² a squared distance has lost too many digits: it is summed again, directly."""
 
 _NOTHING = 2.0**-80
-"""Below this share it is rounding alone, and no feature adds to it."""
+"""Below this share a squared distance is rounding alone: it counts as 0, and no feature adds to it."""
 
 
 @dataclass(frozen=True)
@@ -38,7 +38,7 @@ class OriginalDistance(Term):
 
     @cached_property
     def _kernels(self) -> dict[str | None, Any]:
-        """What scores rows, by how they are normalised; made when first used."""
+        """Scoring functions by normalisation, created on first use."""
         return {}
 
     def __reduce__(self) -> Any:
@@ -74,7 +74,7 @@ class OriginalDistance(Term):
 
 
 class OriginalPart(Part):
-    """A sum of squares once it is known which references are nearest; p and q are their weights, one column each."""
+    """A sum of squares, given which references are nearest; p and q are weights, one number each."""
 
     projection = None
 
@@ -112,7 +112,7 @@ class OriginalPart(Part):
 
 
 def _among(columns: Integers, rows: SparseRows) -> sp.csr_array:
-    """The entries of rows in some columns, numbered by their places there: memory does not grow with all columns."""
+    """Rows restricted to some columns, which are renumbered: memory does not depend on the number of all columns."""
     indices = rows.indices[rows.indptr[0] : rows.indptr[-1]]
     places = np.searchsorted(columns, indices)
     there = np.append(columns, -1)[places] == indices

@@ -37,26 +37,26 @@ class Part(ABC):
     """A piece of a score that is linear in the row and in the references that it is compared with."""
 
     projection: kernels.Projection | None
-    """None where rows are compared as they are: then a reference adds the square of what they differ by."""
+    """None if rows are compared in the original features, where contributions are squared differences."""
     presence: kernels.FeatureWeights | None = None
-    """What features weigh by being there, where neither values nor references matter; p has two numbers then."""
+    """What features weigh by being there, if neither values nor references matter; p has two numbers then."""
     references: Block
-    """As the projection takes them."""
+    """The references as the projection sees them, normalised."""
     as_given: Block | None
-    """As given, before normalisation; None if rows are compared with nothing."""
+    """The references before normalisation; None if rows are not compared with any."""
     numbers: Integers
-    """Of the references, among the training rows."""
+    """The row numbers of the references among the training rows."""
 
     @property
     def width(self) -> int:
-        """Numbers of p, and of q for each reference."""
+        """Length of p, and of q for each reference."""
         if self.presence is not None:
             return 2
         return 1 if self.projection is None else self.projection.width
 
     @abstractmethod
     def view(self, block: Block) -> View:
-        """Of the rows of a block."""
+        """How the rows of a block see this part."""
 
     def nearest(self, view: View, i: int, most: int = 5) -> tuple[int, ...]:
         """Training rows behind the nearest references, nearest first."""
@@ -67,7 +67,7 @@ class Part(ABC):
 
 
 class LinearPart(Part):
-    """A direction in the original features, for rows of length 1 or as they are; compared with nothing."""
+    """A direction in the original features, for rows of length 1 or as they are; it has no references."""
 
     def __init__(self, projection: kernels.Projection, n_features: int, weight: float, unit_rows: bool) -> None:
         self._weight, self.projection, self._unit_rows = weight, projection, unit_rows

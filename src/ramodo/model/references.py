@@ -62,7 +62,7 @@ class Origin:
 
     @classmethod
     def of(cls, rows: Block, numbers: npt.NDArray[np.int64]) -> Origin:
-        """Rows perhaps with factors, which follow from the rows."""
+        """Rows without their factors, which can be computed again."""
         return cls(rows.without_factors().with_wide_indices(), numbers)
 
 

@@ -8,8 +8,8 @@ with features that training never met can be scored. Further layers, if any, are
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
-from functools import cached_property
+from dataclasses import dataclass, field, fields
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -26,7 +26,7 @@ def initial_limit(n_inputs: int, n_outputs: int) -> float:
     return float(np.float32(math.sqrt(6 / (n_inputs + n_outputs))))
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class SparseLayer:
     """A fitted first layer: `weights[i]` are those of feature `columns[i]`, in increasing order."""
 
@@ -38,17 +38,18 @@ class SparseLayer:
     slope: float = 0.0
 
     def __post_init__(self) -> None:
-        """From now on nobody changes what was learned: who was sent a copy may go by it."""
+        """Freeze the arrays: workers cache copies of them."""
         for array in (self.columns, self.weights):
             array.flags.writeable = False
 
     @cached_property
     def projection(self) -> kernels.Projection:
-        """Its kernel, made when first used."""
+        """The kernel, created on first use."""
         return kernels.Projection(self.columns, self.weights, self.n_features, self.seed, self.limit, self.slope)
 
     def __reduce__(self) -> Any:
-        return SparseLayer, (self.columns, self.weights, self.n_features, self.seed, self.limit, self.slope)
+        own = {field.name: getattr(self, field.name) for field in fields(self)}
+        return partial(SparseLayer, **own), ()
 
     def transform(self, block: Block, n_threads: int) -> Floats:
         """ψ(x W) of each row."""
@@ -94,5 +95,5 @@ class Representation:
 
     @property
     def width(self) -> int:
-        """Columns of the representation, where that is known before it is used."""
+        """Number of columns of the representation, if known before its first use."""
         return int((self.upper[-1] if self.upper else self.first).weights.shape[1])

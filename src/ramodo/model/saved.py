@@ -1,4 +1,4 @@
-"""What a file says about a term: every number and every array is checked as it is taken out."""
+"""What a file says about a term: every number and array is checked when it is read."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
-from ..data.opening import open_block
+from ..data.validation import open_block
 from .references import Origin
 
 CHECKED_AT_ONCE = 1 << 26
@@ -26,7 +26,7 @@ MOST_TERMS = 10_000
 
 
 SMALLEST_UNIT = 1e-300
-"""Of scores, which are divided by it."""
+"""Scores are divided by units, so these must not be smaller."""
 
 _LONGEST_SHOWN = 50
 
@@ -72,7 +72,7 @@ def check_features(name: str, columns: npt.NDArray[np.int64], n_features: int) -
 
 
 class Saved:
-    """Facts and arrays of one term. What is taken out is gone; `finish` refuses what is left."""
+    """Facts and arrays of one term. Each read consumes the entry; `finish` refuses entries that are left."""
 
     def __init__(
         self,
@@ -122,7 +122,7 @@ class Saved:
         return [int(value) for value in values]
 
     def flag(self, name: str, missing: bool | None = None) -> bool:
-        """True or false; `missing` is what holds where older files do not say."""
+        """True or false; `missing` is the default for older files."""
         value = self._take(name) if missing is None else self._facts.pop(name, missing)
         require(isinstance(value, bool), f"{self._prefix}{name} is {shown(value)}")
         return bool(value)
@@ -142,7 +142,7 @@ class Saved:
         return list(values)
 
     def terms(self, read: Callable[[Saved], Any]) -> tuple[Any, ...]:
-        """The terms that it is made of."""
+        """The terms that this one is composed of."""
         given = self._facts.pop("terms", [])
         require(isinstance(given, list), f"{self._prefix}terms is not a list")
         require(len(given) <= MOST_TERMS, f"{self._prefix}terms are {len(given):,}; allowed: {MOST_TERMS:,}")
@@ -190,7 +190,7 @@ class Saved:
 
     @property
     def _place(self) -> str:
-        """Its place in the tree of terms."""
+        """The path of the term in the tree of terms."""
         return self._prefix.removesuffix(".")
 
     def _values(self, name: str, ndim: int) -> npt.NDArray[Any]:

@@ -27,8 +27,8 @@ import numpy as np
 import numpy.typing as npt
 
 from ..data.blocks import Block
-from ..data.opening import DataError
 from ..data.rows import Rows, Show
+from ..data.validation import DataError
 
 if TYPE_CHECKING:
     from .evidence import Evidence
@@ -43,14 +43,14 @@ Tensors = dict[str, npt.NDArray[Any]]
 
 
 _DENSE_VALUES = 1 << 24
-"""Values that sparse rows are spread out to at a time, for a model of dense rows."""
+"""Largest number of values when sparse rows are made dense for a model of dense rows."""
 
 
 class Term(ABC):
     """One summand of a score."""
 
     kind: ClassVar[str]
-    """Its name, in files and in words."""
+    """The name of this kind of term, in files and for people."""
 
     @abstractmethod
     def score(self, block: Block, n_threads: int, normalize: str | None = None) -> Scores:
@@ -61,45 +61,45 @@ class Term(ABC):
 
     @abstractmethod
     def parts(self, weight: float, normalize: str | None) -> list[Part]:
-        """The term times `weight`, for rows normalised so, taken apart into what features add."""
+        """What each feature adds to `weight` times the term, for rows normalised as given."""
 
     @abstractmethod
     def facts(self) -> dict[str, Any]:
-        """Its numbers, as JSON has them."""
+        """The numbers to save, ready for JSON."""
 
     def breakdown(self, block: Block, n_threads: int, normalize: str | None = None) -> dict[str, Scores]:
-        """What its scores are made of, in words; the parts sum to `score`."""
+        """Named parts of the scores, which sum to `score`."""
         return {str(self): self.score(block, n_threads, normalize)}
 
     def tensors(self) -> Tensors:
-        """Its arrays, by name."""
+        """The arrays to save, by name."""
         return {}
 
     @classmethod
     @abstractmethod
     def read(cls, saved: Saved, inner: tuple[Term, ...]) -> Term:
-        """The term that gave these facts, tensors and inner terms; raises where they are not possible."""
+        """Restore a term from its facts, tensors and inner terms; raises if they are inconsistent."""
 
     def compared_with(self) -> Origin | None:
-        """The training rows that it measures distances to, where it keeps them."""
+        """The training rows that distances are measured to, or None."""
         return None
 
     def inner(self) -> tuple[Term, ...]:
-        """The terms that it is made of."""
+        """The terms that this one is composed of."""
         return ()
 
     def inner_normalize(self, normalize: str | None) -> str | None:
-        """How rows are normalised that those see, where this term's are normalised so."""
+        """How inner terms see rows that are normalised this way."""
         return normalize
 
     def all(self, normalize: str | None = None) -> Iterator[tuple[Term, str | None]]:
-        """This term and all that it is made of, each with how the rows that it sees are normalised."""
+        """This term and all terms within it, each with the normalisation of the rows it sees."""
         yield self, normalize
         for term in self.inner():
             yield from term.all(self.inner_normalize(normalize))
 
     def __str__(self) -> str:
-        """In words."""
+        """The term, described for people."""
         return self.kind
 
 
@@ -128,20 +128,20 @@ class Model:
         return scores
 
     def as_fitted(self, block: Block) -> Block:
-        """The rows in the kind, sparse or dense, that was fitted: bits depend on it."""
+        """The rows, sparse or dense as the training rows were: the last bits of scores depend on it."""
         return next((origin.rows.matching(block) for origin in self.origins()), block)
 
     def total(self, scores: list[Scores]) -> Scores:
-        """The terms' scores as one."""
+        """The weighted sum, given the scores of each term."""
         return added([weight * one for weight, one in zip(self.weights, scores, strict=True)])
 
     def parts(self) -> list[Part]:
-        """All terms, taken apart into what features add."""
+        """What each feature adds to each term."""
         pairs = zip(self.terms, self.weights, strict=True)
         return [part for term, weight in pairs for part in term.parts(weight, None)]
 
     def _of_kind(self, kind: str) -> Iterator[tuple[Any, str | None]]:
-        """All terms of a kind, wherever they are, each with how the rows that it sees are normalised."""
+        """All terms of a kind at any depth, each with the normalisation of the rows it sees."""
         return (pair for top in self.terms for pair in top.all() if pair[0].kind == kind)
 
     @property
@@ -151,11 +151,11 @@ class Model:
 
     @property
     def evidence(self) -> Evidence | None:
-        """The views whose evidence makes the score, where there are any."""
+        """The evidence of several views, if the score is made of it."""
         return next((term for term, _ in self._of_kind("evidence")), None)
 
     def origins(self) -> list[Origin]:
-        """Training rows that scores are distances to, term by term; explanations name the nearest of the first."""
+        """The reference rows of each term; explanations name the nearest of the first term."""
         found = (term.compared_with() for top in self.terms for term, _ in top.all())
         return [origin for origin in found if origin is not None]
 
@@ -166,24 +166,24 @@ class Model:
 
     @property
     def by_fold(self) -> tuple[Model, ...]:
-        """The members, each as a model, where a row is scored by the member of its fold; else none."""
+        """The model of each fold, if rows are scored by fold; else none."""
         is_by_fold = len(self.terms) == 1 and self.terms[0].kind == "by fold"
-        return tuple(Model((member,)) for member in self.terms[0].inner()) if is_by_fold else ()
+        return tuple(Model((term,)) for term in self.terms[0].inner()) if is_by_fold else ()
 
     @property
     def n_calibration(self) -> tuple[int, ...]:
-        """Of each fold, the training rows that are like new rows to its member."""
+        """Number of training rows of each fold that are like new rows to its model."""
         return tuple(self.terms[0].facts()["n_calibration"]) if self.by_fold else ()
 
     def breakdown(self, block: Block, n_threads: int) -> dict[str, Scores]:
-        """What the scores of rows are made of, in words: for each view or term, what it adds."""
+        """What each named view or term adds to the scores of rows."""
         found: dict[str, Scores] = {}
         for term, weight in zip(self.terms, self.weights, strict=True):
             found |= {name: weight * scores for name, scores in term.breakdown(block, n_threads).items()}
         return found
 
     def names(self) -> tuple[str, ...]:
-        """What the score is a sum of, in words."""
+        """The terms, described for people."""
         return tuple(map(str, self.terms))
 
     @property
@@ -204,7 +204,7 @@ class Model:
 
 
 def added(scores: list[Scores]) -> Scores:
-    """Their sum, term by term: NumPy's own sum adds up a single row in another order than many."""
+    """The sum, term by term: NumPy's own sum adds up a single row in another order than several."""
     total = scores[0]
     for one in scores[1:]:
         total = total + one

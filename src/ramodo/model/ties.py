@@ -14,61 +14,57 @@ import numpy.typing as npt
 Scores = npt.NDArray[np.float64]
 
 ROUNDING = 2.0**-21
-"""Of single precision, in which representations are computed and many values are given: 8 times its last bit."""
+"""Relative error of scores: eight rounding errors of single precision, in which representations are computed."""
 
 _APART = 16
-"""Times `ROUNDING` between knots."""
+"""The least distance between knots, in units of `ROUNDING`."""
 
 _SLACK = 2.0**-19
-"""Of a threshold: what rounding may move a score by, and some more."""
+"""How far from a threshold a score must be, relative to it: more than rounding can move a score."""
 
 
 @dataclass(frozen=True)
 class Tied:
-    """Sorted scores, of which those that differ by rounding alone are equal: to the lowest of them."""
+    """Sorted scores; those that differ by rounding alone are set to the lowest of them."""
 
     ordered: Scores
     size: float
-    """Typical of what scores are computed from: the error of a score s is up to `ROUNDING` times s + size."""
+    """Typical size of what scores are computed from: a score s has an error of up to ROUNDING * (s + size)."""
 
     @classmethod
     def of(cls, scores: Scores, size: float) -> Tied:
-        """The scores, tied."""
+        """The sorted scores with ties."""
         ordered = np.sort(scores)
         places = np.log1p(ordered / size) / ROUNDING  # on this scale the error is 1 everywhere
         starts = np.concatenate([[True], np.diff(places) > 1])
         begins = places[np.maximum.accumulate(np.where(starts, np.arange(len(places)), 0))]
-        steps = np.floor(places - begins)  # of many rows, all may be this close to the next: tied bit by bit
+        steps = np.floor(places - begins)  # in a long run of close scores a tie must end somewhere
         starts[1:] |= np.diff(steps) > 0
         return cls(ordered[np.maximum.accumulate(np.where(starts, np.arange(len(places)), 0))], size)
 
-    def error(self, scores: Scores) -> Scores:
-        """How far rounding can move scores."""
-        return ROUNDING * (np.asarray(scores) + self.size)
-
     def knots(self, places: npt.NDArray[np.int64]) -> Scores:
-        """The scores at some places, from the lowest, without those too close to the one before."""
+        """The scores at these places, leaving out any that are too close to the one before."""
         kept: list[float] = []
         for score in self.ordered[places].tolist():
-            if not kept or score - kept[-1] > _APART * self.error(kept[-1]):
+            if not kept or self.differ(score - kept[-1], kept[-1]):
                 kept.append(score)
         return np.array(kept)
 
-    def differ(self, distance: float, at: float) -> bool:
-        """Whether a difference from a score is so large that rounding hardly matters."""
-        return bool(distance > _APART * self.error(at))
+    def differ(self, distance: float, score: float) -> bool:
+        """Whether a distance from a score is so large that rounding hardly matters."""
+        return distance > _APART * ROUNDING * (score + self.size)
 
     def plateaus(self, knots: Scores, values: Scores) -> tuple[Scores, Scores]:
-        """A curve through knots that is flat as far as rounding can move a tie: points, two for each knot."""
-        error = self.error(knots)
+        """Two points for each knot: the curve is flat as far as rounding can move a tied score."""
+        error = ROUNDING * (knots + self.size)
         return np.stack([knots - error, knots + 2 * error], axis=1).ravel(), np.repeat(values, 2)
 
 
 def settled(threshold: float, scores: Scores) -> float:
-    """The threshold of training rows' scores, moved away from any that is a rounding from it.
+    """A threshold on the scores of training rows, moved away from scores that differ from it by rounding alone.
 
-    The same row can differ in the last bits of its score, by how it is stored or by the processor, and is to be flagged
-    all the same. Such a score counts as reaching the threshold; one above all scores is to stay so.
+    Such scores count as reaching it, so the threshold ends up below them. A threshold just above all scores, which
+    flags none, stays above them.
     """
     slack, highest = _SLACK * abs(threshold), float(scores.max())
     if threshold == np.nextafter(highest, np.inf):

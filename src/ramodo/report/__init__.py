@@ -1,7 +1,7 @@
 """A single HTML file that shows what a detector found: open it from disk, send it, print it.
 
-content.py gathers what to report and page.py renders it; page.html, page.css and the scripts are what a browser loads.
-All data are in one block of JSON, and the scripts insert them only as text.
+content.py gathers what to report, payload.py turns it into JSON and page.py renders the page from page.html, page.css
+and the scripts. All data are in one block of JSON, which the scripts insert only as text.
 """
 
 from __future__ import annotations
@@ -39,23 +39,23 @@ def write_report(
     labelled: Sequence[Labelled] = (),
     name: Callable[[list[int]], Callable[[int], str]] | None = None,
 ) -> Path:
-    """Write the report of a fitted detector on the rows of `X`, those it was fitted to or others.
+    """Write a fitted detector's report on the rows of `X`, the training rows or others.
 
     Parameters
     ----------
     y : truth of each row, for ROC and precision-recall curves: 1 for outliers, 0 or -1 for others
-    ids : name of each row; by default the index of a pandas frame if it has one of its own, else the row number
+    ids : name of each row; by default the index of a pandas frame unless it only counts rows, else the row number
     names : name of each feature: a sequence, or a function of a feature's index
     texts : document behind each row
     title : title of the report
-    scores : scores of the rows, if they are known already
-    explain : explains rows given by number, if naming features takes more than their index
-    labelled : what people said about rows, to be listed
-    name : gives the names of features, likewise
+    scores : scores of the rows, if already known
+    explain : a function that explains rows by number, if naming features takes more than their index
+    labelled : labels that people gave to rows, to be listed
+    name : a function that returns a function from a feature's index to its name, likewise
     """
     target, script = Path(path), plotly_script()
     if target.suffix.lower() not in SUFFIXES:
-        raise OptionError(f"{target}: cannot write {target.suffix or 'a file without suffix'}; allowed: .html, .htm.")
+        raise OptionError(f"{target} must end in .html or .htm, got {target.suffix or 'no suffix'}.")
     content = gather(
         detector, X, y=y, ids=ids, names=names, texts=texts, title=title, scores=scores, explain=explain, name=name
     )

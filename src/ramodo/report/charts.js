@@ -1,4 +1,4 @@
-// Figures. Plotly reads a little HTML in texts, so `plain` takes its meaning away.
+// Figures. Plotly interprets some HTML in texts, so `plain` escapes it.
 
 function plain(text) {
   return String(text).replace(/&/g, "&amp;").replace(/</g, "&lt;").replace(/>/g, "&gt;");
@@ -141,7 +141,7 @@ function precision(c) {
   return agreement(c, recall, y, [share, share], ["recall", "precision"], `Precision and recall: average ${mean.toFixed(4)}`);
 }
 
-// Each figure by the id of its place. A later call re-draws it in other colours.
+// Each figure by the id of its element. A later call redraws it in other colours.
 const FIGURES = { histogram, points, roc, precision, loss };
 
 function draw(id) {
@@ -159,7 +159,7 @@ function drawAll() {
   return Promise.all(Object.keys(FIGURES).filter((id) => data.curves || (id !== "roc" && id !== "precision")).map(draw));
 }
 
-// On paper a figure is drawn for the width of a page, whatever the screen is, and then stretched to that of the paper.
+// On paper a figure is drawn for a fixed width, whatever the screen, and then stretched to the width of the paper.
 const ON_PAPER = { histogram: [700, 300], points: [700, 430], roc: [345, 300], precision: [345, 300], loss: [700, 220] };
 let onPaper = false;
 

@@ -1,4 +1,4 @@
-"""Everything a report says, computed from a fitted detector and rows, before any HTML and with texts in full."""
+"""Everything a report says, computed from a fitted detector and rows, before any HTML and with full texts."""
 
 from __future__ import annotations
 
@@ -32,24 +32,24 @@ from .labelled import Labelled
 from .reproduction import Reproduction, reproduction
 
 SHOWN, EXPLAINED, FEWEST = 500, 5000, 20
-"""Rows of the table at most; rows that are put into kinds by their reasons; and at least, even if fewer are flagged."""
+"""At most this many rows in the table, at most this many grouped by their reasons, at least this many of both."""
 
 LISTED = 30
-"""Kinds of rows whose highest is in the table, however low."""
+"""The highest row of each of this many kinds is in the table, however low it ranks."""
 
 REASONS = 10
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Content:
-    """What was found. `table`, `explained` and `map_rows` are row numbers, of the highest first."""
+    """What was found. `table`, `explained` and `map_rows` are row numbers; the first two highest first."""
 
     title: str
     detector: Any
     scores: Doubles
     n_entries: int
     is_training: bool
-    """Whether these are the rows of the fit."""
+    """Whether these are the training rows."""
     ids: Sequence[Any] | None
     texts: Sequence[str] | None
     truth: npt.NDArray[np.bool_] | None
@@ -57,27 +57,27 @@ class Content:
     map: FlatMap
     map_rows: Integers
     axes: list[tuple[str, str]]
-    """Of the map: a feature of rows at the low end of each, and at the high end; or nothing."""
+    """For each axis of the map, a feature of the rows at its low end and at its high end; empty if there is none."""
     table: Integers
     explained: Integers
     groups: tuple[Group, ...]
-    """Of the explained rows, by their places among those."""
+    """Groups of explained rows, by their places in `explained`."""
     explanation: Explanation | None
     unexplained: str
-    """Why there are no explanations, or empty."""
+    """Why there are no explanations; empty if there are."""
     curves: Curves | None
     reproduction: Reproduction
     labelled: tuple[Labelled, ...] = ()
-    """What people said about rows."""
+    """Labels that people gave to rows."""
 
     @property
     def threshold(self) -> float:
-        """Score at or above which rows are flagged."""
+        """Rows that score at least this are flagged."""
         return float(self.detector.threshold_)
 
     @property
     def n_flagged(self) -> int:
-        """Rows at or above the threshold."""
+        """How many rows are flagged."""
         return int((self.scores >= self.threshold).sum())
 
     def id_of(self, row: int) -> str:
@@ -85,22 +85,22 @@ class Content:
         return str(row) if self.ids is None else str(self.ids[row])
 
     def nearest_to(self, row: RowExplanation) -> list[str]:
-        """Training rows to compare an explained row with, itself not among them."""
+        """Ids of the training rows nearest to an explained row, without the row itself."""
         if not self.is_training:
-            known = (self.detector.source_ or {}).get("reference_ids") or {}
+            known = self.detector.provenance_.reference_ids
             return [known.get(str(number), f"training row {number}") for number in row.nearest]
         return [self.id_of(number) for number in row.nearest if number != self.explained[row.row]]
 
     def reasons_of(self, row: int) -> RowExplanation | None:
-        """The explanation of a row, by its number."""
+        """The explanation of a row, given its number; None without one."""
         place = self._places.get(row)
         return None if place is None or self.explanation is None else self.explanation[place]
 
     @cached_property
     def kinds(self) -> list[tuple[int, list[int]]]:
-        """Rows of the table that are high for the same reason, or alone: how many there are, and those in the table.
+        """Kinds of rows, as their size and the places of their rows in the table, that of the highest row first.
 
-        Of the highest rows first, by their places in the table.
+        A row that resembles no other is a kind of its own.
         """
         places = {row: place for place, row in enumerate(self.table.tolist())}
         grouped = [[places.get(int(self.explained[i]), -1) for i in group.rows] for group in self.groups]
@@ -110,13 +110,13 @@ class Content:
         return sorted(((n, group) for n, group in found if group), key=lambda kind: kind[1][0])
 
     def first_kinds(self, n: int) -> list[tuple[int, list[int]]]:
-        """Those to look at first: of flagged rows, or the very highest where none is."""
+        """The first `n` kinds of flagged rows, or the very first kind if no row is flagged."""
         flagged = [kind for kind in self.kinds if self.scores[self.table[kind[1][0]]] >= self.threshold]
         return (flagged or self.kinds[:1])[:n]
 
     @property
     def n_kinds(self) -> int:
-        """Kinds of the explained rows; a row that is like no other is one."""
+        """How many kinds the explained rows have; a row that resembles no other is one."""
         return len(self.groups) + len(self.explained) - sum(len(group.rows) for group in self.groups)
 
     @cached_property
@@ -137,13 +137,13 @@ def gather(
     explain: Callable[[list[int]], Explanation] | None,
     name: Callable[[list[int]], Callable[[int], str]] | None,
 ) -> Content:
-    """Score, sample, map, explain."""
+    """Score, sample, map and explain the rows."""
     rows = detector._open(X)
     n_rows, n_threads = rows.n_rows, detector._n_threads()
     ids, texts = _index_of(X) if ids is None else _by_place(ids), _by_place(texts)
     for what, given in (("ids", ids), ("texts", texts)):
         if given is not None and len(given) != n_rows:
-            raise OptionError(f"{len(given)} {what} were given; allowed: one for each of the {n_rows} rows.")
+            raise OptionError(f"{what} must have one entry for each of the {n_rows} rows, got {len(given)}.")
     name_of = detector._name_of(names)  # refuses unusable names before the work begins
     truth = None if y is None else truth_of(y, n_rows)
     scores = detector.model_.score(rows, n_threads) if scores is None else np.asarray(scores, dtype=np.float64)
@@ -162,25 +162,25 @@ def gather(
     print_ = rows.fingerprint()
     is_training = print_ == detector.fingerprint_ and len(scores) == len(detector.outlier_scores_)
     return Content(
-        title or "Outlier report",
-        detector,
-        scores,
-        int(rows.lengths().sum()),
-        is_training,
-        ids,
-        texts,
-        truth,
-        score_histogram(scores, float(detector.threshold_)),
-        flat,
-        map_rows,
-        _axes(shown, flat, name or (lambda _: name_of)),
-        table,
-        explained,
-        groups,
-        explanation,
-        unexplained,
-        None if truth is None else curves(truth, scores),
-        reproduction(detector, print_, is_training),
+        title=title or "Outlier report",
+        detector=detector,
+        scores=scores,
+        n_entries=int(rows.lengths().sum()),
+        is_training=is_training,
+        ids=ids,
+        texts=texts,
+        truth=truth,
+        histogram=score_histogram(scores, float(detector.threshold_)),
+        map=flat,
+        map_rows=map_rows,
+        axes=_axes(shown, flat, name or (lambda _: name_of)),
+        table=table,
+        explained=explained,
+        groups=groups,
+        explanation=explanation,
+        unexplained=unexplained,
+        curves=None if truth is None else curves(truth, scores),
+        reproduction=reproduction(detector, print_, is_training),
     )
 
 
@@ -190,7 +190,7 @@ def _by_place(given: Any) -> Any:
 
 
 def _index_of(X: Any) -> Any:
-    """The index of a pandas frame, unless it only counts the rows."""
+    """The index of a pandas frame; None if it only counts the rows."""
     if not (hasattr(X, "iloc") and hasattr(X, "index")):
         return None
     counts = type(X.index).__name__ == "RangeIndex" and (X.index.start, X.index.step) == (0, 1)
@@ -198,20 +198,20 @@ def _index_of(X: Any) -> Any:
 
 
 def _axes(rows: Any, flat: FlatMap, name: Callable[[list[int]], Callable[[int], str]]) -> list[tuple[str, str]]:
-    """What the axes of a map are about."""
+    """Names of the features at both ends of each axis of a map."""
     ends = [ends_of(rows, flat.points[:, axis]) for axis in range(2)]
     name_of = name([column for pair in ends for column in pair if column is not None])
     return [("" if a is None else name_of(a), "" if b is None else name_of(b)) for a, b in ends]
 
 
 def highest(scores: Doubles, threshold: float, most: int) -> Integers:
-    """Rows to list, highest first: the flagged ones, and some more where those are few."""
+    """Rows to list, highest first: the flagged ones, and some more if those are few."""
     n = min(most, max(FEWEST, int((scores >= threshold).sum())))
     return np.argsort(-scores, kind="stable")[:n]
 
 
 def _explainer(detector: Any, rows: Rows, names: Any) -> Callable[[list[int]], Explanation]:
-    """Explains rows by `detector.explain`."""
+    """A function that explains rows by `detector.explain`."""
 
     def explain(numbers: list[int]) -> Explanation:
         with warnings.catch_warnings():
@@ -224,7 +224,7 @@ def _explainer(detector: Any, rows: Rows, names: Any) -> Callable[[list[int]], E
 def _completed(
     explanation: Explanation, explain: Callable[[list[int]], Explanation], explained: Integers, table: Integers
 ) -> Explanation:
-    """With reasons of the rows of the table that had none, as those far down may have."""
+    """The explanation with reasons added for rows of the table that have none, as rows far down may."""
     listed = np.isin(explained, table)
     late = [place for place in np.flatnonzero(listed).tolist() if place >= SHOWN and not explanation[place].reasons]
     if not late:
@@ -233,7 +233,7 @@ def _completed(
 
 
 def _explained(explain: Callable[[list[int]], Explanation], rows: list[int]) -> tuple[Explanation | None, str]:
-    """The explanation of rows, or why there is none."""
+    """The explanation of rows, or None and why there is none."""
     try:
         return explain(rows), ""
     except OptionError as error:

@@ -1,4 +1,4 @@
-// Elements and numbers. Whatever comes from data goes through textContent, so that it stays text.
+// Elements and numbers. Everything that comes from data goes through textContent, so it stays text.
 
 const data = JSON.parse(document.getElementById("data").textContent);
 
@@ -26,7 +26,7 @@ function shown(value, digits = 4) {
   return String(Number(value.toPrecision(digits)));
 }
 
-// As many digits in each line of a column.
+// The same number of digits in each line of a column.
 function even(value, digits) {
   const size = Math.abs(value);
   return size >= 10 ** digits || size < 1e-4 ? shown(value, digits) : value.toPrecision(digits);
@@ -42,19 +42,19 @@ function percent(share) {
   return share < 0.001 ? "below 0.1 %" : `${Number((100 * share).toPrecision(share < 0.01 ? 1 : share > 0.99 ? 3 : 2))} %`;
 }
 
-// Two digits, or as many as it takes not to say 100 of what is less.
+// Two decimals, or as many as it takes not to round up to 100.
 function percentile(value) {
   let digits = 2;
   while (value < 100 && digits < 12 && Number(value.toFixed(digits)) === 100) digits += 1;
   return value.toFixed(digits);
 }
 
-// A feature by its place among the names, of rows that have it or do not.
+// The name of a feature, for rows that have it or lack it.
 function said(name, lacks) {
   return lacks ? `lacks ${data.names[name]}` : data.names[name];
 }
 
-// A bar with its number, raising the score to the right and lowering it in stripes; never told by colour alone.
+// A bar with its number; bars that lower the score are striped, so colour is never the only sign.
 function bar(name, value, contribution, largest) {
   const lowers = contribution < 0;
   const width = Math.max(2, Math.round((100 * Math.abs(contribution)) / (largest || 1)));
@@ -70,7 +70,7 @@ function bar(name, value, contribution, largest) {
   return line;
 }
 
-// A document in which the places of its reasons are marked: the strongest most visibly, and never by colour alone.
+// A document with the passages of its reasons marked, the strongest most visibly, and never by colour alone.
 // `marks` are [first character, end, reason] in order, `amounts` what each reason adds to the score.
 function markedText(text, marks, amounts) {
   const characters = Array.from(text);
@@ -88,7 +88,7 @@ function markedText(text, marks, amounts) {
   return made;
 }
 
-// What is usual of a reason: [name, value, contribution, share, mean, compared with others, rows, of how many].
+// What is usual for a reason: [name, value, contribution, share, mean, compared with others, rows, of how many].
 function typical([, value, , share, mean, compared, rows, of]) {
   if (typeof value === "string") return compared;
   if (rows !== undefined && share < 0.5) return `in ${rows ? `at most ${shown(rows)}` : "none"} of ${shown(of)} rows`;

@@ -1,4 +1,4 @@
-"""What people said about rows, for a report."""
+"""Labels that people gave to rows, for a report."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ NAMES = {1: "outlier", -1: "inlier", 0: "unsure"}
 
 @dataclass(frozen=True)
 class Labelled:
-    """A row's id, its label (1 outlier, -1 inlier, 0 unsure or disputed), and who said so."""
+    """A row's id, its label (1 outlier, -1 inlier, 0 unsure or disputed), and who gave it."""
 
     id: str
     label: int

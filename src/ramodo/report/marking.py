@@ -1,4 +1,4 @@
-"""A document on a page: as much of it as there is room for, with the places that are reasons."""
+"""A document on a page: as much of it as fits, with the passages that are reasons marked."""
 
 from __future__ import annotations
 
@@ -8,21 +8,21 @@ from ..explain.reasons import Reason
 from ..terminal.escaping import escape_controls
 
 Mark = tuple[int, int, int]
-"""First character, end, and which of the reasons it is."""
+"""First character, end, and the number of the reason."""
 
 _BEFORE = 0.25
-"""Share of the room that the beginning of a long document gets."""
+"""Share of the space that goes to the beginning of a long document."""
 
 _AROUND = 24
-"""Characters of a long document that are shown before and after a reason."""
+"""How many characters of a long document are shown before and after a reason."""
 
 _GAP = " … "
 
 
 def marked(text: str, reasons: Sequence[Reason], most: int) -> tuple[str, list[Mark]]:
-    """The text, on one line and without control characters, and its marks: about `most` characters of it.
+    """About `most` characters of a text, on one line and without control characters, and its marks.
 
-    Of a longer text the beginning is kept and the places of the reasons, strongest first, with what is around them.
+    A longer text is cut to its beginning and the passages of its reasons, strongest first, with some context.
     """
     spans = [(span.begin, min(span.end, len(text)), k) for k, reason in enumerate(reasons) for span in reason.spans]
     shown, marks = list[str](), list[Mark]()
@@ -47,7 +47,7 @@ def marked(text: str, reasons: Sequence[Reason], most: int) -> tuple[str, list[M
 
 
 def _inside(spans: list[Mark], begin: int, end: int) -> list[Mark]:
-    """As far as they lie in a piece of the text."""
+    """The parts of spans that lie in a piece of the text."""
     cut = [(max(a, begin), min(b, end), k) for a, b, k in spans]
     return [(a, b, k) for a, b, k in cut if a < b]
 

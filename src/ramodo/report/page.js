@@ -23,7 +23,7 @@ function fillSummary() {
   } else if (data.noise) {
     byId("warnings").append(element("p", { class: "warning", role: "note", text: data.noise }));
   } else {
-    byId("warnings").append(element("p", { class: "good", text: "The checks of this fit found nothing to warn of." }));
+    byId("warnings").append(element("p", { class: "good", text: "The checks of this fit found no problems." }));
   }
 }
 
@@ -68,14 +68,14 @@ function fillGroups() {
   }
   if (data.drivers.length) {
     byId("drivers").append(
-      element("p", { class: "prose", text: "What adds most to the scores of the highest rows: the mean over all of them. Beside it, how many have it among their own strongest reasons; what adds a little to every score can be among those of none." }),
+      element("p", { class: "prose", text: "What adds most to the scores of the highest rows, on average. The count says how many rows have it among their own strongest reasons; a feature that adds a little to every score may be a strong reason for none." }),
       driverList(data.drivers, data.explained));
   }
   if (!data.groups.length) {
     byId("grouped").append(element("p", { text: "No two of these rows share their reasons." }));
     return;
   }
-  byId("grouped").append(element("p", { class: "prose", text: "Rows that are high for the same reason, and what they have in common, the largest kind first:" }));
+  byId("grouped").append(element("p", { class: "prose", text: "Rows that are high for the same reason, and what they have in common, largest kind first:" }));
   const few = data.groups.slice(0, 6).map(groupCard);
   byId("grouped").append(element("ul", { class: "group-cards" }, ...few));
   if (data.groups.length > 6) {
@@ -94,7 +94,7 @@ function fillReproduction() {
     simpleTable(null, versions, "Versions"),
     simpleTable(null, seconds.map(([name, value]) => [name, `${value} s`]), "Time of each stage"));
   byId("options").append(simpleTable(["Option", "Value", "Default or changed"], options.map(([name, value]) => [name, value, changed.includes(name) ? "changed" : "default"]), "Options of the detector"));
-  byId("findings").append(simpleTable(["Check", "Value", "Meaning"], data.findings.map(([name, value, meaning]) => [name, shown(value, 3), meaning]), "What was looked at"));
+  byId("findings").append(simpleTable(["Check", "Value", "Meaning"], data.findings.map(([name, value, meaning]) => [name, shown(value, 3), meaning]), "Checks of this fit"));
 }
 
 function fillSections() {
@@ -121,7 +121,7 @@ byId("theme").addEventListener("click", () => {
 });
 prefersDark.addEventListener("change", recolour);
 
-// On paper: light colours, and nothing folded.
+// On paper: light colours, and everything unfolded.
 let before = null;
 addEventListener("beforeprint", () => {
   before = { theme: document.documentElement.dataset.theme, closed: [...document.querySelectorAll("details:not([open])")] };

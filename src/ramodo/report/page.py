@@ -1,4 +1,4 @@
-"""Renders content as one HTML file. Data are JSON in which no character can close the enclosing script element."""
+"""Renders content as one HTML file. Data are JSON in which no character can end the enclosing script element."""
 
 from __future__ import annotations
 
@@ -9,12 +9,13 @@ from html import escape
 from importlib import resources
 from typing import Any
 
+from ..extras import pip_install
 from ..options import OptionError
 from .content import Content
 from .payload import Lengths, payload, shortened
 
 LARGEST = 5_900_000
-"""Largest size of a report in bytes, for any data."""
+"""Largest size of a report, in bytes, whatever the data."""
 
 SCRIPTS = ("elements.js", "charts.js", "table.js", "page.js")
 
@@ -22,16 +23,16 @@ _ESCAPED = str.maketrans({c: f"\\u{ord(c):04x}" for c in "<>&\u2028\u2029"})
 
 
 def plotly_script() -> str:
-    """The plotting library's own script."""
+    """The script of the plotting library."""
     try:
         from plotly.offline import get_plotlyjs
     except ImportError:
-        raise OptionError("a report needs the package plotly: pip install 'ramodo[report]'.") from None
+        raise OptionError(f"a report needs the package plotly: {pip_install('report')}.") from None
     return str(get_plotlyjs()).replace("\r\n", "\n")  # as a browser reads it, for its hash
 
 
 def render(content: Content, plotly: str) -> bytes:
-    """The page. Ids, names and documents are shortened further if it would become too large."""
+    """The page; ids, names and documents are shortened until it is small enough."""
     ours = "\n".join(_part(name) for name in SCRIPTS)
     ours = f'(() => {{\n"use strict";\n{ours}\n}})();'
     for lengths in Lengths.ever_shorter():
@@ -72,6 +73,6 @@ def _part(name: str) -> str:
 
 
 def _hash(script: str) -> str:
-    """The hash by which the page's policy allows a script: no other script runs."""
+    """The hash by which the page's policy allows a script; no other script runs."""
     digest = hashlib.sha256(script.encode("utf-8", "replace")).digest()
     return f"sha256-{base64.b64encode(digest).decode()}"

@@ -1,4 +1,4 @@
-"""Content as lists, texts and rounded numbers, which the page's scripts read."""
+"""Content as lists, texts and rounded numbers for the page's scripts."""
 
 from __future__ import annotations
 
@@ -19,31 +19,31 @@ from .labelled import NAMES
 from .marking import marked
 
 _LOGARITHMIC = 100
-"""The axis of counts is logarithmic if the highest bar is above this."""
+"""The axis of counts is logarithmic if a bar has more rows than this."""
 
 _DRIVERS, _IN_GROUP, _LABELLED = 15, 5, 500
 
 _IN_FULL, _IN_SHORT = 200, 3
-"""Rows of the table with all of their reasons, and how many the others have."""
+"""How many rows of the table have all of their reasons, and how many reasons the others have."""
 
 _FIRST = 3
-"""Kinds to look at first."""
+"""How many kinds to look at first."""
 
 
 @dataclass(frozen=True)
 class Lengths:
-    """Characters that are kept of a document, and of an id or the name of a feature."""
+    """How many characters to keep of a document, and of an id or the name of a feature."""
 
     text: int
     name: int
 
     @classmethod
     def ever_shorter(cls) -> Iterator[Lengths]:
-        """For a page that has become too large; the last one fits with any data."""
+        """Shorter and shorter lengths, for a page that is too large; the last fits any data."""
         return (cls(text, name) for text, name in ((600, 100), (300, 100), (150, 50), (80, 24), (40, 12)))
 
     def of_text(self, text: str) -> str:
-        """A document, in one line."""
+        """A document, on one line."""
         return shortened(" ".join(str(text)[: 4 * self.text].split()), self.text)
 
     def of_name(self, name: str) -> str:
@@ -52,11 +52,11 @@ class Lengths:
 
 
 _OF_VIEWS = Lengths(text=0, name=100)
-"""Names of views are few, and say what a score means."""
+"""Names of views are few and say what a score means."""
 
 
 def shortened(text: str, most: int) -> str:
-    """The beginning of a text from data, control characters escaped; every such text on a page comes through here."""
+    """The beginning of a text from data, control characters escaped; all such texts on a page go through here."""
     shown = escape_controls(text[: most + 1])
     return shown if len(shown) <= most else shown[: most - 1] + "…"
 
@@ -147,7 +147,7 @@ def _map(content: Content, lengths: Lengths) -> dict[str, Any]:
 
 
 def _first(content: Content, kind: tuple[int, list[int]], lengths: Lengths) -> list[Any]:
-    """The place of the highest row of a kind, and what is said of it."""
+    """The place of the highest row of a kind, and a sentence about it."""
     n, places = kind
     return [places[0], words.of_kind(content, places[0], n, lengths.of_name)]
 
@@ -172,7 +172,7 @@ def _table(content: Content, lengths: Lengths, names: _Names, views: _Names) -> 
 
 
 def _cut(row: RowExplanation, place: int) -> RowExplanation:
-    """With few reasons where the row is far down: a page has room for so many."""
+    """The explanation with fewer reasons if the row is far down, to keep the page small."""
     if place < _IN_FULL:
         return row
     reasons = row.reasons[:_IN_SHORT]
@@ -180,7 +180,7 @@ def _cut(row: RowExplanation, place: int) -> RowExplanation:
 
 
 def _document(content: Content, number: int, why: RowExplanation | None, lengths: Lengths) -> dict[str, Any]:
-    """The document of a row, with the places that are its reasons."""
+    """The document of a row, with the passages that are its reasons."""
     if content.texts is None:
         return {"text": None}
     text = str(content.texts[number])
@@ -205,12 +205,12 @@ def _explained(content: Content, row: RowExplanation, lengths: Lengths, names: _
 
 
 def _value(reason: Reason) -> float | str | None:
-    """As a number, or as it is written; nothing where all there is to say is that it is there."""
+    """The value as a number or as text; None if the name of the feature says it all."""
     return None if reason.is_there() else reason.shown or _rounded(reason.value, 7)
 
 
 def _counted(reason: Reason) -> list[Any]:
-    """How the value compares with others, and of how many rows it is known; nothing where nothing is said."""
+    """How the value compares with what is usual, and in how many rows it occurs; empty if neither is known."""
     if reason.shown:
         return [reason.usual]
     if reason.rows is None:
@@ -219,7 +219,7 @@ def _counted(reason: Reason) -> list[Any]:
 
 
 def _groups(content: Content, names: _Names) -> list[dict[str, Any]]:
-    """Groups of rows, largest first: how many, their positions in the table, and what they have in common."""
+    """Groups of rows, largest first: their size, their places in the table, and what they have in common."""
     places = {row: place for place, row in enumerate(content.table.tolist())}
     return [
         {
@@ -233,7 +233,7 @@ def _groups(content: Content, names: _Names) -> list[dict[str, Any]]:
 
 def _drivers(content: Content, names: _Names) -> list[list[Any]]:
     if content.explanation is None or any(reason.spans for row in content.explanation for reason in row.reasons):
-        return []  # single tokens of documents say little: their runs are in the groups
+        return []  # single tokens say little; groups show whole runs
     drivers = content.explanation.drivers
     return [_driver(driver, names) for driver in drivers[:_DRIVERS]]
 
@@ -254,7 +254,7 @@ def _curves(content: Content) -> dict[str, Any] | None:
 
 
 def _labelled(content: Content, lengths: Lengths) -> dict[str, Any] | None:
-    """What people said about rows, highest first, as far as a page can list it."""
+    """Labels that people gave to rows, highest first, as many as a page can list."""
     if not content.labelled:
         return None
     counts = Counter(NAMES[one.label] for one in content.labelled)
@@ -288,7 +288,7 @@ def _rounded(value: float, digits: int = 4) -> float:
 
 
 def _below_all(percentile: float) -> float:
-    """Rounded, but not to 100 if some training rows score as high."""
+    """The percentile, rounded, but to 100 only if all training rows score lower."""
     return next((r for r in (round(percentile, d) for d in range(3, 12)) if r < 100), percentile)
 
 

@@ -1,4 +1,4 @@
-"""How to get the same numbers again: options, seed, versions, data."""
+"""How to reproduce the numbers: options, seed, versions, data."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ import scipy
 import sklearn
 
 from .. import __version__
+from ..formats.schema import Schema
 
 _COLUMNS = {
     "format": "format of the file",
@@ -23,19 +24,19 @@ _COLUMNS = {
 }
 
 _MISSING = {
-    "zero": "taken as 0",
+    "zero": "treated as 0",
     "mean": "replaced by the mean of their column",
-    "indicator": "taken as 0, and marked in a column of their own",
+    "indicator": "treated as 0, and marked in a separate column",
 }
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Reproduction:
-    """Names and values, all as text, and a call and a command that make the same detector."""
+    """A call and a command that give the same detector, and names and values as text."""
 
     call: str
     command: str
-    """The command line that fitted the model, or nothing."""
+    """The command line that fitted the model; empty if there was none."""
     options: dict[str, str]
     changed: tuple[str, ...]
     """Options that differ from their defaults."""
@@ -47,7 +48,7 @@ class Reproduction:
 
 
 def reproduction(detector: Any, print_of_rows: str, is_training: bool) -> Reproduction:
-    """How to reproduce a detector and its scores of the given rows."""
+    """How to reproduce a detector and its scores for the given rows."""
     options = detector.get_params(deep=False)
     defaults = type(detector)().get_params(deep=False)
     changed = tuple(name for name in options if repr(options[name]) != repr(defaults[name]))
@@ -55,14 +56,13 @@ def reproduction(detector: Any, print_of_rows: str, is_training: bool) -> Reprod
     data = {"fingerprint of the training data": detector.fingerprint_ or "not kept by this model file"}
     if not is_training:
         data["fingerprint of these data"] = print_of_rows
-    source = detector.source_ or {}
-    data |= _reading(source, detector.document_frequencies_ is not None)
+    data |= {} if detector.schema_ is None else _reading(detector.schema_)
     return Reproduction(
-        f"{type(detector).__name__}({given}).fit(X)",
-        str(source.get("command", "")),
-        {name: repr(value) for name, value in options.items()},
-        changed,
-        {
+        call=f"{type(detector).__name__}({given}).fit(X)",
+        command=detector.provenance_.command,
+        options={name: repr(value) for name, value in options.items()},
+        changed=changed,
+        versions={
             "ramodo": __version__,
             "Python": platform.python_version(),
             "numpy": np.__version__,
@@ -70,32 +70,31 @@ def reproduction(detector: Any, print_of_rows: str, is_training: bool) -> Reprod
             "scikit-learn": sklearn.__version__,
             "system": f"{platform.system()}, {platform.machine()}",
         },
-        data,
-        {name: float(value) for name, value in detector.stage_seconds_.items()},
-        _seed(options.get("random_state")),
-        datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
+        data=data,
+        seconds={name: float(value) for name, value in detector.stage_seconds_.items()},
+        seed=_seed(options.get("random_state")),
+        written=datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
     )
 
 
-def _reading(source: dict[str, Any], weighs_tokens: bool) -> dict[str, str]:
-    """How a file was read, where that differs from the defaults."""
-    read = {text: source.get(name) for name, text in _COLUMNS.items()}
-    read["missing values"] = _MISSING.get(source.get("missing", ""))
-    if source.get("zero_based") is not None:
-        read["first feature"] = "number 0" if source["zero_based"] else "number 1"
-    if "words" in source:
-        read["runs of words, from-to"] = source["words"]
-        read["runs of characters, from-to"] = source.get("characters")
-        read["features of documents"] = (
-            "each has a column" if source.get("vocabulary") else f"hashed to 2^{source.get('bits')} columns"
-        )
+def _reading(schema: Schema) -> dict[str, str]:
+    """How a file was read, as far as it differs from the defaults."""
+    read: dict[str, Any] = {text: getattr(schema, name) for name, text in _COLUMNS.items()}
+    read["missing values"] = _MISSING.get(schema.missing)
+    if schema.zero_based is not None:
+        read["first feature"] = "number 0" if schema.zero_based else "number 1"
+    if schema.texts:
+        tokens = schema.tokens
+        read["runs of words, from-to"] = "-".join(map(str, tokens.words))
+        read["runs of characters, from-to"] = "-".join(map(str, tokens.characters))
+        read["features of documents"] = "one column each" if tokens.vocabulary else f"hashed to 2^{tokens.bits} columns"
         read["values of features"] = (
-            "1 + ln of the count, times the inverse document frequency" if weighs_tokens else "counts"
+            "1 + ln of the count, times the inverse document frequency" if tokens.idf else "counts"
         )
     return {
-        text: ", ".join(map(str, value)) if isinstance(value, list) else str(value)
+        text: ", ".join(value) if isinstance(value, list | tuple) else str(value)
         for text, value in read.items()
-        if value not in (None, [])
+        if value not in (None, [], ())
     }
 
 
@@ -103,5 +102,5 @@ def _seed(given: Any) -> str:
     if isinstance(given, int | np.integer):
         return f"{given}; the same seed, options and data give the same scores, bit for bit"
     if given is None:
-        return "none was given, or it is not in the model file: another fit gives somewhat different scores"
-    return "drawn from a generator: give a number as random_state to be able to repeat a fit"
+        return "none was given, or the model file does not have it: another fit gives somewhat different scores"
+    return "from a generator: give a number as random_state to make a fit repeatable"

@@ -2,7 +2,7 @@
 
 const AT_FIRST = 25;
 const IN_ROW = 3;
-const IN_LINE = 2; // views that a row names before it is unfolded
+const IN_LINE = 2; // how many views a row names before it is unfolded
 
 const state = { column: "rank", descending: false, query: "", group: null, all: false, every: false };
 const withTexts = data.table.rows.some((row) => row.text !== null);
@@ -29,7 +29,7 @@ function cell(key, label, ...content) {
   return element("td", { role: "cell", class: `${key} data`, "data-label": label }, ...content);
 }
 
-// Kinds of rows, each by its highest; a row that is like no other is one.
+// Kinds of rows, each represented by its highest; a row that resembles no other is a kind of its own.
 const kinds = data.kinds.map(([n, places]) => ({ n, rows: places.map((place) => lines[place]) }));
 for (const kind of kinds) for (const row of kind.rows) row.kind = kind;
 
@@ -37,7 +37,7 @@ function largestOf(row) {
   return Math.max(...row.reasons.map(([, , contribution]) => Math.abs(contribution)), 0);
 }
 
-// Unfolds what else there is to say of a row: all of its reasons.
+// A button that unfolds all reasons of a row.
 function unfolding(row) {
   const button = element("button", { type: "button", class: "plain small why-button", "aria-expanded": "false", onclick: () => toggle(row) });
   button.append("All reasons", element("span", { class: "hidden", text: ` of ${row.id}` }));
@@ -45,7 +45,7 @@ function unfolding(row) {
   return button;
 }
 
-// Unfolds the other rows of a kind.
+// A button that unfolds the other rows of a kind.
 function likeThis(row) {
   const { n } = row.kind;
   if (n < 2 || row !== row.kind.rows[0]) return [];

@@ -7,26 +7,22 @@ from collections.abc import Callable, Iterable, Sequence
 import numpy as np
 
 from ..explain.explanation import Driver
+from ..insight.cutoffs import flags_of_noise, guarantee_of, says_little
 from ..insight.diagnosis import Diagnosis
 from ..insight.figures import FLAGGED, SAMPLED
-from ..insight.guarantees import guarantee_of
-from ..insight.noise import MANY, flags_of_noise, number_is_asked_for
 from .content import SHOWN, Content
 
 Shorten = Callable[[str], str]
 
-_MORE = 2
-"""Flags that are not this many times as many as noise gives may be noise."""
-
 _LITTLE = 0.1
-"""What a row has is said before what it lacks, unless it is less than this share of that."""
+"""What a row has is named before what it lacks, unless it adds less than this share of what the lack adds."""
 
 _AGREE = 0.5
-"""Rank correlation of a view with all of them from which it agrees."""
+"""A view agrees if its rank correlation with all views together is at least this."""
 
 
 def percent(share: float) -> str:
-    """A share in percent, with as many digits as it takes."""
+    """A share in percent, with enough digits not to look like 0 % or 100 %."""
     if 0 < share < 0.0001:
         return "below 0.01 %"
     if 0.9999 < share < 1:
@@ -36,12 +32,12 @@ def percent(share: float) -> str:
 
 
 def number(value: float) -> str:
-    """Four digits are enough to tell scores apart by eye; a threshold can be the number next to 0."""
+    """A score with four digits, enough to tell scores apart by eye; a threshold just above 0 is shown as 0."""
     return "0" if abs(value) < 1e-300 else f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.4g}"
 
 
 def cut_off(content: Content) -> str:
-    """The threshold, distinguished from a highest score that rounds to the same digits and is not flagged."""
+    """The threshold, told apart from an unflagged highest score that rounds to the same digits."""
     shown, highest = number(content.threshold), float(content.scores.max())
     return f"just above {shown}" if highest < content.threshold and number(highest) == shown else shown
 
@@ -72,19 +68,19 @@ def summary(content: Content, name: Shorten) -> list[str]:
     if content.curves is not None and content.truth is not None:
         caught = int((content.truth & (content.scores >= content.threshold)).sum())
         found.append(
-            f"Of {rows(int(content.truth.sum()))} with the label of an outlier, {caught:,} are flagged. A labelled "
-            f"outlier outranks another row in {percent(content.curves.auc)} of all pairs (AUC-ROC)."
+            f"Of {rows(int(content.truth.sum()))} labelled as outliers, {caught:,} are flagged. A labelled outlier "
+            f"outranks another row in {percent(content.curves.auc)} of all pairs (AUC-ROC)."
         )
     if not content.is_training:
         found.append(
-            "These are not the rows that the model was fitted to: percentiles compare with the training rows, and "
-            "the cut-off was computed on those."
+            "These are not the rows that the model was fitted to: percentiles compare them with the training rows, "
+            "and the cut-off was computed from those."
         )
     return found
 
 
 def headline(content: Content) -> str:
-    """How many, and of how many kinds."""
+    """How many rows are flagged, and of how many kinds they are."""
     n, flagged = len(content.scores), content.n_flagged
     if not flagged:
         return f"None of {rows(n)} is flagged."
@@ -92,19 +88,22 @@ def headline(content: Content) -> str:
     if content.explanation is None or flagged < 2:
         return f"{start}."
     kinds = [group for group in content.groups if content.scores[content.explained[group.rows[0]]] >= content.threshold]
-    of = "them" if flagged <= len(content.explained) else f"the {len(content.explained):,} highest"
+    compared = min(flagged, len(content.explained))
+    of = "them" if flagged == compared else f"the {compared:,} highest"
     if not kinds:
         return f"{start}; no two of {of} for the same reason."
     alike, n_kinds = sum(len(group.rows) for group in kinds), len(kinds)
+    which = f"{alike:,} of {of}" if alike < compared else f"All of {of}"
     largest = f", the largest of {rows(len(kinds[0].rows))}" if n_kinds > 1 else ""
+    others = {0: "", 1: "; the other stands alone"}.get(compared - alike, "; each of the others stands alone")
     return (
-        f"{start}. {alike:,} of {of} are of {'one kind' if n_kinds == 1 else f'{n_kinds:,} kinds'}, high for the same "
-        f"reason{largest}; each of the others is like no other."
+        f"{start}. {which} are of {'one kind' if n_kinds == 1 else f'{n_kinds:,} kinds'}, high for the same "
+        f"reason{largest}{others}."
     )
 
 
 def of_kind(content: Content, place: int, n: int, name: Shorten) -> str:
-    """A row to look at first: how many are like it, and why."""
+    """About a row to look at first: how many are like it, and its reasons."""
     why = content.reasons_of(int(content.table[place]))
     raising = [] if why is None else [r for r in why.reasons if r.contribution > 0][:2]
     like = "" if n == 1 else f" and {rows(n - 1)} like it"
@@ -114,32 +113,31 @@ def of_kind(content: Content, place: int, n: int, name: Shorten) -> str:
 
 
 def of_noise(content: Content, diagnosis: Diagnosis) -> str:
-    """How many flags say little; nothing where they are few, and more than noise has, and views agree."""
+    """Why the flags may say little; empty if they are few and clearly more than noise gives, and views agree."""
     flagged, expected = content.n_flagged, flags_of_noise(content.detector, len(content.scores))
     said = []
     warned = any(finding.name == "view_agreement" and finding.warning for finding in diagnosis.findings)
     if min(diagnosis.views.values(), default=1.0) < _AGREE and not warned:
-        said.append("The views do not all see the same rows as outliers: each row says which views put it there.")
-    doubtful = expected is not None and 0 < flagged < _MORE * expected and not number_is_asked_for(content.detector)
-    if flagged >= MANY or doubtful:
+        said.append("The views disagree on which rows are outliers: each row says which views put it there.")
+    if says_little(content.detector, flagged, len(content.scores)):
         if expected is not None:
             said.append(
-                f"Rows without any outlier among them would give about {expected:,} flag{'s' * (expected != 1)} with "
-                f"this cut-off, and here {'is' if flagged == 1 else 'are'} {flagged:,}."
+                f"Data without any outliers would give about {expected:,} flag{'s' * (expected != 1)} with this "
+                f"cut-off, and here {'is' if flagged == 1 else 'are'} {flagged:,}."
             )
-        said.append("Look at the kinds from the top, and stop where they become ordinary.")
+        said.append("Look at the kinds from the top, and stop when they become ordinary.")
     return " ".join(said)
 
 
 def _of_evidence(content: Content) -> list[str]:
-    """What a score is, where it adds up what several views say."""
+    """What a score means if it adds up the evidence of several views; else nothing."""
     evidence = content.detector.model_.evidence
     if evidence is None:
         return []
     return [
-        f"A score is evidence, added up over {len(evidence.views)} views of a row: from each, −ln of the share of "
-        "training rows that are as far out in it. The most ordinary row has 0, a row among the highest 5 % of a view "
-        "3, among the highest 1 % about 4.6. Each row says which views put it where it is."
+        f"A score is evidence, added up over {len(evidence.views)} views of a row: each adds −ln of the share of "
+        "training rows that are at least as far out. The most ordinary row gets 0 from a view, a row among the highest "
+        "5 % gets 3, among the highest 1 % about 4.6. Each row says which views put it where it is."
     ]
 
 
@@ -149,26 +147,26 @@ def _of_highest(content: Content, name: Shorten) -> str:
     raising = [reason for reason in highest.reasons if reason.contribution > 0][:3]
     reasons = _by([(name(reason.feature), reason.value == 0 and not reason.shown) for reason in raising], "it lacks")
     row = name(content.id_of(int(content.table[0])))
-    return f"The highest score, {number(highest.score)}, is that of row “{row}”{reasons}."
+    return f"Row “{row}” has the highest score, {number(highest.score)}{reasons}."
 
 
 def lacked(driver: Driver) -> bool:
-    """Whether rows have high scores because they lack a feature."""
+    """Whether rows score high because they lack the feature."""
     return driver.lacking > 0.5
 
 
 def quoted(name: str) -> str:
-    """In quotes, unless it has some already, as runs of characters do."""
+    """The name in quotes, unless it is quoted already, as runs of characters are."""
     return name if is_run(name) else f"“{name}”"
 
 
 def is_run(name: str) -> bool:
-    """Whether a feature is a run of characters of a document: those are in single quotes."""
+    """Whether a feature is a run of characters of a document, which is in single quotes."""
     return len(name) > 2 and name[-1] == "'" and (name[0] == "'" or ": '" in name)
 
 
 def _by(causes: Sequence[tuple[str, bool]], lack: str) -> str:
-    """Why scores are high: names of features that rows have, and of those that they lack."""
+    """Why scores are high: the names of features that rows have, and of those they lack."""
     there = [quoted(name) for name, lacking in causes if not lacking]
     absent = [quoted(name) for name, lacking in causes if lacking]
     text = f", most of all by {listed(there)}" if there else ""
@@ -182,14 +180,14 @@ def of_histogram(content: Content) -> str:
     beyond = content.histogram.n_beyond
     end = f" The last bar also holds {rows(beyond)} with higher scores." if beyond else ""
     return (
-        f"{n:,} scores from {low} to {high}; half of them are below {middle}. "
+        f"{n:,} scores from {low} to {high}, half of them below {middle}. "
         f"{content.n_flagged:,} ({percent(content.n_flagged / n)}) lie at or above the cut-off of "
         f"{cut_off(content)}, drawn as a line.{end}"
     )
 
 
 def of_map(content: Content) -> str:
-    """The map: what it shows, and what near and far mean on it."""
+    """What the map shows, and what near and far mean on it."""
     n, shown = len(content.scores), len(content.map_rows)
     flagged = int((content.scores[content.map_rows] >= content.threshold).sum())
     which = f"All {rows(n)}"
@@ -198,11 +196,11 @@ def of_map(content: Content) -> str:
             f"A sample: {shown:,} of {rows(n)}, {SAMPLED:,} drawn at random and "
             f"{'all flagged ones' if content.n_flagged <= FLAGGED else f'the {FLAGGED:,} highest flagged ones'}"
         )
-    squeezed = " Far points are drawn nearer than they are (arcsinh scale)." if content.map.compressed else ""
+    squeezed = " Far points are drawn closer than they are (arcsinh scale)." if content.map.compressed else ""
     return (
         f"{which}; {flagged:,} of them are flagged. Rows close to each other are alike in the learned representation. "
-        f"The axes are the two directions in which rows spread most: {percent(content.map.shares[0])} and "
-        f"{percent(content.map.shares[1])} of the spread; beside each, the feature that goes with it most.{squeezed}"
+        f"The axes are the two directions in which rows differ most, with {percent(content.map.shares[0])} and "
+        f"{percent(content.map.shares[1])} of the spread; at the ends, the feature that correlates most.{squeezed}"
     )
 
 
@@ -212,23 +210,23 @@ def of_table(content: Content) -> str:
     if content.n_flagged > SHOWN:
         text = f"The {SHOWN} highest of {content.n_flagged:,} flagged rows."
     elif content.n_flagged < listed_rows:
-        text = f"The {listed_rows} highest scores, of which {content.n_flagged} are flagged."
+        text = f"The {listed_rows} highest scores; {content.n_flagged} of these rows are flagged."
     else:
         text = f"All {content.n_flagged} flagged rows."
     if content.explanation is None:
         return f"{text} No reasons are given: {content.unexplained}"
     if content.groups:
-        text += " Rows that are high for the same reason are one entry."
+        text += " Rows that are high for the same reason share an entry."
     return text
 
 
 def of_notation(content: Content, names: Iterable[str]) -> str:
-    """How features of documents are written, where some are."""
+    """How features of documents are written; empty if there are none."""
     if content.texts is None or not any(map(is_run, names)):
         return ""
     return (
-        "Reasons in single quotes are runs of characters of the document, where they are marked; each adds up what the "
-        "words and n-grams in it add to the score."
+        "Reasons in single quotes are runs of characters, marked in the document; each adds up the contributions of "
+        "the words and n-grams in it."
     )
 
 
@@ -238,7 +236,7 @@ def of_training(content: Content) -> str:
     epochs = "1 epoch" if len(loss) == 1 else f"{len(loss)} epochs"
     return (
         f"The ranking loss went from {number(float(loss[0]))} to {number(float(loss[-1]))} in {epochs}. Training "
-        f"used {rows(candidates)} as outlier candidates. A score is made of: "
+        f"used {rows(candidates)} as outlier candidates. A score is the sum of: "
         f"{'; '.join(content.detector.model_.names())}."
     )
 
@@ -249,10 +247,10 @@ def of_curves(content: Content) -> str:
     assert content.truth is not None
     share = float(content.truth.mean())
     text = (
-        f"{int(content.truth.sum()):,} of {rows(len(content.truth))} have the label of an outlier. AUC-ROC "
-        f"{content.curves.auc:.4f} (a ranking at random: 0.5), average precision "
-        f"{content.curves.average_precision:.4f} (at random: {share:.4f})."
+        f"{int(content.truth.sum()):,} of {rows(len(content.truth))} are labelled as outliers. AUC-ROC "
+        f"{content.curves.auc:.4f} (a random ranking has 0.5), average precision "
+        f"{content.curves.average_precision:.4f} (a random ranking has {share:.4f})."
     )
     if content.is_training and content.detector.model_.has_labels:
-        text += " The detector was fitted with labels of some rows, for which the curves are flattering."
+        text += " The detector was fitted with labels of some of these rows, so the curves are flattering."
     return text

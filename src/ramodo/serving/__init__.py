@@ -1,7 +1,7 @@
-"""A saved model where companies run it: in jobs that pass record batches of Arrow, and behind HTTP.
+"""Scores rows with a saved model, in jobs that pass Arrow tables and behind HTTP.
 
     model = SavedModel("visits.ramodo")
-    model.score(batch)                     # a pyarrow.RecordBatch: score, percentile, flag
+    model.score(batch)                     # a table; returns score, percentile and flag
     model.score_rows([{"country": "NZ", "pages": 3}], reasons=3)
 
 reading.py says what rows a model takes; json_rows.py and arrow_rows.py make a table of them, the way files are read,

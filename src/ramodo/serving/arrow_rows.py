@@ -7,13 +7,37 @@ from typing import Any
 import numpy as np
 
 from ..formats import FormatError, Table
-from ..formats.assembling import flat
+from ..formats.assembling import first_of, flat
+from ..formats.columns import kind_of
+from ..formats.table import RowError
+from ..formats.tabular import with_all_names
 from ..formats.text import as_table
-from .json_rows import sparse_table
-from .reading import PLACE, ModelReading, RowError
+from . import json_rows
+from .model_rows import PLACE, ModelReading
 
 INDICES, VALUES, FEATURES = "indices", "values", "features"
 """Columns of lists: numbers and values of the features that a row has, or the values of all."""
+
+
+def opened(given: Any) -> Any:
+    """Rows of any library that speaks Arrow as a table of pyarrow."""
+    import pyarrow
+
+    try:
+        if isinstance(given, pyarrow.RecordBatch):
+            given = pyarrow.Table.from_batches([given])
+        elif type(given).__module__.partition(".")[0] == "pandas":
+            given = pyarrow.Table.from_pandas(given, preserve_index=False)
+        elif hasattr(given, "__arrow_c_stream__"):
+            given = pyarrow.table(given)
+    except pyarrow.ArrowException as error:
+        raise FormatError(f"{PLACE} cannot be read as Arrow: {_reason(error)}.") from None
+    if not isinstance(given, pyarrow.Table):
+        raise FormatError(
+            f"score takes a table of pyarrow, pandas, polars, DuckDB or another library that speaks Arrow, got "
+            f"{type(given).__name__}. For lists of dicts, strings or values use score_rows."
+        )
+    return with_all_names(given)
 
 
 def table_of(batch: Any, reading: ModelReading) -> Table:
@@ -23,50 +47,77 @@ def table_of(batch: Any, reading: ModelReading) -> Table:
         raise FormatError(f"{PLACE} has no rows.")
     if reading.kind == "text":
         if reading.text not in names:
-            raise FormatError(f"{PLACE} has no column {reading.text!r}, which holds the text; it has {_some(names)}.")
-        texts = ["" if text is None else str(text) for text in batch.column(reading.text).to_pylist()]
-        return as_table(texts, reading.how())
+            raise FormatError(
+                f"{PLACE} has no column {reading.text!r}, which holds the text; it has {first_of(names)}."
+            )
+        return as_table(_texts(batch, reading.text), reading.how())
     if reading.kind == "features" and INDICES in names and VALUES in names:
         return _of_sparse(batch, reading)
     if reading.kind == "features" and FEATURES in names:
         return _of_dense(batch, reading)
+    if reading.kind == "features" and reading.schema.names is None:
+        if names and all(map(str.isdigit, names)):
+            return _of_numbered(batch, reading)
+        if len(names) != reading.detector.n_features_in_:
+            raise FormatError(
+                f"{PLACE} must have lists in the columns 'indices' and 'values', or in 'features', or columns named "
+                f"by the numbers of features, got {first_of(names) or 'no columns'}."
+            )
     return reading.of_table(_columns(batch, reading))
 
 
-def ids_of(batch: Any, reading: ModelReading) -> list[str | None]:
-    """The id of each row that has one."""
-    if reading.id is None or reading.id not in batch.schema.names:
-        return [None] * batch.num_rows
-    return [None if value is None else str(value) for value in batch.column(reading.id).to_pylist()]
+def column_of(batch: Any, name: str) -> Any:
+    """The only column of this name."""
+    if batch.schema.names.count(name) > 1:
+        raise FormatError(f"{PLACE} has several columns named {name!r}; allowed: one of each name.")
+    return batch.column(name)
 
 
 def _columns(batch: Any, reading: ModelReading) -> Any:
     import pyarrow
 
-    batch = flat(pyarrow.Table.from_batches([batch]) if isinstance(batch, pyarrow.RecordBatch) else batch)
-    names = batch.schema.names
-    known = reading.names is not None or reading.documents
-    wanted = [name for name in reading.columns if name in names] if known else names
-    twice = next((name for name in wanted if names.count(name) > 1), None)
-    if twice is not None:
-        raise FormatError(f"{PLACE} has several columns named {twice!r}; allowed: one of each name.")
+    batch = flat(batch)
+    there = set(batch.schema.names)
+    wanted = [name for name in reading.columns if name in there] if reading.columns else batch.schema.names
     if not wanted:
-        raise FormatError(f"{PLACE} has none of the model's columns, which are {_some(reading.columns)}.")
-    return pyarrow.table({name: _as_fitted(name, batch.column(name), reading) for name in wanted})
+        raise FormatError(f"{PLACE} has none of the model's columns, which are {first_of(reading.columns)}.")
+    return pyarrow.table({name: column_of(batch, name) for name in wanted})
 
 
-def _as_fitted(name: str, column: Any, reading: ModelReading) -> Any:
-    """A column with a type that files may have: text for categories, even where they are numbers."""
+def _texts(batch: Any, name: str) -> list[str]:
+    """Documents: text, or integers and booleans as they are written."""
     import pyarrow
     import pyarrow.types as t
 
-    if hasattr(t, "is_string_view") and t.is_string_view(column.type):
-        return column.cast(pyarrow.large_string())
-    if name in reading.table_options.categories and (t.is_integer(column.type) or t.is_boolean(column.type)):
-        return column.cast(pyarrow.string())
-    if name in reading.table_options.categories and t.is_floating(column.type):
-        raise FormatError(f"{PLACE}, column {name!r} holds {column.type}; allowed: text, as the model was fitted to.")
-    return column
+    column = column_of(batch, name)
+    try:
+        plain = column.cast(pyarrow.string()) if t.is_integer(column.type) or t.is_boolean(column.type) else column
+        if not (t.is_null(plain.type) or kind_of(plain.type) == "category"):
+            raise FormatError(
+                f"{PLACE}, column {name!r} holds {plain.type}; allowed: text, as the model was fitted to."
+            )
+        return ["" if text is None else str(text) for text in plain.to_pylist()]
+    except (pyarrow.ArrowException, UnicodeDecodeError) as error:
+        raise FormatError(f"{PLACE}, column {name!r}: {_reason(error)}.") from None
+
+
+def _of_numbered(batch: Any, reading: ModelReading) -> Table:
+    """Columns named by the numbers of features, all of them or some: a row lacks those that are null."""
+    import pyarrow.types as t
+
+    if len(batch.schema.names) == reading.detector.n_features_in_:
+        by_number = sorted(batch.schema.names, key=int)
+        if by_number == [str(place + reading.first) for place in range(len(by_number))]:
+            return reading.of_table(_columns(batch.select(by_number), reading))
+    rows: list[dict[str, float]] = [{} for _ in range(batch.num_rows)]
+    for name in batch.schema.names:
+        column = column_of(batch, name)
+        if not (t.is_integer(column.type) or t.is_floating(column.type) or t.is_null(column.type)):
+            raise FormatError(f"{PLACE}, column {name!r} holds {column.type}; allowed: numbers.")
+        for row, value in zip(rows, column.to_pylist(), strict=True):
+            if value is not None:
+                row[name] = value
+    return json_rows.table_of(rows, reading)
 
 
 def _of_sparse(batch: Any, reading: ModelReading) -> Table:
@@ -74,7 +125,9 @@ def _of_sparse(batch: Any, reading: ModelReading) -> Table:
     values, others = _lists(batch, VALUES)
     if not np.array_equal(lengths, others):
         row = int(np.argmax(lengths != others))
-        raise RowError(row, f"{lengths[row]} indices and {others[row]} values were given; allowed: as many of each.")
+        raise RowError(
+            PLACE, row, f"{lengths[row]} indices and {others[row]} values were given; allowed: as many of each."
+        )
     indptr = np.concatenate([[0], np.cumsum(lengths)])
     places = indices.astype(np.int64) - reading.first
     wrong = (places < 0) | (places >= reading.detector.n_features_in_)
@@ -82,11 +135,12 @@ def _of_sparse(batch: Any, reading: ModelReading) -> Table:
         at = int(np.argmax(wrong))
         row, last = int(np.searchsorted(indptr, at, side="right")) - 1, reading.detector.n_features_in_ - 1
         raise RowError(
+            PLACE,
             row,
             f"the feature {places[at] + reading.first} was given; allowed: numbers from {reading.first} to "
             f"{last + reading.first}.",
         )
-    return sparse_table(indptr, places, values, reading)
+    return json_rows.sparse_table(indptr, places, values, reading)
 
 
 def _of_dense(batch: Any, reading: ModelReading) -> Table:
@@ -94,8 +148,10 @@ def _of_dense(batch: Any, reading: ModelReading) -> Table:
     width = reading.detector.n_features_in_
     if (lengths != width).any():
         row = int(np.argmax(lengths != width))
-        raise RowError(row, f"{lengths[row]} values were given; allowed: the {width:,} that the model was fitted to.")
-    return Table(values.astype(np.float64).reshape(-1, width), names=reading.names)
+        raise RowError(
+            PLACE, row, f"{lengths[row]} values were given; allowed: the {width:,} that the model was fitted to."
+        )
+    return reading.of_matrix(values.astype(np.float64).reshape(-1, width))
 
 
 def _lists(batch: Any, name: str) -> tuple[Any, Any]:
@@ -104,13 +160,13 @@ def _lists(batch: Any, name: str) -> tuple[Any, Any]:
     import pyarrow.compute as pc
     import pyarrow.types as t
 
-    column = batch.column(name)
+    column = column_of(batch, name)
     kind = column.type
     is_list = t.is_list(kind) or t.is_large_list(kind) or t.is_fixed_size_list(kind)
     if not is_list or not (t.is_integer(kind.value_type) or t.is_floating(kind.value_type)):
         raise FormatError(f"{PLACE}, column {name!r} holds {kind}; allowed: lists of numbers.")
     if column.null_count:
-        raise RowError(pc.index(pc.is_null(column), True).as_py(), f"column {name!r} is null; allowed: a list.")
+        raise RowError(PLACE, pc.index(pc.is_null(column), True).as_py(), f"column {name!r} is null; allowed: a list.")
     flat, lengths = pc.list_flatten(column), pc.list_value_length(column)
     if isinstance(flat, pyarrow.ChunkedArray):
         flat, lengths = flat.combine_chunks(), lengths.combine_chunks()
@@ -118,9 +174,9 @@ def _lists(batch: Any, name: str) -> tuple[Any, Any]:
     if flat.null_count:
         at = pc.index(pc.is_null(flat), True).as_py()
         row = int(np.searchsorted(np.cumsum(counts), at, side="right"))
-        raise RowError(row, f"column {name!r} has a null in its list; allowed: numbers.")
+        raise RowError(PLACE, row, f"column {name!r} has a null in its list; allowed: numbers.")
     return flat.to_numpy(zero_copy_only=False), counts
 
 
-def _some(names: Any) -> str:
-    return ", ".join(list(names)[:10]) + (", ..." if len(names) > 10 else "")
+def _reason(error: Exception) -> str:
+    return (str(error) or type(error).__name__).splitlines()[0].rstrip(".")

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from itertools import chain, compress
 from typing import Any, NoReturn
 
@@ -13,9 +11,12 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
-from ..formats import FormatError, Table
+from ..formats import FormatError, Table, records
+from ..formats.assembling import first_of
+from ..formats.json_values import brief
+from ..formats.table import RowError
 from ..formats.text import as_table
-from .reading import PLACE, ModelReading, RowError
+from .model_rows import PLACE, ModelReading
 
 Row = str | Mapping[str, Any] | Sequence[Any]
 
@@ -33,20 +34,14 @@ def table_of(rows: Sequence[Row], reading: ModelReading) -> Table:
     if isinstance(first, Mapping):
         return _of_sparse(rows, reading)
     if isinstance(first, str) or not isinstance(first, Sequence):
-        raise RowError(0, f"{shown(first)} was given; allowed: {{feature: value}}, or a list of all values.")
+        raise RowError(PLACE, 0, f"{brief(first)} was given; allowed: {{feature: value}}, or a list of all values.")
     return _of_dense(rows, reading)
 
 
 def ids_of(rows: Sequence[Row], reading: ModelReading) -> list[str | None]:
     """The id of each row that has one."""
-    name = reading.id
+    name = reading.learned.id
     return [_id(row.get(name)) if isinstance(row, Mapping) and name is not None else None for row in rows]
-
-
-def shown(value: Any) -> str:
-    """A value for a message, not too long."""
-    text = repr(value)
-    return text if len(text) <= 60 else f"{text[:57]}..."
 
 
 def _id(value: Any) -> str | None:
@@ -58,53 +53,20 @@ def _text(number: int, row: Row, reading: ModelReading) -> str:
     if isinstance(given, str):
         return given
     raise RowError(
-        number, f"{shown(row)} was given; allowed: a string, or an object with a string under {reading.text!r}."
+        PLACE, number, f"{brief(row)} was given; allowed: a string, or an object with a string under {reading.text!r}."
     )
 
 
 def _of_records(rows: Sequence[Row], reading: ModelReading) -> Table:
-    import pyarrow
-
-    records = []
+    found = []
     for number, row in enumerate(rows):
         if not isinstance(row, Mapping):
-            raise RowError(number, f"{shown(row)} was given; allowed: an object of columns and values.")
-        records.append(_flat(row))
-    if not any(name in row for row in records for name in reading.columns):
-        raise FormatError(f"{PLACE} has none of the model's columns, which are {_listed(reading.columns)}.")
+            raise RowError(PLACE, number, f"{brief(row)} was given; allowed: an object of columns and values.")
+        found.append(records.dotted(row, f"{PLACE}, row {number}"))
+    if not any(name in row for row in found for name in reading.columns):
+        raise FormatError(f"{PLACE} has none of the model's columns, which are {first_of(reading.columns)}.")
     # A column that no row has is one whose values are missing, as it is beside a row that has it.
-    columns = {name: _column(name, [row.get(name) for row in records], reading) for name in reading.columns}
-    return reading.of_table(pyarrow.table(columns))
-
-
-def _flat(row: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Columns within a column become columns, as in files: `user.name`."""
-    if not any(value and isinstance(value, Mapping) for value in row.values()):
-        return row
-    found = dict[str, Any]()
-    for name, value in row.items():
-        inner = {f"{name}.{key}": each for key, each in value.items()} if isinstance(value, Mapping) and value else None
-        found |= {name: value} if inner is None else _flat(inner)
-    return found
-
-
-def _column(name: str, values: Sequence[Any], reading: ModelReading) -> Any:
-    """Values with the type that a file of them would have."""
-    import pyarrow
-
-    for number, value in enumerate(values):
-        if not (value is None or isinstance(value, str | int | float)):
-            raise RowError(number, f"column {name!r} has {shown(value)}; allowed: a number, a string or null.")
-    if name in reading.table_options.categories or name in reading.table_options.text:
-        return pyarrow.array([_spelled(value) for value in values], pyarrow.string())
-    if any(isinstance(value, str) for value in values):
-        return _as_in_csv(values)
-    return pyarrow.array([None if value is None else _number(i, name, value) for i, value in enumerate(values)])
-
-
-def _spelled(value: str | float | None) -> str | None:
-    """A category as a file has it."""
-    return str(value).lower() if isinstance(value, bool) else None if value is None else _encodable(str(value))
+    return records.table_of(PLACE, found, reading.how())
 
 
 def _encodable(text: str) -> str:
@@ -118,20 +80,8 @@ def _number(row: int, name: str, value: float) -> float:
     except OverflowError:
         number = math.inf
     if not math.isfinite(number):
-        raise RowError(row, f"column {name!r} has {shown(value)}; allowed: finite numbers.")
+        raise RowError(PLACE, row, f"column {name!r} has {brief(value)}; allowed: finite numbers.")
     return number
-
-
-def _as_in_csv(values: Sequence[Any]) -> Any:
-    """Dates, numbers and words among strings, told apart by the reader of CSV files."""
-    import pyarrow.csv
-
-    lines = io.StringIO()
-    csv.writer(lines, quoting=csv.QUOTE_ALL).writerows([[_spelled(value) or ""] for value in ("value", *values)])
-    text = lines.getvalue().encode("utf-8", "replace")
-    at_once = pyarrow.csv.ReadOptions(use_threads=False, block_size=len(text) + 1)  # which decides by all values
-    parse = pyarrow.csv.ParseOptions(newlines_in_values=True, ignore_empty_lines=False)
-    return pyarrow.csv.read_csv(io.BytesIO(text), at_once, parse).column(0)
 
 
 def _of_sparse(rows: Sequence[Row], reading: ModelReading) -> Table:
@@ -157,9 +107,10 @@ def _refuse_strangers(rows: Sequence[Row], indptr: npt.NDArray[np.int64], readin
     for number in np.flatnonzero(np.diff(indptr) == 0).tolist():
         if rows[number]:
             raise RowError(
+                PLACE,
                 number,
-                f"none of its features is known to the model, as {shown(next(iter(rows[number])))}; allowed: names of "
-                f"the model's features, such as {_listed((reading.names or ())[:3])}.",
+                f"none of its features is known to the model, as {brief(next(iter(rows[number])))}; allowed: names of "
+                f"the model's features, such as {first_of((reading.schema.names or [])[:3])}.",
             )
 
 
@@ -189,7 +140,7 @@ def _refuse(rows: Sequence[Row], reading: ModelReading) -> NoReturn:
     """Say what is wrong with the first row of features that is."""
     for number, row in enumerate(rows):
         if not isinstance(row, Mapping):
-            raise RowError(number, f"{shown(row)} was given; allowed: {{feature: value}}, as in the first row.")
+            raise RowError(PLACE, number, f"{brief(row)} was given; allowed: {{feature: value}}, as in the first row.")
         for name, value in row.items():
             if reading.places is None:
                 _refuse_unknown(number, name, reading)
@@ -206,19 +157,21 @@ def sparse_table(indptr: Any, indices: Any, values: Any, reading: ModelReading) 
     matrix.indptr, matrix.indices, matrix.data = indptr.astype(np.int64), indices.astype(kind), values.astype(float)
     if kind is np.int32:
         matrix.indptr = matrix.indptr.astype(np.int32)
-    return Table(matrix, zero_based=reading.first == 0)
+    return reading.of_matrix(matrix)
 
 
 def _refuse_unknown(row: int, name: str, reading: ModelReading) -> None:
     """Raise where a feature is not named by the number of a column."""
     last = reading.first + reading.detector.n_features_in_ - 1
     if not (name.isascii() and name.isdigit() and len(name) < 19 and reading.first <= int(name) <= last):
-        raise RowError(row, f"the feature {shown(name)} was given; allowed: numbers from {reading.first} to {last}.")
+        raise RowError(
+            PLACE, row, f"the feature {brief(name)} was given; allowed: numbers from {reading.first} to {last}."
+        )
 
 
 def _feature(row: int, name: str, value: Any) -> float:
     if isinstance(value, bool) or not isinstance(value, int | float):
-        raise RowError(row, f"the feature {shown(name)} has {shown(value)}; allowed: a number.")
+        raise RowError(PLACE, row, f"the feature {brief(name)} has {brief(value)}; allowed: a number.")
     return _number(row, name, value)
 
 
@@ -227,15 +180,12 @@ def _of_dense(rows: Sequence[Row], reading: ModelReading) -> Table:
     matrix = np.empty((len(rows), width))
     for number, row in enumerate(rows):
         if isinstance(row, str | Mapping) or not isinstance(row, Sequence) or len(row) != width:
-            given = f"{len(row)} values were" if isinstance(row, list) else f"{shown(row)} was"
-            raise RowError(number, f"{given} given; allowed: a list of {width:,} values, as the model was fitted to.")
+            given = f"{len(row)} values were" if isinstance(row, list) else f"{brief(row)} was"
+            raise RowError(
+                PLACE, number, f"{given} given; allowed: a list of {width:,} values, as the model was fitted to."
+            )
         values = _numbers(list(row))
         matrix[number] = (
             [_feature(number, str(column), value) for column, value in enumerate(row)] if values is None else values
         )
-    return Table(matrix, names=reading.names)
-
-
-def _listed(names: Iterable[str]) -> str:
-    some = list(names)
-    return ", ".join(some[:10]) + (", ..." if len(some) > 10 else "")
+    return reading.of_matrix(matrix)

@@ -1,4 +1,4 @@
-"""What a server has done, for Prometheus."""
+"""Counts what a server does, for Prometheus."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ _SECONDS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5
 
 
 class Metrics:
-    """Requests by path and status, rows, flagged rows, seconds and errors, in a registry of their own."""
+    """Counts requests by path and status, rows, flagged rows, seconds and errors, in a separate registry."""
 
     def __init__(self) -> None:
         self._registry = CollectorRegistry()
@@ -20,7 +20,7 @@ class Metrics:
         self._rows = Counter("ramodo_rows", "Rows scored.", registry=made)
         self._flagged = Counter("ramodo_flagged_rows", "Rows scored that were flagged.", registry=made)
         self._seconds = Histogram(
-            "ramodo_score_seconds", "Seconds from the whole request to its answer.", buckets=_SECONDS, registry=made
+            "ramodo_score_seconds", "Seconds from receiving a request to answering it.", buckets=_SECONDS, registry=made
         )
 
     def answered(self, path: str, status: int) -> None:
@@ -36,5 +36,5 @@ class Metrics:
         self._seconds.observe(seconds)
 
     def page(self) -> bytes:
-        """In the text format that Prometheus reads."""
+        """The counts in Prometheus' text format."""
         return generate_latest(self._registry)

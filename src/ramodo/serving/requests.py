@@ -1,4 +1,4 @@
-"""From the body of a request to rows, and from scores to the body of an answer: JSON, or an Arrow IPC stream."""
+"""Reads rows from the body of a request and writes scores to the body of an answer, as JSON or an Arrow IPC stream."""
 
 from __future__ import annotations
 
@@ -7,10 +7,11 @@ import json
 from typing import Any, NamedTuple, NoReturn
 
 import pyarrow
-import pyarrow.csv  # for dates among JSON: imported now, so that the first request need not wait for it
+import pyarrow.csv  # for dates in JSON: imported now, so that the first request does not wait for it
 import pyarrow.ipc
 
 from ..formats import FormatError
+from .arrow_rows import opened
 from .saved_model import SavedModel
 
 ARROW = "application/vnd.apache.arrow.stream"
@@ -18,7 +19,7 @@ JSON = "application/json"
 
 
 class Answer(NamedTuple):
-    """The body of an answer, and what was counted."""
+    """The body of an answer, with the number of rows and of flagged rows."""
 
     body: bytes
     media_type: str
@@ -27,7 +28,7 @@ class Answer(NamedTuple):
 
 
 def answer_of(model: SavedModel, body: bytes, media_type: str, reasons: int) -> Answer:
-    """Score a body; raises `FormatError` where it holds no rows of this model."""
+    """Score a body; raise `FormatError` if it does not hold rows that the model can score."""
     return _of_arrow(model, body, reasons) if media_type == ARROW else _of_json(model, body, reasons)
 
 
@@ -43,28 +44,29 @@ def _rows(body: bytes) -> list[Any]:
     except FormatError:
         raise
     except RecursionError:
-        raise FormatError("the body is nested too deeply; allowed: rows of plain values.") from None
-    except ValueError as error:  # of JSON, of UTF-8, and of numbers with thousands of digits
-        raise FormatError(f"the body is no JSON: {str(error).rstrip('.')}.") from None
+        raise FormatError("the body must hold rows of plain values, got deeper nesting.") from None
+    except ValueError as error:  # bad JSON, bad UTF-8, or numbers with thousands of digits
+        raise FormatError(f"the body must be JSON: {str(error).rstrip('.')}.") from None
     rows = given.get("rows") if isinstance(given, dict) else given
     if not isinstance(rows, list):
-        raise FormatError('the body holds no rows; allowed: {"rows": [...]}, or a list of rows.')
+        raise FormatError('the body must be {"rows": [...]} or a list of rows.')
     return rows
 
 
 def _refuse_constant(name: str) -> NoReturn:
-    raise FormatError(f"the body has {name}, which is no JSON; allowed: finite numbers, and null for a missing value.")
+    raise FormatError(f"numbers must be finite, got {name}; use null for a missing value.")
 
 
 def _of_arrow(model: SavedModel, body: bytes, reasons: int) -> Answer:
     try:
         with pyarrow.ipc.open_stream(body) as stream:
             table = stream.read_all()
-        table.validate(full=True)  # pyarrow trusts what it reads: what is damaged would lead it beyond its arrays
+        table.validate(full=True)  # pyarrow trusts what it reads: damaged offsets would lead it out of bounds
+        table = opened(table)  # which decodes the names
     except (pyarrow.ArrowException, OSError, UnicodeDecodeError) as error:
         reason = (str(error) or type(error).__name__).splitlines()[0].rstrip(".")
-        raise FormatError(f"the body is no Arrow IPC stream: {reason}.") from None
-    id = model.reading.id
+        raise FormatError(f"the body must be an Arrow IPC stream: {reason}.") from None
+    id = model.reading.learned.id
     keep = [] if id is None or id not in table.schema.names else [id]
     found = model.score(table, keep=keep, reasons=reasons)
     written = io.BytesIO()

@@ -3,7 +3,7 @@
 POST /score?reasons=3   rows in, scores out: JSON, or an Arrow IPC stream by its content type
 GET  /model             what rows the model takes, and its threshold
 GET  /metrics           for Prometheus
-GET  /healthz           that the server answers; the only one that needs no token
+GET  /healthz           whether the server is up; the only one that needs no token
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from starlette.routing import Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from .. import __version__
-from ..data.opening import DataError
+from ..data.validation import DataError
 from ..formats import FormatError
 from ..options import OptionError
 from ..terminal.escaping import escape_controls
@@ -31,17 +31,20 @@ from .saved_model import SavedModel
 OPEN_PATHS = ("/healthz",)
 PATHS = ("/score", "/model", "/metrics", "/healthz")
 
+REFUSED = (FormatError, DataError, OptionError, MemoryError)
+"""Scoring errors that the client can fix; all others are the server's fault."""
+
 _TYPES = (JSON, ARROW)
 _METHODS = ("GET", "POST", "PUT", "PATCH", "DELETE", "OPTIONS")
 _LONG = 1 << 16
-"""Bytes from which on a request has the threads to itself; shorter ones are scored side by side."""
+"""Requests of at least this many bytes use all threads, one at a time; shorter ones are scored side by side."""
 
 
 class Service:
-    """Scores by a model, and counts.
+    """Scores rows with a model, and counts requests.
 
-    quick : the model for short requests, which take one thread each
-    long : the same for long ones, which take all threads, one at a time
+    quick : the model for short requests, which use one thread each
+    long : the same model for long requests, which use all threads, one at a time
     """
 
     def __init__(self, quick: SavedModel, long: SavedModel, n_threads: int) -> None:
@@ -50,7 +53,7 @@ class Service:
         self.metrics = Metrics()
 
     def routes(self) -> list[Route]:
-        """For an application; anyio's limits belong to the loop that runs it, so they are made on first use."""
+        """Return the routes. anyio's limiters belong to the running event loop, so they are created on first use."""
         lanes: dict[bool, anyio.CapacityLimiter] = {}
 
         async def score(request: Request) -> Response:
@@ -84,22 +87,22 @@ class Service:
 
 
 async def _answered(scoring: Callable[[], Answer], lane: anyio.CapacityLimiter) -> Answer:
-    """In a thread, so that other requests are answered meanwhile."""
+    """Score in a thread, so that the server can answer other requests meanwhile."""
     try:
         return await anyio.to_thread.run_sync(scoring, limiter=lane)
-    except (FormatError, DataError, OptionError) as error:
-        row = getattr(error, "row", None)
+    except MemoryError:
+        raise HTTPException(413, "Not enough memory for these rows. Send fewer at a time.") from None
+    except REFUSED as error:
+        row = getattr(error, "row", None)  # as a FormatError has it where one row is to blame
         detail = {"message": str(error)} | ({} if row is None else {"row": row})
         raise HTTPException(422, detail) from None  # type: ignore[arg-type]
-    except MemoryError:
-        raise HTTPException(413, "There is not enough memory for these rows. Send fewer at a time.") from None
 
 
 async def _unknown(request: Request) -> Response:
     path = escape_controls(request.url.path[:60])
     status = 405 if request.url.path in PATHS else 404
     allowed = f"POST /score, GET {', '.join(PATHS[1:])}"
-    raise HTTPException(status, f"{request.method} {path} was asked for; allowed: {allowed}.")
+    raise HTTPException(status, f"The address must be one of {allowed}, got {request.method} {path}.")
 
 
 async def _health(request: Request) -> Response:
@@ -109,19 +112,19 @@ async def _health(request: Request) -> Response:
 def _reasons(request: Request) -> int:
     given = request.query_params.get("reasons", "0")
     if not (given.isascii() and given.isdigit() and int(given[:5]) <= 1000 and len(given) < 5):
-        raise HTTPException(422, f"reasons={given[:20]} was given; allowed: 0 to 1000, the reasons of each row.")
+        raise HTTPException(422, f"reasons must be an integer from 0 to 1000, got {given[:20]}.")
     return int(given)
 
 
 def _media_type(request: Request) -> str:
     given = request.headers.get("content-type", JSON).partition(";")[0].strip().lower()
     if given not in _TYPES:
-        raise HTTPException(415, f"The content type {given[:60]} was given; allowed: {' or '.join(_TYPES)}.")
+        raise HTTPException(415, f"Content-Type must be {' or '.join(_TYPES)}, got {given[:60]}.")
     return given
 
 
 class Counted:
-    """Counts every answer, also those that other layers give. Unknown paths are counted as one."""
+    """Counts every answer, including those of other layers. Unknown paths are counted together."""
 
     def __init__(self, app: ASGIApp, metrics: Metrics) -> None:
         self.app, self.metrics = app, metrics

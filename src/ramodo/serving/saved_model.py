@@ -1,4 +1,4 @@
-"""A model file, opened to score rows as programs have them."""
+"""Opens a model file to score tables and JSON rows."""
 
 from __future__ import annotations
 
@@ -10,25 +10,26 @@ import numpy as np
 import numpy.typing as npt
 
 from ..explain.naming import explained
-from ..formats import Table
+from ..formats import FormatError, Table
+from ..formats.values import named_values
 from ..insight.figures import percentiles
 from ..model.file.saving import open_model
 from ..options import TOP, OptionError
 from ..threads import n_threads
 from . import arrow_rows, json_rows
-from .reading import ModelReading
+from .model_rows import PLACE, ModelReading
 
 Scores = npt.NDArray[np.float64]
 
 RESULTS = ("score", "percentile", "flag")
-"""Columns of an answer; with `reasons` one more of that name."""
+"""Columns of an answer; `reasons` adds one more."""
 
 
 class SavedModel:
-    """Scores rows by name of column, as `ramodo score` does: the same bits, whatever rows come together.
+    """Scores rows by column name: the same bits as `ramodo score`, whatever rows come with them.
 
-    The file remembers names, categories, what becomes of missing values, and how text was read. Models that were
-    saved from Python know names of columns alone. An object may be used from several threads.
+    The file records column names, categories, how to treat missing values and how to read text. Models saved from
+    Python record column names only. Several threads may share an object.
 
     path : a file that `ramodo fit` or `detector.save` wrote
     n_jobs : threads to score with, -1 for all cores
@@ -42,43 +43,46 @@ class SavedModel:
 
     @property
     def threshold(self) -> float:
-        """The score from which on rows are flagged."""
+        """Rows scoring at least this are flagged."""
         return float(self._detector.threshold_)
 
     @property
     def fingerprint(self) -> str:
-        """Of the data that the model was fitted to."""
+        """The fingerprint of the training data."""
         return str(self._detector.fingerprint_)
 
     def score(self, batch: Any, *, keep: Sequence[str] = (), reasons: int = 0) -> Any:
-        """Score a `pyarrow.RecordBatch` or `Table`: a record batch with score, percentile and flag of each row.
+        """Score a table of any library that speaks Arrow, such as pyarrow, pandas, polars or DuckDB.
 
-        keep : columns of `batch` to put in front
-        reasons : so many of the strongest for each row, in a column `reasons`
+        Returns a `pyarrow.RecordBatch` with the score, percentile and flag of each row.
+
+        keep : columns of `batch` to put before the scores
+        reasons : how many of the strongest reasons to give for each row, in a column `reasons`
         """
         import pyarrow
 
+        batch = arrow_rows.opened(batch)
         schema = _schema(batch.schema, keep, reasons)
         if batch.num_rows == 0:
             return pyarrow.RecordBatch.from_arrays([pyarrow.array([], field.type) for field in schema], schema=schema)
         table = arrow_rows.table_of(batch, self.reading)
         scores = self._scores(table)
         found = {"score": scores, "percentile": self._percentiles(scores), "flag": self._flags(scores)}
-        columns = [*(_whole(batch.column(name)) for name in keep), *map(pyarrow.array, found.values())]
+        columns = [*(_whole(name, batch) for name in keep), *map(_owned, found.values())]
         if reasons:
             why = [[_brief(reason) for reason in row["reasons"]] for row in self._reasons(table, scores, reasons)]
             columns.append(pyarrow.array(why, _reasons_type()))
         return pyarrow.RecordBatch.from_arrays(columns, schema=schema)
 
     def batches(self, batches: Any, *, keep: Sequence[str] = (), reasons: int = 0) -> Iterator[Any]:
-        """`score` of each record batch, as they come."""
+        """Score record batches one by one, as they arrive."""
         for batch in batches:
             yield self.score(batch, keep=keep, reasons=reasons)
 
     def reader(self, source: Any, *, keep: Sequence[str] = (), reasons: int = 0) -> Any:
-        """A `pyarrow.RecordBatchReader` of the scores, which engines read from: nothing is scored before they do.
+        """Return a `pyarrow.RecordBatchReader` that scores rows as an engine reads from it.
 
-        source : a table or stream of any library that speaks Arrow, as relations of DuckDB do
+        source : a table or stream of any library that speaks Arrow, such as a relation of DuckDB
         """
         import pyarrow
 
@@ -87,9 +91,9 @@ class SavedModel:
         return pyarrow.RecordBatchReader.from_batches(schema, self.batches(given, keep=keep, reasons=reasons))
 
     def score_rows(self, rows: Sequence[Any], *, reasons: int = 0) -> list[dict[str, Any]]:
-        """Score rows as JSON has them: objects of columns, strings of text, {feature: value}, or lists of all values.
+        """Score rows in JSON form: objects of columns, strings of text, {feature: value}, or lists of all values.
 
-        Gives id (or number), score, percentile and flag of each, and the strongest `reasons`.
+        Returns the id (or number), score, percentile and flag of each row, and its strongest `reasons`.
         """
         table = json_rows.table_of(rows, self.reading)
         return self._answers(table, json_rows.ids_of(rows, self.reading), reasons)
@@ -107,7 +111,8 @@ class SavedModel:
         return found
 
     def _scores(self, table: Table) -> Scores:
-        return self._detector.outlier_score(table.X)
+        with named_values(PLACE, table):
+            return self._detector.outlier_score(table.X)
 
     def _percentiles(self, scores: Scores) -> Scores:
         return np.round(percentiles(scores, self._known), 3)
@@ -116,16 +121,15 @@ class SavedModel:
         return (scores >= self._detector.threshold_).astype(np.int64)
 
     def _reasons(self, table: Table, scores: Scores, top: int) -> list[dict[str, Any]]:
-        """Reasons, what all other features add, and the nearest training rows, of each row."""
+        """For each row: its reasons, the contribution of all other features, and the nearest training rows."""
         TOP.refuse_unless_allowed(top)
-        found = explained(self._detector, table, range(len(scores)), scores, top, self.reading.text_options)
-        known = self.reading.source.get("reference_ids") or {}
+        found = explained(self._detector, table, range(len(scores)), scores, top)
         return [
             {
                 "reasons": [reason.to_dict() for reason in row.reasons],
                 "lacks": row.lacks.to_dict(),
                 "rest": row.rest,
-                "nearest": [known.get(str(number), str(number)) for number in row.nearest],
+                "nearest": list(map(self._detector.provenance_.id_of, row.nearest)),
             }
             for row in found
         ]
@@ -148,18 +152,32 @@ def _schema(given: Any, keep: Sequence[str], reasons: int) -> Any:
     results = [("score", pyarrow.float64()), ("percentile", pyarrow.float64()), ("flag", pyarrow.int64())]
     absent = [name for name in keep if name not in given.names]
     if absent:
-        raise OptionError(f"keep={absent[0]!r} was given; allowed: {', '.join(given.names)}.")
+        raise OptionError(f"keep must name columns of the table, got {absent[0]!r}; it has {', '.join(given.names)}.")
     twice = [name for name, _ in results if name in keep]
     if twice:
-        raise OptionError(f"keep={twice[0]!r} was given, which is a result's name; allowed: columns of other names.")
-    fields = [given.field(name) for name in keep] + [pyarrow.field(*result) for result in results]
+        raise OptionError(f"keep must not name a result, got {twice[0]!r}. Rename the column first.")
+    fields = [given.field(given.names.index(name)) for name in keep] + [pyarrow.field(*result) for result in results]
     return pyarrow.schema(fields + ([pyarrow.field("reasons", _reasons_type())] if reasons else []))
 
 
-def _whole(column: Any) -> Any:
-    """One array: a table's columns come in pieces."""
+def _owned(values: npt.NDArray[Any]) -> Any:
+    """The values in memory of Arrow's own.
+
+    `pyarrow.array` would borrow NumPy's, and giving that back takes Python's lock. Polars drops batches in its own
+    threads, even after a failed query has raised: one that asks for the lock while the interpreter ends aborts.
+    """
     import pyarrow
 
-    if not isinstance(column, pyarrow.ChunkedArray):
-        return column
-    return pyarrow.concat_arrays(column.unify_dictionaries().chunks)
+    buffer = pyarrow.allocate_buffer(values.nbytes)
+    np.frombuffer(buffer, values.dtype)[:] = values
+    return pyarrow.Array.from_buffers(pyarrow.from_numpy_dtype(values.dtype), len(values), [None, buffer])
+
+
+def _whole(name: str, table: Any) -> Any:
+    """A column as one array: a table's columns come in pieces."""
+    import pyarrow
+
+    try:
+        return pyarrow.concat_arrays(arrow_rows.column_of(table, name).unify_dictionaries().chunks)
+    except pyarrow.ArrowException as error:  # of types that pyarrow cannot put together yet
+        raise FormatError(f"{PLACE}, column {name!r}: {str(error).rstrip('.')}.") from None

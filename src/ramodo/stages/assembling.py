@@ -6,15 +6,15 @@ import copy
 from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
-from ..allowed import Integer
+from ..constraints import Integer
 from ..kernels import Phi
-from ..options import OptionError, check
+from ..options import OptionError, check, option_error
 from .adadelta import Adadelta
-from .adapting import AdaptedCutoff, AdaptedLoss, AdaptedRepresentation, AdaptedThresholder
-from .checking import name_of
-from .foreign import as_scorer
+from .custom_stages import AdaptedCutoff, AdaptedLoss, AdaptedRepresentation, AdaptedThresholder
+from .detector_as_scorer import as_scorer
 from .layers import Layers
-from .ranking import RankingHinge
+from .ranking_loss import RankingHinge
+from .result_checks import name_of
 from .scoring import Sp
 from .thresholding import Cantelli
 from .triplets import TripletSampler
@@ -60,12 +60,10 @@ def assemble(
     loss = RankingHinge() if loss is None else loss
     check({"n_queries": sampler.n_queries})
     if not _WIDTH.accepts(representation.first_width):
-        raise OptionError(
-            f"first_width={representation.first_width!r} was given by the representation "
-            f"{type(representation).__name__}; allowed: {_WIDTH}."
-        )
+        of_stage = f"first_width of the representation {type(representation).__name__}"
+        raise option_error(of_stage, _WIDTH, repr(representation.first_width))
     if isinstance(loss, type) or not (callable(loss) or hasattr(loss, "for_phi")):
-        raise OptionError(f"loss={loss!r} was given; allowed: a function of rows and triplets, see ramodo.stages.")
+        raise option_error("loss", "a function of rows and triplets (see ramodo.stages)", repr(loss))
     return Stages(
         scorer=scorer,
         ranker=ranker,
@@ -93,9 +91,9 @@ def _copied(name: str, stage: Any, memo: dict[int, Any], n_estimators: int) -> A
         return copy.deepcopy(stage, memo)
     except Exception as error:  # raised by whatever the stage holds
         raise OptionError(
-            f"the {name} {name_of(stage)} cannot be copied ({type(error).__name__}: {error}), and n_estimators="
-            f"{n_estimators} was given; allowed: stages that can, since each model has its own. Give it a __deepcopy__ "
-            "that shares what is only read, or fit one model."
+            f"the {name} {name_of(stage)} cannot be copied ({type(error).__name__}: {error}), and with n_estimators="
+            f"{n_estimators} each model needs a copy. Give it a __deepcopy__ that shares what is only read, or fit one "
+            "model."
         ) from error
 
 
@@ -113,9 +111,7 @@ def _checked_stage(name: str, stage: Any) -> Any:
     """The stage, once it is known to have what it needs; options of built-in stages are checked before any work."""
     needed = _NEEDED[name]
     if isinstance(stage, type | str) or not all(hasattr(stage, method) for method in needed):
-        raise OptionError(
-            f"{name}={stage!r} was given; allowed: an object with {' and '.join(needed)}, see ramodo.stages."
-        )
+        raise option_error(name, f"an object with {' and '.join(needed)} (see ramodo.stages)", repr(stage))
     if type(stage).__module__.startswith("ramodo."):
         check(stage.get_params(deep=False))
     return stage

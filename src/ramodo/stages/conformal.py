@@ -1,18 +1,18 @@
-"""A cut-off with a guarantee: p-values of rows that training did without, which control the false-discovery rate.
+"""A cut-off with a guarantee: p-values of rows that training did not see, which control the false-discovery rate.
 
-A fit has two members, each of which does without one fold of the rows, and a row is scored by the member that did
-without its fold. Benjamini and Hochberg's rule on p-values keeps the expected share of false discoveries at or below
+A fit has two models. Each is trained without one fold of the rows, and a row is scored by the model that did not see
+its fold. Benjamini and Hochberg's rule on p-values keeps the expected share of false discoveries at or below
 the rate that was asked for. There are two kinds of p-values:
 
-Of a new row, it is the share of training rows of its fold that score at least as high: to the member that scores them
+Of a new row, it is the share of training rows of its fold that score at least as high: to the model that scores them
 they are like new rows too, so nothing is assumed (Bates, Candès, Lei, Romano, Sesia 2023). Outliers among them make it
 more cautious, not less.
 
 Training rows cannot be compared with themselves: a share k/n of them is always among the k highest. Their p-values
 follow from the bulk of their scores and an assumption on how those of ordinary rows go on beyond it: tail.py.
 
-With `held_out` there is one member, which does without a share of the rows: half the work, and no p-values of training
-rows that hold.
+With `held_out` there is one model, trained without a share of the rows: half the work, but no valid p-values for
+training rows.
 """
 
 from __future__ import annotations
@@ -34,7 +34,10 @@ def p_values(scores: Scores, calibration: Scores) -> Scores:
 
 
 def benjamini_hochberg(p: Scores, fdr: float) -> npt.NDArray[np.bool_]:
-    """Which hypotheses the step-up rule rejects at the rate `fdr`."""
+    """Which hypotheses the step-up rule rejects at the rate `fdr`.
+
+    As scipy's `false_discovery_control(p) <= fdr` does, without importing scipy.stats, which takes most of a second.
+    """
     order = np.argsort(p, kind="stable")
     within = np.flatnonzero(p[order] <= fdr * np.arange(1, len(p) + 1) / max(1, len(p)))
     rejected = np.zeros(len(p), dtype=bool)
@@ -52,7 +55,7 @@ class Conformal(Cutoff):
     """The cut-off by Benjamini and Hochberg's rule at `fdr`, applied to the training rows.
 
     `discoveries` of the fitted detector applies it to new rows. With `held_out`, the share of unlabelled rows that is
-    kept out of training, the fit has one member in place of two, and the rate holds for new rows only.
+    kept out of training, the fit has one model in place of two, and the rate holds for new rows only.
     """
 
     def __init__(self, fdr: float = 0.1, held_out: float | None = None) -> None:
@@ -64,7 +67,8 @@ class Conformal(Cutoff):
         check(self.get_params(deep=False))
         if len(candidates) == 0:
             raise OptionError(
-                "Conformal was given, but no row is unlabelled (0 in labels); allowed: data with some, to hold out."
+                "Conformal needs unlabelled rows (0 in labels) to hold out, and every row has a label. Leave some "
+                "unlabelled, or use another cut-off."
             )
         if self.held_out is None:
             return super().hold_out(candidates, rng)
@@ -83,7 +87,7 @@ class Conformal(Cutoff):
         return _lowest(scores, found)
 
     def n_folds(self) -> int:
-        """Two members, unless rows are held out."""
+        """Two models, unless rows are held out."""
         return 2 if self.held_out is None else 1
 
     def cutoff_of_folds(self, folds: Sequence[Scores]) -> float:

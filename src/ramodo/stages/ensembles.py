@@ -12,8 +12,8 @@ import numpy.typing as npt
 from ..data.blocks import Block
 from ..data.rows import Rows
 from ..detector import RankingDetector
-from ..options import OptionError, check
-from .foreign import as_scorer
+from ..options import OptionError, check, option_error
+from .detector_as_scorer import as_scorer
 
 Scores = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int64]
@@ -48,9 +48,9 @@ class Ensemble(RankingDetector):
         """Raise `OptionError` for an option that is not allowed."""
         check(self.get_params(deep=False))
         if self.combine not in ("rank", "score"):
-            raise OptionError(f"combine={self.combine!r} was given; allowed: 'rank' or 'score'.")
+            raise option_error("combine", "'rank' or 'score'", repr(self.combine))
         if not isinstance(self.detectors, list | tuple) or len(self.detectors) == 0:
-            raise OptionError(f"detectors={self.detectors!r} was given; allowed: a list of at least one detector.")
+            raise option_error("detectors", "a list of at least one detector", repr(self.detectors))
 
     def fit(self, X: Any, y: Any = None, *, labels: Any = None) -> Self:
         """Fit all detectors to the rows of `X` that are not known outliers (1 in `labels`); `y` is ignored."""
@@ -72,8 +72,8 @@ class _Together:
         scores = self._fitted[i](block)
         if scores.shape != (block.n_rows,) or not np.isfinite(scores).all():
             raise OptionError(
-                f"the detector {self._names[i]} of an Ensemble gave scores of shape {scores.shape}, or with NaN or "
-                f"infinity; allowed: {block.n_rows} finite numbers."
+                f"the detector {self._names[i]} of an Ensemble must return {block.n_rows} finite numbers, got scores "
+                f"of shape {scores.shape}, or with NaN or infinity."
             )
         return scores
 

@@ -16,8 +16,9 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.base import BaseEstimator
 
+from ..constraints import either
 from ..model.representation import DenseLayer, Representation, SparseLayer, initial_limit
-from ..options import OptionError
+from ..options import option_error
 
 Floats = npt.NDArray[np.float32]
 
@@ -36,9 +37,9 @@ class Layers(BaseEstimator):
 
     @property
     def slope(self) -> float:
-        """Of the activation, below zero."""
+        """The slope of the activation below zero."""
         if self.activation not in SLOPES:
-            raise OptionError(f"activation={self.activation!r} was given; allowed: {', '.join(map(repr, SLOPES))}.")
+            raise option_error("activation", either(map(repr, SLOPES)), repr(self.activation))
         return SLOPES[self.activation]
 
     def checked_widths(self) -> tuple[int, ...]:
@@ -46,9 +47,7 @@ class Layers(BaseEstimator):
         widths = (self.widths,) if isinstance(self.widths, int | np.integer) else self.widths
         fine = isinstance(widths, list | tuple | np.ndarray) and len(widths) > 0
         if not fine or any(not isinstance(w, int | np.integer) or not 1 <= w <= _WIDEST for w in widths):
-            raise OptionError(
-                f"widths={self.widths!r} was given; allowed: integers from 1 to {_WIDEST:,}, one for each layer."
-            )
+            raise option_error("widths", f"integers from 1 to {_WIDEST:,}, one for each layer", repr(self.widths))
         return tuple(int(w) for w in widths)
 
     @property

@@ -1,7 +1,7 @@
 """What each stage must provide, and what stages pass to one another.
 
 A user-defined stage needs the methods of its protocol and nothing else. Built-in stages offer more, which the fit asks
-for by name and never by type: a native form, rows to hold out, what a cut-off guarantees. `adapting.py` supplies the
+for by name and never by type: a native form, rows to hold out, what a cut-off guarantees. `custom_stages.py` has the
 defaults for user-defined stages.
 """
 
@@ -94,7 +94,7 @@ class Candidates:
 
     @classmethod
     def of(cls, chosen: npt.NDArray[np.bool_], labels: Labels, fallback: bool = False) -> Candidates:
-        """The chosen rows and the others; known outliers (1) and known inliers (-1) go by their labels."""
+        """The chosen rows and the others; known outliers (1) and inliers (-1) as labelled."""
         outliers = (chosen & (labels == 0)) | (labels == 1)
         return cls(np.flatnonzero(outliers), np.flatnonzero(~outliers), fallback)
 
@@ -120,6 +120,9 @@ class Guarantee(NamedTuple):
 class Cutoff(ABC, BaseEstimator):
     """A rule that gives a threshold: rows whose score is at or above it are flagged."""
 
+    sets_number = False
+    """Whether it flags a given number or share of the rows, whatever their scores."""
+
     @abstractmethod
     def cutoff(self, scores: Scores) -> float:
         """The threshold for these scores."""
@@ -144,11 +147,11 @@ class Cutoff(ABC, BaseEstimator):
         return self.cutoff(scores)
 
     def n_folds(self) -> int:
-        """Members of a fit, each of which does without one fold of the rows and scores it; 1 is a fit as usual."""
+        """The number of models of a fit, each trained without one fold of the rows, which it scores; usually 1."""
         return 1
 
     def cutoff_of_folds(self, folds: Sequence[Scores]) -> float:
-        """The threshold for scores by the member that did without the row, fold by fold."""
+        """The threshold, given the scores of each fold by the model that did not see it."""
         return self.cutoff(np.concatenate(folds))
 
     def guarantee(self, is_training: bool, finds_nothing: bool) -> Guarantee:
@@ -157,6 +160,10 @@ class Cutoff(ABC, BaseEstimator):
         `finds_nothing`: no training row is flagged.
         """
         return Guarantee(self.meaning(is_training), COUNTED if is_training else OF_OTHERS)
+
+    def flags_of_noise(self, n_rows: int) -> int | None:
+        """About how many of `n_rows` rows without any outlier would be flagged; None if that is not known."""
+        return None
 
     def meaning(self, is_training: bool) -> str:
         """The rule in words."""

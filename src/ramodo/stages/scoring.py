@@ -24,7 +24,7 @@ from ..kernels import Phi
 from ..model.original import OriginalDistance
 from ..model.references import Origin
 from ..model.terms import Model
-from ..options import OptionError, check
+from ..options import check, option_error
 
 Scores = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int64]
@@ -80,10 +80,8 @@ class RandomDistance(RankingDetector):
         """Raise `OptionError` for an option that is not allowed, or if a subsample has fewer than `k` references."""
         check(self.get_params(deep=False))
         if self.phi.k > self.subsample_size:
-            raise OptionError(
-                f"k={self.phi.k} was given; allowed: 1 to subsample_size={self.subsample_size}, the references that "
-                "there are to choose from."
-            )
+            most = f"at most subsample_size={self.subsample_size}, the references to choose from"
+            raise option_error("k", most, str(self.phi.k))
 
     # ---- a detector ----------------------------------------------------------------------------------------------
 

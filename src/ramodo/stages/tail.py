@@ -1,6 +1,6 @@
 """The tail of ordinary rows' scores, as the bulk of all scores tells it: how often a score as high comes by chance.
 
-Ranks of rows among themselves say nothing of how many are outliers; it takes an assumption on how scores of ordinary
+Ranks of rows do not tell how many are outliers; that takes an assumption on how scores of ordinary
 rows go on beyond their bulk. Here it is: they fall off at least as fast as an exponential law, or, where they fall off
 ever more slowly within the bulk, as a power law that goes on so. The bulk is what lies between the median and the 90 %
 quantile, which a few outliers hardly move.
@@ -34,7 +34,7 @@ class Tail:
     ordered: Scores
     start: float
     share: float
-    """Of the rows that score `start` or more."""
+    """The share of rows that score `start` or more."""
     rate: float
     """The hazard at `start`; 0 where the scores of the bulk are equal."""
     shape: float
@@ -48,13 +48,13 @@ class Tail:
 
     @property
     def highest(self) -> float:
-        """A score that about one row would reach by an exponential law: what members of two folds have in common."""
+        """A score that about one row would reach by an exponential law: what models of two folds have in common."""
         n_beyond = max(1.0, self.share * len(self.ordered))
         return self.start + math.log(n_beyond) / self.rate if self.rate > 0 else self.start
 
 
 def tails_of(folds: Sequence[Scores], errors: float = CAUTIOUS) -> list[Tail]:
-    """The tail of each fold; their shape is taken to be the same, since members see rows of the same kind.
+    """The tail of each fold; their shape is taken to be the same, since models see rows of the same kind.
 
     `errors`: standard errors by which the shape is larger than it looks.
     """

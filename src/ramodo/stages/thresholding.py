@@ -11,6 +11,7 @@ A user-defined thresholder needs `split(scores, labels)`, which returns `Candida
 from __future__ import annotations
 
 import math
+import numbers
 from typing import Any
 
 import numpy as np
@@ -19,7 +20,7 @@ from sklearn.base import BaseEstimator
 
 from .. import bounds
 from ..data.labels import Labels
-from ..options import OptionError, check
+from ..options import check, option_error
 from .protocols import OF_OTHERS, Candidates, Cutoff, Guarantee
 
 Scores = npt.NDArray[np.float64]
@@ -58,6 +59,10 @@ class Cantelli(Cutoff):
         """The threshold; above every score if all are equal, since then none stands out."""
         return bounds.cantelli_cutoff(scores, self._alpha())
 
+    def flags_of_noise(self, n_rows: int) -> int:
+        """A share of exp(-(1 + α)), where scores fall off exponentially, as evidence does by its construction."""
+        return round(n_rows * math.exp(-(1 + self._alpha())))
+
     def guarantee(self, is_training: bool, finds_nothing: bool) -> Guarantee:
         caveat = (
             "This holds for any distribution of scores. It bounds how many rows can be flagged and does not say that "
@@ -91,6 +96,8 @@ class Cantelli(Cutoff):
 class TopFraction(Cutoff):
     """The score that the given share of rows reaches."""
 
+    sets_number = True
+
     def __init__(self, fraction: float = 0.05) -> None:
         self.fraction = fraction
 
@@ -99,12 +106,17 @@ class TopFraction(Cutoff):
         check(self.get_params(deep=False))
         return _lowest_of_highest(scores, max(1, round(self.fraction * len(scores))))
 
+    def flags_of_noise(self, n_rows: int) -> int:
+        return round(self.fraction * n_rows)
+
     def meaning(self, is_training: bool) -> str:
         return f"the share that was asked for, {self.fraction:g} of the training rows"
 
 
 class TopK(Cutoff):
     """The score that `count` rows reach."""
+
+    sets_number = True
 
     def __init__(self, count: int = 10) -> None:
         self.count = count
@@ -113,6 +125,9 @@ class TopK(Cutoff):
         """The lowest of the `count` highest scores, or of all where there are fewer."""
         check(self.get_params(deep=False))
         return _lowest_of_highest(scores, min(self.count, len(scores)))
+
+    def flags_of_noise(self, n_rows: int) -> int:
+        return min(self.count, n_rows)
 
     def meaning(self, is_training: bool) -> str:
         return f"the number that was asked for, {self.count:,} of the training rows"
@@ -128,12 +143,10 @@ class GivenSet(BaseEstimator):
         """The given rows and the others; known rows by label."""
         rows = np.asarray(self.rows)
         if rows.ndim != 1 or (len(rows) and rows.dtype.kind not in "iu"):
-            raise OptionError(f"rows={self.rows!r} was given to GivenSet; allowed: a list of row numbers.")
+            raise option_error("rows of GivenSet", "a list of row numbers", repr(self.rows))
         if len(rows) and not (rows.min() >= 0 and rows.max() < len(scores)):
-            raise OptionError(
-                f"rows from {rows.min()} to {rows.max()} were given to GivenSet; allowed: 0 to {len(scores) - 1}, the "
-                "rows of X."
-            )
+            numbers = f"row numbers of X, from 0 to {len(scores) - 1}"
+            raise option_error("rows of GivenSet", numbers, f"{rows.min()} to {rows.max()}")
         chosen = np.zeros(len(scores), dtype=bool)
         chosen[rows.astype(np.int64)] = True
         return Candidates.of(chosen, labels)
@@ -141,3 +154,10 @@ class GivenSet(BaseEstimator):
 
 def _lowest_of_highest(scores: Scores, count: int) -> float:
     return float(np.partition(scores, len(scores) - count)[len(scores) - count])
+
+
+def cutoff_of(option: Any, alpha: float = math.sqrt(3)) -> Any:
+    """The cut-off that a detector's option `cutoff` stands for: Cantelli's, a share of the rows, or an object."""
+    if isinstance(option, str):
+        return Cantelli(alpha)
+    return TopFraction(float(option)) if isinstance(option, numbers.Real) else option

@@ -17,6 +17,7 @@ from sklearn.base import BaseEstimator
 
 from ..options import OptionError, check
 from .protocols import Pools
+from .result_checks import refuse_few_inliers
 
 Integers = npt.NDArray[np.int64]
 
@@ -48,13 +49,7 @@ class TripletSampler(BaseEstimator):
     def check(self, pools: Pools) -> None:
         """Raise `OptionError` if the pools cannot fill a triplet."""
         check(self.get_params(deep=False))
-        needed = self.n_queries + 1
-        if len(pools.inliers) < needed:
-            raise OptionError(
-                f"{len(pools.inliers)} inlier candidates are left, n_queries={self.n_queries} needs at least {needed}: "
-                "queries and positive are different inliers. Give more rows that are not labelled outliers, a larger "
-                "alpha or fewer queries."
-            )
+        refuse_few_inliers(pools, self.n_queries)
         if len(pools.outliers) == 0 and not self._only_labeled(pools):
             raise OptionError(
                 "no outlier candidates are left: every row is a known inlier. Leave some rows unlabelled (0), or give "

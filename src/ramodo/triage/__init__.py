@@ -1,20 +1,32 @@
-"""A loop of labels: a person says "yes, this one", and the ranking of all other rows gets better.
+"""A labelling loop: a person says "yes, this is one", and the ranking of all other rows improves.
 
-    store      what was said, append-only: SQLite or PostgreSQL          store, tables
-    labels     what that means: who holds which label of a row now       labels
-    queues     which row is next                                         queues
-    ranked     a detector with labels, its ranking, reasons and kinds    ranker, view, nearest
-    learning   a new detector from the labels, in the background         learning, changes
-    estimates  what the labels tell                                      estimates
-    session    all of it together, and all that the page calls           session
-    page       a local web application                                   pages
+    store        what was said, append-only: SQLite or PostgreSQL          store, tables
+    opinions     what it means: who currently holds which label            opinions
+    queues       which row comes next                                      queues, ranking
+    ranked rows  a detector with labels, its ranking, reasons and kinds    ranked_rows, raw, card, nearest
+    learning     a new detector from the labels, in the background         learning, changes
+    estimates    what the labels show                                      estimates
+    session      everything together, all that the page calls              session, exports
+    page         a local web application                                   pages
 
-A model of a session is its detector without labels, and the labels up to an entry of the store. So the store holds no
-models, and any of them can be had again exactly.
+A model of a session is determined by its detector without labels and the labels up to some entry of the store. So the
+store holds no models, and each can be rebuilt exactly.
 """
 
 from __future__ import annotations
 
-from .session import Analyst, Kind, Summary, TriageSession
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from .session import Analyst, Kind, Summary, TriageSession
 
 __all__ = ["Analyst", "Kind", "Summary", "TriageSession"]
+
+
+def __getattr__(name: str) -> Any:
+    """Import the session when it is asked for: the command's help lists the queues and has no use for a database."""
+    if name not in __all__:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from . import session
+
+    return getattr(session, name)

@@ -1,4 +1,4 @@
-"""What a new model changed: rows that rose and fell, the top, and the features that count more or less."""
+"""What a new model changed: rows that rose and fell, the top rows, and features that count more or less."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ import numpy.typing as npt
 from ..data.rows import Rows
 from ..model.label_direction import Axes
 from ..model.terms import Model
-from .labels import OUTLIER, Labels
-from .queues import Ranking
+from .opinions import OUTLIER, Labels
+from .ranking import Ranking
 
 Integers = npt.NDArray[np.int64]
 Doubles = npt.NDArray[np.float64]
@@ -21,12 +21,12 @@ Doubles = npt.NDArray[np.float64]
 TOP = 100
 _SHOWN = 8
 _NAMED = 60
-"""Features whose names are looked at to find those that are shown."""
+"""How many features are named, so that enough remain once near-duplicates are dropped."""
 
 
 @dataclass(frozen=True)
 class Moved:
-    """A row, and its places before and after; the first is 1."""
+    """A row with its place before and after; the highest row has place 1."""
 
     row: int
     before: int
@@ -35,17 +35,20 @@ class Moved:
 
 @dataclass(frozen=True)
 class Weighed:
-    """A feature, and by how much more it adds to the scores of the top rows in the mean."""
+    """A feature, and how much more it adds to the scores of the top rows, on average."""
 
     feature: str
     change: float
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Changes:
-    """From one ranking to the next.
+    """What changed from one ranking to the next.
 
-    labelled_top, outliers_in_top : rows with a label among the first hundred, and the outliers among them, after
+    top : how many rows count as the top
+    overlap : rows that are at the top in both rankings
+    gained, lost : features that count more, and less
+    labelled_top, outliers_in_top : how many of the new top rows are labelled, and labelled outlier
     """
 
     top: int
@@ -74,7 +77,7 @@ def changes(
     labels: Labels,
     names: Callable[[Sequence[int], Sequence[int]], dict[int, str]],
 ) -> Changes:
-    """`names` gives the names of features, looking for them in some rows."""
+    """Compare two models; `names` returns the names of features, searching for them in some rows."""
     (old, was), (new, now) = before, after
     top = min(TOP, len(now.order))
     first, earlier = now.order[:top], was.order[:top]
@@ -88,19 +91,19 @@ def changes(
         _apart([Weighed(named[int(columns[i])], float(change[i])) for i in chosen[sign]]) for sign in (1, -1)
     )
     return Changes(
-        top,
-        len(np.intersect1d(first, earlier)),
-        _moved(first, was, now, labels, rose=True),
-        _moved(earlier, was, now, labels, rose=False),
-        gained,
-        lost,
-        int((known != 0).sum()),
-        int((known == OUTLIER).sum()),
+        top=top,
+        overlap=len(np.intersect1d(first, earlier)),
+        rose=_moved(first, was, now, labels, rose=True),
+        fell=_moved(earlier, was, now, labels, rose=False),
+        gained=gained,
+        lost=lost,
+        labelled_top=int((known != 0).sum()),
+        outliers_in_top=int((known == OUTLIER).sum()),
     )
 
 
 def _moved(rows: Integers, was: Ranking, now: Ranking, labels: Labels, rose: bool) -> tuple[Moved, ...]:
-    """Those without label that moved farthest."""
+    """The unlabelled rows that moved farthest."""
     rows = rows[labels[rows] == 0]
     by = (was.places[rows] - now.places[rows]) * (1 if rose else -1)
     order = np.argsort(-by, kind="stable")[:_SHOWN]
@@ -110,7 +113,7 @@ def _moved(rows: Integers, was: Ranking, now: Ranking, labels: Labels, rose: boo
 
 
 def _apart(weighed: Sequence[Weighed]) -> tuple[Weighed, ...]:
-    """Those that say something new: of tokens of which one is nearly the other, the first."""
+    """Drop tokens that nearly repeat an earlier one, and keep the first few."""
     found: list[Weighed] = []
     for one in weighed:
         if not any(_overlap(one.feature, other.feature) for other in found):
@@ -121,7 +124,7 @@ def _apart(weighed: Sequence[Weighed]) -> tuple[Weighed, ...]:
 
 
 def _overlap(one: str, other: str) -> bool:
-    """Whether one of two tokens, of which one is of characters and so in quotes, is the other but for one at an end."""
+    """Whether one token contains the other, give or take a character at one end; one must be quoted, as n-grams are."""
     if "'" not in (one[:1], other[:1]):
         return False
     short, long = sorted((one.strip("'"), other.strip("'")), key=len)
@@ -129,7 +132,7 @@ def _overlap(one: str, other: str) -> bool:
 
 
 def _weights(rows: Rows, shown: Integers, old: Model, new: Model) -> tuple[Integers, Doubles]:
-    """Features that the direction of labels weighs otherwise, and by how much in the mean of some rows."""
+    """Features whose weight in the label direction changed, and by how much on average over some rows."""
     found: dict[int, float] = {}
     for model, sign in ((new, 1.0), (old, -1.0)):
         for axis, factor in _axes(model):

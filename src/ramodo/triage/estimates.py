@@ -1,4 +1,4 @@
-"""What labels alone tell: precision of what was looked at, agreement of analysts, outliers left, and when to stop."""
+"""What labels alone show: precision so far, agreement of analysts, outliers left, and when to stop."""
 
 from __future__ import annotations
 
@@ -10,31 +10,32 @@ from itertools import combinations
 import numpy as np
 import numpy.typing as npt
 
-from .labels import INLIER, OUTLIER, UNSURE, Opinions
-from .queues import ABOVE, BELOW, CUTOFF, NEAR, SCORE, VARIETY, Ranking
+from .opinions import INLIER, OUTLIER, UNSURE, Opinions
+from .queues import CUTOFF, QUEUES
+from .ranking import ABOVE, BELOW, NEAR, Ranking
 from .store import Entry
 
 _TENS = 10
 _RECENT = 20
-"""Rows of the top that were looked at last: those that follow are no better."""
+"""The last rows labelled at the top estimate those that follow."""
 
 _WIDTHS = (60, 300, 900, 3600, 6 * 3600, 86_400, 7 * 86_400, 30 * 86_400)
-"""Seconds of a span of time: a minute, five, a quarter of an hour, an hour, six, a day, a week, a month."""
+"""Widths of spans of time, in seconds: 1, 5 and 15 minutes, 1 and 6 hours, a day, a week, a month."""
 
 _MOST_SPANS = 30
 
 _DRAWS = 4000
 _FEWEST_DRAWN = 10
-"""Rows drawn near and below the cut-off before anything is said of what is left there."""
+"""How many rows must be drawn near and below the cut-off before outliers left there are estimated."""
 
 _FEWEST_RECENT = 30
 _LITTLE = 0.05
-"""Where at most this share of the last rows were outliers, and of all outliers are left, it is time to stop."""
+"""Time to stop: at most this share of the last rows were outliers, and at most this share of all outliers is left."""
 
 
 @dataclass(frozen=True)
 class Ten:
-    """Rows looked at, from the `first`, and how many of them were outliers."""
+    """`n_rows` labelled rows, counted from the `first`, and how many of them were outliers."""
 
     first: int
     n_rows: int
@@ -43,7 +44,7 @@ class Ten:
 
 @dataclass(frozen=True)
 class Span:
-    """Labels from a time on, in UTC, and who gave them."""
+    """Labels given in a span of time that begins at `begin`, in UTC, and who gave them."""
 
     begin: str
     outliers: int
@@ -58,7 +59,7 @@ class Span:
 
 @dataclass(frozen=True)
 class Agreement:
-    """Of two analysts on the rows that both labelled: Cohen's kappa, and the rows that they disagree on."""
+    """How well two analysts agree on the rows both labelled: Cohen's kappa, and the rows they disagree on."""
 
     one: str
     other: str
@@ -69,7 +70,7 @@ class Agreement:
 
 @dataclass(frozen=True)
 class Left:
-    """Outliers among the rows without label: a best guess, and the ends of a 95 % interval."""
+    """Outliers left among the `n_rows` unlabelled rows: a best guess and a 95 % interval."""
 
     guess: float
     low: int
@@ -78,19 +79,18 @@ class Left:
     n_drawn: int
 
 
-def by_tens(entries: Sequence[Entry], queues: Sequence[str] = (SCORE, VARIETY)) -> list[Ten]:
-    """Of the rows of a queue, in the order in which they were labelled; unsure is no outlier."""
+def by_tens(entries: Sequence[Entry]) -> list[Ten]:
+    """Outliers in every ten rows from the top, in the order in which they were labelled; unsure does not count."""
     seen: dict[int, int] = {}
-    for entry in entries:
-        if entry.queue in queues:
-            seen[entry.row] = entry.label  # in the place where it was labelled first
+    for entry in _from_top(entries):
+        seen[entry.row] = entry.label  # a row keeps the place where it was labelled first
     labels = list(seen.values())
     parts = [labels[i : i + _TENS] for i in range(0, len(labels), _TENS)]
     return [Ten(1 + _TENS * i, len(part), part.count(OUTLIER)) for i, part in enumerate(parts)]
 
 
 def over_time(entries: Sequence[Entry]) -> list[Span]:
-    """Labels of spans of time of equal width, the narrowest of some by which there are few of them."""
+    """Labels in spans of equal width, the narrowest width that gives no more than 30 spans."""
     times = [datetime.fromisoformat(entry.at).timestamp() for entry in entries]
     if not times:
         return []
@@ -109,7 +109,7 @@ def _span(begin: float, entries: Sequence[Entry]) -> Span:
 
 
 def agreements(opinions: Opinions) -> list[Agreement]:
-    """Of every two analysts with rows in common."""
+    """The agreement of each pair of analysts with rows in common."""
     held: dict[str, dict[int, int]] = {}
     for row in opinions.rows():
         for who, label in opinions.of_row(row).items():
@@ -126,28 +126,28 @@ def agreements(opinions: Opinions) -> list[Agreement]:
 
 
 def kappa(one: npt.NDArray[np.int64], other: npt.NDArray[np.int64]) -> float:
-    """Cohen's: agreement beyond that by chance, as a share of what is possible; 1 if both always say the same."""
+    """Cohen's kappa: agreement beyond chance, as a share of what is possible; 1 if both always agree."""
     agree = float((one == other).mean())
     by_chance = sum(float((one == label).mean()) * float((other == label).mean()) for label in (OUTLIER, INLIER))
     return 1.0 if by_chance == 1 else (agree - by_chance) / (1 - by_chance)
 
 
 def left(entries: Sequence[Entry], ranking: Ranking, labelled: set[int]) -> Left | None:
-    """None until enough rows were drawn near and below the cut-off.
+    """Outliers left among unlabelled rows; None until enough rows were drawn near and below the cut-off.
 
-    Of the rows above it, those that were looked at last tell how many of the next are outliers. Of the others it is
-    those drawn at random; where labels have improved the ranking since, fewer are left there than is said.
+    Above the cut-off, the rows labelled last estimate how many of the next are outliers. Below it, rows drawn at random
+    do; if labels have improved the ranking since, this is an overestimate.
     """
-    drawn = {s: [e for e in entries if e.queue == CUTOFF and e.stratum == s] for s in (NEAR, BELOW)}
+    drawn = {s: [e for e in entries if e.queue == CUTOFF.name and e.stratum == s] for s in (NEAR, BELOW)}
     if min(map(len, drawn.values())) == 0 or sum(map(len, drawn.values())) < _FEWEST_DRAWN:
         return None
-    looked = [e for e in entries if e.queue in (SCORE, VARIETY) and e.stratum == ABOVE][-_RECENT:]
+    looked = [e for e in _from_top(entries) if e.stratum == ABOVE][-_RECENT:]
     rng, total = np.random.default_rng(0), np.zeros(_DRAWS)
     n_unlabelled = 0
     for stratum, seen in {**drawn, ABOVE: looked}.items():
         n = sum(row not in labelled for row in ranking.rows(stratum).tolist())
         found = sum(entry.label == OUTLIER for entry in seen)
-        rates = rng.beta(found + 0.5, len(seen) - found + 0.5, _DRAWS)  # Jeffreys' interval of a share
+        rates = rng.beta(found + 0.5, len(seen) - found + 0.5, _DRAWS)  # Jeffreys' prior for a share
         total += rng.binomial(n, rates)
         n_unlabelled += n
     low, high = np.quantile(total, [0.025, 0.975])
@@ -158,23 +158,29 @@ def left(entries: Sequence[Entry], ranking: Ranking, labelled: set[int]) -> Left
 
 def advice(entries: Sequence[Entry], found: int, remaining: Left | None) -> tuple[bool, str]:
     """Whether it is time to stop, and why or why not."""
-    recent = [entry for entry in entries if entry.queue in (SCORE, VARIETY)][-_FEWEST_RECENT:]
+    recent = _from_top(entries)[-_FEWEST_RECENT:]
     n = sum(entry.label == OUTLIER for entry in recent)
     if len(recent) < _FEWEST_RECENT:
-        return False, f"Go on: {len(recent)} rows were looked at by score; after {_FEWEST_RECENT} there is more to say."
+        return False, f"Keep going: you have labelled {len(recent)} rows from the top; advice needs {_FEWEST_RECENT}."
     if n > _LITTLE * len(recent):
-        return False, f"Go on: {n} of the last {len(recent)} rows that you looked at by score were outliers."
+        return False, f"Keep going: {n} of the last {len(recent)} rows from the top were outliers."
     if remaining is None:
         return False, (
-            f"Nearly there: {n} of the last {len(recent)} rows were outliers. Label some rows of the queue "
-            f"“near the cut-off” (at least {_FEWEST_DRAWN}): they tell how many outliers are left."
+            f"Nearly there: {n} of the last {len(recent)} rows from the top were outliers. Label at least "
+            f"{_FEWEST_DRAWN} rows of the queue “{CUTOFF.title}” to estimate how many outliers are left."
         )
     if remaining.high > max(1, _LITTLE * found):
         return False, (
-            f"{n} of the last {len(recent)} rows by score were outliers, and up to {remaining.high:,} may be left. "
-            "More rows near the cut-off make that number smaller, or find them."
+            f"{n} of the last {len(recent)} rows from the top were outliers, and up to {remaining.high:,} may be left. "
+            f"Label more rows of the queue “{CUTOFF.title}” to find them or to narrow that estimate."
         )
     return (
         True,
-        f"You can stop: {n} of the last {len(recent)} rows were outliers, and at most {remaining.high:,} are left.",
+        f"You can stop: {n} of the last {len(recent)} rows from the top were outliers, and at most "
+        f"{remaining.high:,} are left.",
     )
+
+
+def _from_top(entries: Sequence[Entry]) -> list[Entry]:
+    """Labels of rows that were taken from the top of the ranking."""
+    return [entry for entry in entries if entry.queue in QUEUES and QUEUES[entry.queue].from_top]

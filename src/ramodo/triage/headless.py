@@ -1,24 +1,24 @@
-"""The loop without a page: answers come from a table, in the order in which the queue asks for them."""
+"""The loop without a page: answers come from a table, in the order in which a queue asks for them."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-from .labels import OUTLIER
-from .queues import SCORE
+from .opinions import OUTLIER
+from .queues import QUEUES, SCORE
 from .session import TriageSession
 
 
 @dataclass(frozen=True)
 class Walk:
-    """Rows in the order in which they were looked at, and which of them were outliers."""
+    """Rows in the order in which they were labelled, and whether each was an outlier."""
 
     rows: list[int]
     outliers: list[bool]
 
     def found(self, n: int) -> int:
-        """Outliers among the first n rows."""
+        """How many of the first n rows were outliers."""
         return sum(self.outliers[:n])
 
 
@@ -26,15 +26,17 @@ def walk(
     session: TriageSession,
     answers: Mapping[int, int],
     *,
-    queue: str = SCORE,
+    queue: str = SCORE.name,
     most: int | None = None,
     show: Callable[[int, int], None] | None = None,
 ) -> Walk:
-    """Label the rows of a queue by known answers, learning after every `refit_every`, until they are used up.
+    """Label the rows of a queue from known answers, at most `most` of them, learning after every `refit_every`.
 
-    Rows without an answer are passed over. Every fit is waited for, so that the same answers give the same walk.
+    Rows without an answer are skipped. Each fit is waited for, so the same answers always give the same walk.
     """
     session.choose(queue)
+    if QUEUES[queue].needs_groups:
+        session.group()
     left = {row for row in answers if row not in session.labelled}
     rows, outliers = list[int](), list[bool]()
     row = session.next() if left else None

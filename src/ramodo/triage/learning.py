@@ -1,4 +1,4 @@
-"""Fits in the background: one at a time, with progress; a request that comes meanwhile is done next."""
+"""Fits in the background, one at a time, with progress; a request that arrives during a fit is served next."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 Show = Callable[[str, float], None]
-"""Called with what is being done, and the share of all that is done."""
+"""Called with the current step and the share of the work that is done."""
 
 
 @dataclass(frozen=True)
@@ -19,13 +19,13 @@ class Status:
     stage: str = ""
     share: float = 0.0
     seconds: float = 0.0
-    """Of the fit that is running, or of the last one."""
+    """How long the current fit has run, or the last one took."""
     error: str = ""
-    """Why the last one failed."""
+    """Why the last fit failed."""
 
 
 class Learner:
-    """Calls `learn` on a thread of its own whenever it was asked to."""
+    """Calls `learn` on its own thread whenever asked to."""
 
     def __init__(self, learn: Callable[[Show], None]) -> None:
         self._learn = learn
@@ -37,25 +37,25 @@ class Learner:
 
     @property
     def status(self) -> Status:
-        """As of now; who has asked sees it working, also before it has begun."""
+        """The current status; a fit that was asked for counts as working before it begins."""
         with self._changed:
             if self._status.working:
                 return replace(self._status, seconds=time.perf_counter() - self._started)
-            return Status(True, "beginning") if self._asked else self._status
+            return Status(True, "starting") if self._asked else self._status
 
     def ask(self) -> None:
-        """Fit as soon as possible; returns at once."""
+        """Ask for a fit as soon as possible, without waiting for it."""
         with self._changed:
             self._asked = True
             self._changed.notify_all()
 
     def wait(self, seconds: float | None = None) -> bool:
-        """Wait until nothing is to be done; False if that takes longer."""
+        """Wait until there is nothing to do; False if that takes longer than `seconds`."""
         with self._changed:
             return self._changed.wait_for(lambda: not (self._asked or self._status.working) or self._ended, seconds)
 
     def close(self) -> None:
-        """Take no more requests; a fit that is running is left to end with the process."""
+        """Accept no more requests; a running fit ends with the process."""
         with self._changed:
             self._ended = True
             self._changed.notify_all()
@@ -72,7 +72,7 @@ class Learner:
             error = ""
             try:
                 self._learn(self._show)
-            except Exception as failed:  # whatever it is, labels stay and the page goes on
+            except Exception as failed:  # whatever it is, labels stay and the page keeps working
                 error = f"{type(failed).__name__}: {failed}" if str(failed) else type(failed).__name__
             with self._changed:
                 self._status = Status(False, "", 0.0, time.perf_counter() - self._started, error)

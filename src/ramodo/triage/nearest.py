@@ -1,4 +1,4 @@
-"""Rows that look like a given one and are taken for normal: what to compare it with."""
+"""Rows considered normal that look like a given row, to compare it with."""
 
 from __future__ import annotations
 
@@ -9,18 +9,18 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 from ..data.rows import Rows
-from .labels import INLIER, OUTLIER, Labels
-from .queues import Ranking
+from .opinions import INLIER, OUTLIER, Labels
+from .ranking import Ranking
 
 _SAMPLE = 2000
-"""Rows below the cut-off that are compared with."""
+"""How many rows below the cut-off are candidates."""
 
 _TABLE = 0.5
-"""Share of values that are not zero above which rows are a table of measurements."""
+"""Rows with a larger share of non-zero values are treated as a table of measurements."""
 
 
 class Inliers:
-    """A sample of the rows that no one flags, with the labelled inliers first."""
+    """The labelled inliers and a sample of the rows below the cut-off."""
 
     def __init__(self, rows: Rows, ranking: Ranking, labels: Labels, seed: int = 0) -> None:
         below = ranking.order[ranking.n_above :]
@@ -40,7 +40,7 @@ class Inliers:
             self._lengths = np.sqrt(np.asarray(self._matrix.multiply(self._matrix).sum(axis=1)).ravel())
 
     def to(self, row: int, n: int = 2) -> list[int]:
-        """The nearest: by angle, or for tables by distance in standard deviations of the columns."""
+        """The `n` nearest inliers: by angle, or for tables by distance in standard deviations of the columns."""
         own = self._rows.take(np.array([row])).without_factors().to_matrix()
         if self._is_table:
             distances = (((self._matrix - _dense(own)) / self._unit) ** 2).sum(axis=1)

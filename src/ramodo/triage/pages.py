@@ -1,4 +1,4 @@
-"""The labelling page: pages and pieces of them, rendered here; each handler calls the session and nothing else."""
+"""The labelling page: each handler calls the session and renders a page or a part of one."""
 
 from __future__ import annotations
 
@@ -18,26 +18,24 @@ from starlette.requests import Request
 from starlette.responses import FileResponse, HTMLResponse, JSONResponse, Response
 from starlette.routing import Route
 
-from ..data.opening import DataError
+from ..data.validation import DataError
 from ..formats import FormatError
 from ..options import OptionError
 from ..web import Access, Place, application, csrf_of
 from ..web.errors import on_http_error
-from .queues import CUTOFF, PURPOSES, SCORE, SECOND, VARIETY
+from .queues import QUEUES
 from .session import NAMES, TriageSession
 from .store import StoreError
 
 MAX_BODY = 8 << 20
-"""Bytes of a file of labels that a browser may send."""
-
-QUEUE_NAMES = {SCORE: "By score", VARIETY: "By variety", CUTOFF: "Near the cut-off", SECOND: "Second look"}
+"""How many bytes a file of labels from a browser may have."""
 
 EXPORTS = {
-    "labels.csv": "a line for each labelled row, which ramodo detect --labels reads",
-    "history.csv": "everything that was said, with time, analyst and model",
-    "ranking.csv": "all rows by the model that ranks now, with labels",
-    "model.ramodo": "that model, for ramodo score",
-    "report.html": "a report with what was labelled",
+    "labels.csv": "a line for each labelled row; ramodo detect --labels reads it",
+    "history.csv": "every label and undo, with time, analyst and model",
+    "ranking.csv": "all rows as the current model ranks them, with labels",
+    "model.ramodo": "the current model, for ramodo score",
+    "report.html": "a report that also lists the labels",
 }
 
 _STATIC = {
@@ -45,12 +43,8 @@ _STATIC = {
     "triage.css": ("ramodo.triage", "text/css"),
     "triage.js": ("ramodo.triage", "text/javascript"),
 }
-"""The files that a browser may have, and whose they are; no other name reaches the file system."""
+"""Files that a browser may load, with their packages; no other name reaches the file system."""
 
-_END = {
-    SECOND: "Nobody else has labelled a row that you have not.",
-    CUTOFF: "All rows below the cut-off are labelled, passed over, or with somebody else.",
-}
 _SHORT = 60
 _MOST_KINDS = 20
 
@@ -64,7 +58,7 @@ class Pages:
         self._pages = Environment(loader=PackageLoader("ramodo.triage"), autoescape=True, trim_blocks=True)
 
     def routes(self) -> list[Route]:
-        """All addresses."""
+        """The addresses of all pages and actions."""
         changes: dict[str, Callable[[Any, str], dict[str, Any]]] = {
             "/label": self._label,
             "/move": self._move,
@@ -94,12 +88,12 @@ class Pages:
     # ---- who ------------------------------------------------------------------------------------------------------
 
     def _who(self, request: Request) -> str:
-        """The analyst at a browser; the first one is the session's, the others are numbered until they say a name."""
+        """The analyst at a browser: the first is the session's, others are numbered until they give a name."""
         browser = request.cookies.get(self._cookie, "")
         return self._browsers.get(browser, self.session.who)
 
     def _known(self, request: Request) -> tuple[str, str]:
-        """The browser's own name and the analyst's, made up for a new one."""
+        """The browser's cookie and its analyst's name, both made up for a new browser."""
         browser = request.cookies.get(self._cookie, "")
         if browser not in self._browsers:
             browser, n = secrets.token_urlsafe(16), len(self._browsers)
@@ -130,7 +124,7 @@ class Pages:
         return handle
 
     async def refusal(self, request: Request, error: Exception) -> Response:
-        """What is wrong with a request, for a browser as a page that leads back."""
+        """The error of a request; a browser gets a page that leads back."""
         assert isinstance(error, HTTPException)
         if "text/html" not in request.headers.get("accept", ""):
             return await on_http_error(request, error)
@@ -143,11 +137,10 @@ class Pages:
         return self._pages.get_template(template).render(**common, **values)
 
     def _card(self, row: int | None, who: str) -> dict[str, Any]:
-        """What a card shows."""
+        """What the template of a card needs."""
         analyst = self.session.analyst(who)
-        view = None if row is None else self.session.view(row)
-        end = _END.get(analyst.queue, "All rows are labelled, passed over, or with somebody else.")
-        return {"view": view, "end": end, "analyst": analyst}
+        card = None if row is None else self.session.card(row)
+        return {"card": card, "queue": QUEUES[analyst.queue]}
 
     def _queue_page(self, request: Request, who: str) -> tuple[str, dict[str, Any]]:
         asked = request.query_params.get("row", "")
@@ -156,15 +149,15 @@ class Pages:
             row: int | None = self.session.go_to(int(asked), who)
         else:
             row = self.session.next(who) if analyst.row is None else analyst.row
-        return "queue.html", {**self._card(row, who), "purposes": PURPOSES, "queue_names": QUEUE_NAMES}
+        return "queue.html", {**self._card(row, who), "queues": QUEUES.values()}
 
     def _kinds_page(self, request: Request, who: str) -> tuple[str, dict[str, Any]]:
         return "kinds.html", {"kinds": self.session.kinds()[:_MOST_KINDS], "kind": None}
 
     def _kind_page(self, request: Request, who: str) -> tuple[str, dict[str, Any]]:
         kind = self.session.kind(request.path_params["version"], request.path_params["number"])
-        views = [self.session.view(row) for row in kind.shown]
-        return "kinds.html", {"kind": kind, "views": views, "largest": _largest(d.contribution for d in kind.drivers)}
+        cards = [self.session.card(row) for row in kind.shown]
+        return "kinds.html", {"kind": kind, "cards": cards, "largest": _largest(d.contribution for d in kind.drivers)}
 
     def _changes_page(self, request: Request, who: str) -> tuple[str, dict[str, Any]]:
         found = self.session.changes()
@@ -224,7 +217,7 @@ class Pages:
 
     def _queue(self, given: Any, who: str) -> dict[str, Any]:
         self.session.choose(str(given.get("queue", "")), who)
-        return self._shown(self.session.next(who), who, PURPOSES[self.session.analyst(who).queue])
+        return self._shown(self.session.next(who), who, QUEUES[self.session.analyst(who).queue].purpose)
 
     def _refit(self, given: Any, who: str) -> dict[str, Any]:
         self.session.refit()
@@ -233,7 +226,7 @@ class Pages:
     def _back(self, given: Any, who: str) -> dict[str, Any]:
         self.session.go_back(_number(given, "version"))
         self.session.wait(30)
-        return {"reload": "/changes", "said": "Going back."}
+        return {"reload": "/changes", "said": f"Going back to model {given['version']}."}
 
     def _search(self, given: Any, who: str) -> dict[str, Any]:
         rows = self.session.search(str(given.get("text", ""))[:200])
@@ -271,7 +264,7 @@ class Pages:
             "report.html": session.export_report,
         }
         if name not in writers:
-            raise HTTPException(404, f"There is no such file; allowed: {', '.join(EXPORTS)}.")
+            raise HTTPException(404, f"the file must be one of {', '.join(EXPORTS)}, got {name[:50]!r}.")
         folder = tempfile.TemporaryDirectory()
         with _refused():
             writers[name](Path(folder.name) / name)
@@ -291,7 +284,7 @@ class Pages:
 
 
 class _Removed(FileResponse):
-    """A file that is gone once it was sent."""
+    """A file that is deleted once it has been sent."""
 
     def __init__(self, folder: tempfile.TemporaryDirectory[str], name: str) -> None:
         super().__init__(Path(folder.name) / name, filename=name, media_type="application/octet-stream")
@@ -305,14 +298,16 @@ class _Removed(FileResponse):
 
 
 class _refused:  # noqa: N801 - reads as what it does
-    """What is wrong with a request is said in the answer; labels are as they were."""
+    """Turns errors into answers that say what is wrong; labels stay as they were."""
 
     def __enter__(self) -> None:
         return None
 
     def __exit__(self, kind: Any, error: BaseException | None, trace: Any) -> None:
         if isinstance(error, StoreError):
-            raise HTTPException(503, f"{error}. The label was not stored; those before are safe. Try again.") from None
+            raise HTTPException(
+                503, f"{error}. The label was not stored; earlier labels are safe. Try again."
+            ) from None
         if isinstance(error, OptionError | FormatError | DataError):
             raise HTTPException(422, str(error)) from None
         if isinstance(error, OSError):
@@ -325,14 +320,14 @@ async def _body(request: Request) -> dict[str, Any]:
     except ValueError:
         given = None
     if not isinstance(given, dict):
-        raise HTTPException(422, "The body is not a JSON object.")
+        raise HTTPException(422, "The body must be a JSON object.")
     return given
 
 
 def _number(given: dict[str, Any], name: str) -> int:
     value = given.get(name)
     if type(value) is not int:
-        raise HTTPException(422, f"{name} is {str(value)[:50]!r}; allowed: a whole number.")
+        raise HTTPException(422, f"{name} must be an integer, got {str(value)[:50]!r}.")
     return value
 
 
@@ -341,7 +336,7 @@ def _largest(amounts: Any) -> float:
 
 
 def app_of(session: TriageSession, place: Place, access: Access) -> Starlette:
-    """The application of a session, behind all layers."""
+    """The web application of a session, with access control, limits and headers."""
     pages = Pages(session, place)
     found = application(pages.routes(), place, access, max_body=MAX_BODY)
     found.add_exception_handler(HTTPException, pages.refusal)

@@ -1,4 +1,4 @@
-"""A row as its file has it: the document with what matters marked, and the values of other columns."""
+"""A row as it is in its file: the document with the parts that matter marked, and the values of other columns."""
 
 from __future__ import annotations
 
@@ -10,20 +10,20 @@ import numpy as np
 
 from ..data.rows import Rows
 from ..explain.reasons import Span
-from ..formats import blending
+from ..formats import text_and_columns
 from ..terminal.escaping import escape_controls
-from .ranker import Ranked
+from .ranked_rows import RankedRows
 
 _VALUES = 25
-"""Values of a row that are shown."""
+"""How many values of a row are shown."""
 
 _CHARACTERS = 20_000
-"""Characters of a document that are shown."""
+"""How many characters of a document are shown."""
 
 
 @dataclass(frozen=True)
 class Value:
-    """A column of a row, as it is written in the file, and whether it raises the score."""
+    """A column of a row as the file has it, and whether it raises the score."""
 
     name: str
     text: str
@@ -32,7 +32,7 @@ class Value:
 
 @dataclass(frozen=True)
 class Piece:
-    """A piece of a document, and how much it matters: 0 not at all, to 3."""
+    """A piece of a document, and how much it matters, from 0 (not at all) to 3."""
 
     text: str
     strength: int
@@ -40,23 +40,26 @@ class Piece:
 
 @dataclass(frozen=True)
 class Raw:
-    """A row as it is: its document, its values, or both."""
+    """A row as it is: its document, its values, or both.
+
+    pieces : the document, cut where a part that matters begins or ends; None without a document
+    n_values : how many non-zero values the row has, which may be more than are shown
+    """
 
     row: int
     id: str
     pieces: tuple[Piece, ...] | None
-    """The document, cut where what matters begins and ends; None where there is none."""
     values: tuple[Value, ...]
     n_values: int
-    """Of the row, not zero; may be more than are shown."""
 
 
-def raw(ranked: Ranked, rows: Rows, row: int, added: Mapping[int, float], spans: Sequence[Span], *, mark: bool) -> Raw:
-    """Columns of `added`, contributions to a score, come first; then the largest.
+def raw(
+    ranked: RankedRows, rows: Rows, row: int, added: Mapping[int, float], spans: Sequence[Span], *, mark: bool
+) -> Raw:
+    """A row with the columns in `added`, contributions to a score, first; then its largest values.
 
-    Columns of a table are shown whether or not this row has them; what a row has none of in a sparse file is not there.
-
-    With `mark`, those that raise the score are unusual.
+    Columns of a table are shown even if this row is zero there; those of a sparse file are not. With `mark`, columns
+    that raise the score are unusual.
     """
     table = ranked.table
     texts = None if table.texts is None else _pieces(table.texts[row], spans)
@@ -76,69 +79,74 @@ def raw(ranked: Ranked, rows: Rows, row: int, added: Mapping[int, float], spans:
 
 
 class _Columns:
-    """The columns of a row that are no tokens of documents."""
+    """The columns of a row other than tokens of documents."""
 
-    def __init__(self, ranked: Ranked, rows: Rows, row: int) -> None:
+    def __init__(self, ranked: RankedRows, rows: Rows, row: int) -> None:
         self._ranked, self._table, self._row = ranked, ranked.table, row
-        self.n_tokens = sum(self._table.widths)
+        self.n_tokens = self._table.schema.n_tokens
         columns, values = rows.take(np.array([row])).row(0)
         columns = np.arange(len(values)) if columns is None else columns
-        units = blending.units_of(self._table)
+        units = text_and_columns.units_of(self._table)
         shown = values if units is None else units(columns, values)
         pairs = zip(columns.tolist(), values.tolist(), np.asarray(shown).tolist(), strict=True)
         self._values = {column: both for column, *both in pairs if column >= self.n_tokens}
+        circles = self._table.schema.circles
+        self._circles = {column: circle for circle in circles for column in circle.columns}
 
     @property
     def n_values(self) -> int:
-        """Columns of the file in which it has a value other than zero."""
+        """Columns of the file in which the row has a value other than zero."""
         there = [column for column, (value, _) in self._values.items() if value != 0]
-        return len(self._categories) + sum(self._category(column) is None for column in there)
+        return len({self._category(column) or self._circles.get(column, column) for column in there})
 
     def has(self, column: int) -> bool:
-        """Whether it is not zero."""
+        """Whether the row is not zero there."""
         return self._values.get(column, (0.0,))[0] != 0
 
     def largest(self, but: set[int]) -> list[int]:
-        """All other columns that are not zero, the largest first."""
+        """All other non-zero columns, largest first."""
         there = [column for column, (value, _) in self._values.items() if value != 0 and column not in but]
         return sorted(there, key=lambda column: (-abs(self._values[column][0]), column))
 
     def written(self, column: int) -> tuple[str, str]:
-        """A column as the file has it: name and value; of a category, the value that this row has."""
-        category = self._category(column)
+        """Name and value of a column as the file has it: a category by its value in this row, a time as a time."""
+        category, circle = self._category(column), self._circles.get(column)
         if category is not None:
             return category, self._categories.get(category, "—")
+        if circle is not None:
+            sine, cosine = (self._values.get(one, (0.0,))[0] for one in circle.columns)
+            return circle.name, circle.shown(circle.value(sine, cosine)) if sine or cosine else "—"
         _, value = self._values.get(column, (0.0, self._nothing(column)))
         return self._name(column), f"{value:.6g}"
 
     def _nothing(self, column: int) -> float:
-        """What zero is in the file's units."""
-        units = blending.units_of(self._table)
+        """The value in the file's units that stands for zero."""
+        units = text_and_columns.units_of(self._table)
         return 0.0 if units is None else float(units(np.array([column]), np.zeros(1))[0])
 
     def _name(self, column: int) -> str:
         return self._ranked.names([column], [self._row])[column]
 
     def _category(self, column: int) -> str | None:
-        """The column of the file that a column of zeros and ones was made of."""
-        if not self._table.categories:
+        """The file's column that a column of zeros and ones was made from; None for other columns."""
+        if not self._table.schema.columns:
             return None
-        name = self._name(column)
-        return next((one for one in self._table.categories if name.startswith(f"{one}=")), None)
+        feature = self._table.schema.feature(column)
+        return feature.column.name if feature.part == "value" else None
 
     @cached_property
     def _categories(self) -> dict[str, str]:
-        """The value of this row in each column of categories."""
+        """This row's value in each column of categories."""
         found: dict[str, str] = {}
         for column, (value, _) in self._values.items():
             category = self._category(column) if value != 0 else None
             if category is not None:
-                found[category] = self._name(column)[len(category) + 1 :]
+                found[category] = str(self._table.schema.feature(column).value)
         return found
 
 
 def _pieces(text: str, spans: Sequence[Span]) -> tuple[Piece, ...]:
-    """A document as pieces, those that raise its score marked by how much they do; control characters escaped."""
+    """A document in pieces, marked by how much each raises the score; control characters are escaped."""
     largest = max((span.contribution for span in spans), default=0.0)
     found, done = list[Piece](), 0
     for span in sorted(spans):
@@ -153,5 +161,5 @@ def _pieces(text: str, spans: Sequence[Span]) -> tuple[Piece, ...]:
 
 
 def _printable(text: str) -> str:
-    """Lines stay lines."""
+    """The text with control characters escaped, except line breaks."""
     return "\n".join(map(escape_controls, text.split("\n")))

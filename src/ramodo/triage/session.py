@@ -1,4 +1,4 @@
-"""TriageSession: all that the page and the command do. The web layer calls nothing else."""
+"""TriageSession: everything that the page and the command do. The web layer calls nothing else."""
 
 from __future__ import annotations
 
@@ -9,26 +9,27 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from ..formats import FormatError, Table, TextOptions
+from ..formats import Schema, Table, TextOptions
+from ..formats.labels_by_id import read_known_labels
 from ..options import OptionError
 from ..terminal.escaping import escape_controls
-from . import estimates, files
+from . import estimates, exports
+from .card import Card, card_of
 from .changes import Changes, changes
-from .labels import INLIER, OUTLIER, UNSURE, Labels, Opinions
 from .learning import Learner, Show, Status
 from .nearest import Inliers
-from .queues import CUTOFF, PURPOSES, SCORE, SECOND, VARIETY, by_score, by_variety, near_cutoff
-from .ranker import Ranked
+from .opinions import INLIER, OUTLIER, UNSURE, Labels, Opinions
+from .queues import QUEUES, SCORE, Waiting
+from .ranked_rows import RankedRows
 from .store import Said, Store, Version
-from .view import View, view
 
 NAMES = {OUTLIER: "outlier", INLIER: "inlier", UNSURE: "unsure"}
 
 _LEASE = 300.0
-"""Seconds for which a row that is shown to somebody is kept from others."""
+"""How many seconds a row shown to one analyst is kept from the others."""
 
 _OFFERED = 2000
-"""Rows of a queue that are tried, until one is free."""
+"""How many rows of a queue are tried until one is free."""
 
 _LONGEST_NAME = 100
 _MOST_FOUND = 50
@@ -37,10 +38,10 @@ _BEGINNING = 200
 
 @dataclass
 class Analyst:
-    """Where somebody is: the queue, the rows that were shown, and which of them is shown now."""
+    """Where an analyst is: the queue, the rows that were shown, and which of them is shown now."""
 
     name: str
-    queue: str = SCORE
+    queue: str = SCORE.name
     trail: list[int] = field(default_factory=list)
     place: int = -1
 
@@ -50,11 +51,11 @@ class Analyst:
 
     @property
     def ahead(self) -> list[int]:
-        """Rows that were shown after the one that is shown now."""
+        """Rows that were shown after the current one."""
         return self.trail[self.place + 1 :]
 
     def went_to(self, row: int) -> None:
-        """A row that was shown before keeps its place in the trail."""
+        """Make a row the current one; if it was shown before, it keeps its place in the trail."""
         if row not in self.trail:
             self.trail.append(row)
         self.place = self.trail.index(row)
@@ -62,7 +63,7 @@ class Analyst:
 
 @dataclass(frozen=True)
 class Kind:
-    """Rows without label that are outliers for the same reason; `shown` are to be seen before labelling all."""
+    """Unlabelled rows that are outliers for the same reason; look at `shown` before labelling them all."""
 
     number: int
     version: int
@@ -72,13 +73,13 @@ class Kind:
 
     @property
     def shown(self) -> tuple[int, ...]:
-        """The highest, the lowest and one between: what they have in common, the others have."""
+        """The highest, the lowest and one in between: what these share, all rows of the kind share."""
         return tuple(dict.fromkeys((self.rows[0], self.rows[len(self.rows) // 2], self.rows[-1])))
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Summary:
-    """What the labels tell."""
+    """What the labels show."""
 
     counts: dict[str, int]
     tens: list[estimates.Ten]
@@ -90,19 +91,20 @@ class Summary:
 
 
 class TriageSession:
-    """A loop of labels: show a row, take its label, learn, show the next.
+    """A labelling loop: show a row, take its label, learn, show the next.
 
     Parameters
     ----------
     detector : a fitted `Consensus` or `REPEN`
     X : the rows, or a `Table` that a format's reader returned
-    store : path of a SQLite file, made where there is none, or URL of a PostgreSQL database
+    store : path of a SQLite file, created if it does not exist, or URL of a PostgreSQL database
     ids, texts : id and document of each row, optional
-    text_options : how the documents became rows, so that tokens have names
-    refit_every : labels after which the ranking is learned anew; 0 for only on demand
-    who : name of the analyst, where methods are not told another
-    title : of pages and reports
-    path : the file of the data, to notice when it is gone
+    text_options : how documents became rows, so that tokens can be named
+    refit_every : number of labels after which to learn again; 0 learns only on demand
+    who : name of the analyst, unless a method is given another
+    title : title of pages and reports
+    path : the data file, to notice if it disappears
+    lease_seconds : how long a row shown to one analyst is kept from the others
     """
 
     def __init__(
@@ -121,10 +123,11 @@ class TriageSession:
         lease_seconds: float = _LEASE,
     ) -> None:
         if refit_every < 0:
-            raise OptionError(f"refit_every={refit_every} was given; allowed: 0 (only on demand) or more.")
-        self.table = X if isinstance(X, Table) else Table(X, ids=ids, texts=texts)
+            raise OptionError(f"refit_every must be 0 (learn only on demand) or more, got {refit_every}.")
+        schema = Schema(tokens=text_options or TextOptions())
+        self.table = X if isinstance(X, Table) else Table(X, ids=ids, texts=texts, schema=schema)
         self.title, self.who, self.refit_every = title, self._checked_name(who), refit_every
-        self._text_options, self._path, self._lease = text_options or TextOptions(), path, lease_seconds
+        self._path, self._lease = path, lease_seconds
         self._detector, self._rows = detector, detector._open(self.table.X)
         self._unlabeled = detector._unlabeled(self._rows)
         self._store = Store.open(store, self._rows.fingerprint())
@@ -139,7 +142,7 @@ class TriageSession:
         self._learner = Learner(self._learn)
 
     def close(self) -> None:
-        """Stop learning and let go of the store."""
+        """Stop learning and release the store."""
         self._learner.close()
         self._store.close()
 
@@ -153,12 +156,12 @@ class TriageSession:
 
     @property
     def n_rows(self) -> int:
-        """Rows of the data."""
+        """Number of rows in the data."""
         return self._rows.n_rows
 
     @property
     def place(self) -> str:
-        """Where labels are kept; without a password."""
+        """Where labels are stored, without a password."""
         return self._store.place
 
     def id_of(self, row: int) -> str:
@@ -166,26 +169,26 @@ class TriageSession:
         return escape_controls(self.table.id_of(row))
 
     def text_of(self, row: int) -> str:
-        """How the row's document begins, in one line; nothing without one."""
+        """The beginning of the row's document, on one line; empty if it has none."""
         texts = self.table.texts
         return "" if texts is None else escape_controls(" ".join(texts[row][:_BEGINNING].split()))
 
     def analyst(self, who: str | None = None) -> Analyst:
-        """Where somebody is; a new one is at no row yet."""
+        """Where an analyst is; a new one has seen no row yet."""
         name = self._checked_name(self.who if who is None else who)
         with self._lock:
             return self._analysts.setdefault(name, Analyst(name))
 
     def choose(self, queue: str, who: str | None = None) -> None:
         """Take rows from another queue."""
-        if queue not in PURPOSES:
-            raise OptionError(f"the queue {queue!r} was given; allowed: {', '.join(PURPOSES)}.")
+        if queue not in QUEUES:
+            raise OptionError(f"queue must be one of {', '.join(QUEUES)}, got {queue!r}.")
         self.analyst(who).queue = queue
 
     def next(self, who: str | None = None) -> int | None:
-        """The next row of somebody's queue, which nobody else gets for some minutes; None at its end.
+        """The next row of an analyst's queue, kept from others for some minutes; None at the end of the queue.
 
-        Who comes back after a restart gets the row that was shown last.
+        After a restart, the analyst first gets the row that was shown last.
         """
         self._sync()
         analyst = self.analyst(who)
@@ -197,7 +200,7 @@ class TriageSession:
         return row
 
     def move(self, step: int, who: str | None = None) -> int | None:
-        """Back along the rows that were shown, or forward; beyond the last it is the next of the queue."""
+        """Go back along the rows that were shown, or forward; after the last of them comes the next of the queue."""
         analyst = self.analyst(who)
         if step > 0 and analyst.place >= len(analyst.trail) - 1:
             return self.next(who)
@@ -206,12 +209,12 @@ class TriageSession:
         return analyst.row
 
     def go_to(self, row: int, who: str | None = None) -> int:
-        """Show a certain row."""
+        """Show this row."""
         self._check_row(row)
         self.analyst(who).went_to(row)
         return row
 
-    def view(self, row: int) -> View:
+    def card(self, row: int) -> Card:
         """What a person needs to decide about a row."""
         self._check_row(row)
         with self._lock:
@@ -220,10 +223,10 @@ class TriageSession:
             inliers = Inliers(self._rows, ranked.ranking, self.labels())
             with self._lock:
                 self._inliers = inliers
-        return view(ranked, self._rows, row, inliers, self._opinions.of_row(row), self._opinions.label(row))
+        return card_of(ranked, self._rows, row, inliers, self._opinions.of_row(row), self._opinions.label(row))
 
     def search(self, text: str) -> list[int]:
-        """Rows whose id is, or whose id or document has, this text; the highest score first."""
+        """Rows whose id is this text, then rows whose id or document contains it, highest score first."""
         wanted = text.strip().lower()
         if not wanted:
             return []
@@ -235,30 +238,31 @@ class TriageSession:
         return (exact + rest)[:_MOST_FOUND]
 
     def _offered(self, analyst: Analyst, but: set[int] = frozenset()) -> list[int]:  # type: ignore[assignment]
-        """Rows of a queue that are not labelled, and that the analyst has not passed over."""
-        gone = self.labelled | set(analyst.trail) | but
+        """The first rows of an analyst's queue."""
         ranked = self._ranked
-        queue: Iterator[int]
-        if analyst.queue == VARIETY:
-            queue = by_variety(ranked.ranking, gone, [group.rows for group in ranked.groups])
-        elif analyst.queue == CUTOFF:
-            queue = near_cutoff(ranked.ranking, gone)
-        elif analyst.queue == SECOND:
-            others = [row for row in self._opinions.rows() if analyst.name not in self._opinions.of_row(row)]
-            queue = (row for row in others if row not in analyst.trail)
-        else:
-            queue = by_score(ranked.ranking, gone)
-        return list(islice(queue, _OFFERED))
+        waiting = Waiting(
+            ranked.ranking,
+            gone=self.labelled | set(analyst.trail) | but,
+            groups=[group.rows for group in ranked.groups],
+            of_others=self._of_others(analyst),
+        )
+        return list(islice(QUEUES[analyst.queue].rows(waiting), _OFFERED))
+
+    def _of_others(self, analyst: Analyst) -> Iterator[int]:
+        """Rows that only others have labelled and that the analyst has not seen."""
+        for row in self._opinions.rows():
+            if analyst.name not in self._opinions.of_row(row) and row not in analyst.trail:
+                yield row
 
     # ---- labels --------------------------------------------------------------------------------------------------
 
     @property
     def labelled(self) -> set[int]:
-        """Rows that somebody holds a label of."""
+        """Rows that somebody holds a label for."""
         return self._opinions.labelled
 
     def label(self, row: int, label: int, who: str | None = None, *, advance: bool = True) -> int | None:
-        """Store a label, 1 outlier, -1 inlier, 0 unsure; once it is on the disk, returns the next row of the queue.
+        """Store a label (1 outlier, -1 inlier, 0 unsure) and return the next row of the queue once it is on disk.
 
         With `advance=False` no next row is taken.
         """
@@ -267,7 +271,7 @@ class TriageSession:
         analyst = self.analyst(who)
         analyst.went_to(row)
         last = self._opinions.last
-        passed = [other for other in analyst.ahead if other not in self.labelled]  # who went back goes on there
+        passed = [other for other in analyst.ahead if other not in self.labelled]  # whoever went back continues there
         offered = [*passed, *self._offered(analyst, {row})] if advance else []
         said = Said(row, label, analyst.queue, self._ranked.ranking.stratum(row))
         following = self._store.add(analyst.name, self._ranked.version, [said], offered, self._lease, last)
@@ -278,7 +282,7 @@ class TriageSession:
         return following
 
     def label_kind(self, kind: Kind, label: int, who: str | None = None) -> int:
-        """Label all rows of a kind that have no label yet, to be undone together; returns how many."""
+        """Label all unlabelled rows of a kind, as one step for undo, and return how many there were."""
         self._check_label(label)
         analyst = self.analyst(who)
         rows = [row for row in kind.rows if row not in self.labelled]
@@ -290,7 +294,7 @@ class TriageSession:
         return len(rows)
 
     def undo(self, who: str | None = None) -> list[int]:
-        """Take back what somebody labelled last; returns the rows, the first of which is shown again."""
+        """Take back an analyst's last label, or last kind, and return its rows; the first is shown again."""
         analyst = self.analyst(who)
         batch = self._opinions.last_batch(analyst.name)
         if not batch:
@@ -301,12 +305,12 @@ class TriageSession:
         return [entry.row for entry in batch]
 
     def labels(self) -> Labels:
-        """Of all rows: 1 outlier, -1 inlier, 0 unknown, unsure or disputed."""
+        """The label of each row: 1 outlier, -1 inlier, 0 unknown, unsure or disputed."""
         with self._lock:
             return self._opinions.labels(self.n_rows)
 
     def kinds(self) -> list[Kind]:
-        """Rows at the top without label that are outliers for the same reason: largest kind first."""
+        """Unlabelled rows at the top that are outliers for the same reason, largest kind first."""
         ranked, found = self._ranked, []
         for number, group in enumerate(ranked.groups):
             rows = tuple(row for row in group.rows if row not in self.labelled)
@@ -317,13 +321,13 @@ class TriageSession:
         return found
 
     def kind(self, version: int, number: int) -> Kind:
-        """One that `kinds` returned, with the rows that it had then."""
+        """A kind that `kinds` returned, with the rows it had then."""
         if (version, number) not in self._kinds:
-            raise OptionError(f"the kind {number} of model {version} was given; allowed: one of those shown.")
+            raise OptionError(f"the kind must be one that was shown, got kind {number} of model {version}.")
         return self._kinds[version, number]
 
     def _sync(self) -> None:
-        """Read what was stored since, here or by others."""
+        """Read what has been stored since, by this session or others."""
         with self._lock:
             found = self._store.since(self._opinions.last)
             if found:
@@ -333,68 +337,69 @@ class TriageSession:
 
     @property
     def status(self) -> Status:
-        """Of the fit in the background."""
+        """Status of the fit in the background."""
         return self._learner.status
 
     @property
     def version(self) -> int:
-        """Of the model that ranks; 0 is the one without labels."""
+        """Number of the current model; 0 is the one without labels."""
         return self._ranked.version
 
     @property
     def pending(self) -> int:
-        """Entries that the model has not learned from."""
+        """How many entries the current model has not learned from."""
         return self._opinions.after(self._learned_from)
 
     def refit(self, wait: bool = False) -> None:
-        """Learn from all labels, in the background unless told to wait."""
+        """Learn from all labels, in the background unless `wait` is set."""
         self._back_to = None
         self._learner.ask()
         if wait:
             self.wait()
 
     def wait(self, seconds: float | None = None) -> bool:
-        """Wait until the background has nothing to do."""
+        """Wait until the background is idle; False if that takes longer than `seconds`."""
         return self._learner.wait(seconds)
 
     def go_back(self, version: int) -> None:
-        """Rank by an earlier model again, in the background, until the next refit; labels stay."""
+        """Rank by an earlier model, in the background, until the next refit; labels are kept."""
         if version != 0 and version not in {one.version for one in self.versions()}:
-            raise OptionError(f"the model {version} was given; allowed: 0 to {len(self.versions())}.")
+            raise OptionError(f"version must be an integer from 0 to {len(self.versions())}, got {version}.")
         self._back_to = version
         self._learner.ask()
 
     def versions(self) -> list[Version]:
-        """All models that have ranked, in order."""
+        """All models so far, in order."""
         return self._store.versions()
 
     def changes(self, version: int | None = None) -> Changes | None:
-        """What a model changed, by default the one that ranks; None for the first."""
+        """What a model changed, by default the current one; None for the first."""
         wanted = self.version if version is None else version
         found = [one for one in self.versions() if one.version == wanted]
         return Changes.of_dict(found[0].summary["changes"]) if found else None
 
     def _learn_if_due(self, after: bool = False) -> None:
-        """Ask for a fit after enough labels; those that come while one is running are looked at `after` it."""
+        """Ask for a fit if there are enough new labels; those that arrive during a fit are considered `after` it."""
         due = self.refit_every > 0 and self.pending >= self.refit_every
         if due and (after or not self.status.working) and self.counts["outliers"] > 0:
             self._back_to = None
             self._learner.ask()
 
-    def _again(self) -> Ranked:
-        """The model that ranked last, after a restart."""
+    def _again(self) -> RankedRows:
+        """The last model, rebuilt after a restart."""
         versions = self._store.versions()
         if not versions:
-            return Ranked(self._detector, self.table, self._text_options, 0)
+            return RankedRows(self._detector, self.table, 0)
         last = versions[-1]
         self._learned_from = self._opinions.last if last.back_to is None else last.entry
         return self._fitted(last.entry, last.version)
 
-    def _fitted(self, entry: int, version: int, before: Ranked | None = None) -> Ranked:
+    def _fitted(self, entry: int, version: int, before: RankedRows | None = None) -> RankedRows:
+        """The model that learns from the labels up to an entry."""
         with self._lock:
             labels = self._opinions.until(entry).labels(self.n_rows)
         detector = self._detector._labeled(self._unlabeled, labels)
-        return Ranked(detector, self.table, self._text_options, version, before)
+        return RankedRows(detector, self.table, version, before)
 
     def _learn(self, show: Show) -> None:
         self._sync()
@@ -404,7 +409,7 @@ class TriageSession:
         entry = last if back_to is None else self._entry_of(back_to)
         show(f"learning from {counts['outliers']:,} outliers and {counts['inliers']:,} inliers", 0.1)
         after = self._fitted(entry, 0, before)
-        if before.is_prepared:  # rows are being shown: the next one is not to wait
+        if before.is_prepared:  # rows are being shown: do not make the next one wait
             after.prepare()
         show("comparing the rankings", 0.6)
         labels = self.labels()
@@ -423,86 +428,90 @@ class TriageSession:
         return next((one.entry for one in self.versions() if one.version == version), 0)
 
     def group(self) -> None:
-        """Look for kinds of outliers under the model that ranks; models that are learned later do it by themselves."""
+        """Find kinds of outliers under the current model; models learned later do so by themselves."""
         self._ranked.group(self.labelled)
 
-    # ---- what labels tell ----------------------------------------------------------------------------------------
+    # ---- what labels show ----------------------------------------------------------------------------------------
 
     @property
     def counts(self) -> dict[str, int]:
-        """Rows labelled as outliers, inliers and unsure."""
+        """How many rows are labelled outlier, inlier and unsure."""
         return self._opinions.counts()
 
     def summary(self) -> Summary:
-        """Precision, agreement, what is left, and when to stop."""
+        """Precision, agreement, outliers left, and whether to stop."""
         self._sync()
         standing, counts = self._opinions.standing(), self.counts
         left = estimates.left(standing, self._ranked.ranking, self.labelled)
         stop, advice = estimates.advice(standing, counts["outliers"], left)
-        agree = estimates.agreements(self._opinions)
-        return Summary(counts, estimates.by_tens(standing), estimates.over_time(standing), agree, left, stop, advice)
+        return Summary(
+            counts=counts,
+            tens=estimates.by_tens(standing),
+            over_time=estimates.over_time(standing),
+            agreements=estimates.agreements(self._opinions),
+            left=left,
+            stop=stop,
+            advice=advice,
+        )
 
     def problems(self) -> list[str]:
-        """What is wrong around the session, for people."""
+        """What is wrong with the data file or the last refit, in sentences."""
         found = []
         if self._path is not None and not Path(self._path).exists():
             found.append(
-                f"The data file {self._path} is gone. Rows in memory and labels are not touched; to start again, or "
-                "to score with the model, it has to come back."
+                f"The data file {self._path} is gone. Rows in memory and labels are safe; you need the file to start "
+                "again or to score with the model."
             )
         if self.status.error:
             found.append(
-                f"The last refit failed ({self.status.error}). Labels are stored, and the earlier ranking stays."
+                f"The last refit failed ({self.status.error}). Labels are stored, and the previous ranking stays."
             )
         return found
 
     # ---- files ---------------------------------------------------------------------------------------------------
 
     def import_labels(self, path: str, who: str = "import") -> int:
-        """Labels from a table with columns id and label (1, -1 or 0); returns how many. All of them, or none."""
-        ids = {self.table.id_of(row): row for row in range(self.n_rows)}
-        said = []
-        for id, label in files.read_labels(path):
-            if id not in ids:
-                raise FormatError(f"{path}: the id {id!r} is not in the data.")
-            said.append(Said(ids[id], label, "import", self._ranked.ranking.stratum(ids[id])))
+        """Store all labels of a table with columns id and label (1, -1 or 0), or none; return how many."""
+        stratum = self._ranked.ranking.stratum
+        known = read_known_labels(path, self.table)
+        said = [Said(row, label, "import", stratum(row)) for row, label in known.items()]
         if said:
             self._store.add(self._checked_name(who), self._ranked.version, said)
             self._sync()
         return len(said)
 
     def export_labels(self, path: str | Path) -> None:
-        """A line for each row with a label: id, label, and who said it; `ramodo detect --labels` reads it."""
-        files.write_labels(Path(path), self.table, self._opinions)
+        """Write a line for each labelled row: id, label, who gave it; `ramodo detect --labels` reads it."""
+        exports.write_labels(Path(path), self.table, self._opinions)
 
     def export_history(self, path: str | Path) -> None:
-        """Everything that was said, in order, with time, analyst and version of the model."""
-        files.write_history(Path(path), self.table, self._opinions.entries)
+        """Write every label and undo, in order, with its time, analyst and model."""
+        exports.write_history(Path(path), self.table, self._opinions.entries)
 
     def export_ranking(self, path: str | Path) -> None:
-        """All rows, highest score first: id, score, percentile, flag, label."""
-        files.write_ranking(Path(path), self.table, self._ranked, self.labels())
+        """Write all rows, highest score first: id, score, percentile, flag, label."""
+        exports.write_ranking(Path(path), self.table, self._ranked, self.labels())
 
     def export_model(self, path: str | Path) -> None:
-        """The model that ranks, for `ramodo score`."""
+        """Write the current model, for `ramodo score`."""
         self._ranked.detector.save(path)
 
     def export_report(self, path: str | Path) -> None:
-        """A report with what was labelled."""
-        files.write_report_of(Path(path), self._ranked, self.title, self._opinions)
+        """Write a report that also lists the labels."""
+        exports.write_report_of(Path(path), self._ranked, self.title, self._opinions)
 
     # ---- checks --------------------------------------------------------------------------------------------------
 
     def _check_row(self, row: int) -> None:
         if not 0 <= row < self.n_rows:
-            raise OptionError(f"the row {row} was given; allowed: 0 to {self.n_rows - 1}.")
+            raise OptionError(f"row must be an integer from 0 to {self.n_rows - 1}, got {row}.")
 
     def _check_label(self, label: int) -> None:
         if label not in NAMES:
-            raise OptionError(f"the label {label} was given; allowed: 1 (outlier), -1 (inlier) and 0 (unsure).")
+            raise OptionError(f"label must be 1 (outlier), -1 (inlier) or 0 (unsure), got {label}.")
 
     @staticmethod
     def _checked_name(who: str) -> str:
         if not (0 < len(who.strip()) <= _LONGEST_NAME) or not who.isprintable():
-            raise OptionError(f"the name {who[:50]!r} was given; allowed: 1 to {_LONGEST_NAME} printable characters.")
+            raise OptionError(f"a name must have 1 to {_LONGEST_NAME} printable characters, got {who[:50]!r}.")
         return who.strip()

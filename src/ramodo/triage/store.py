@@ -1,8 +1,8 @@
-"""Where labels are kept: one SQLite file, or a PostgreSQL database for a team. Nothing is ever overwritten.
+"""Where labels are stored: a SQLite file, or a PostgreSQL database for a team. Nothing is ever overwritten.
 
-A label that was acknowledged is on the disk: each change is one transaction, in SQLite with a write-ahead log that is
-flushed at every commit. Changes are made one at a time, also by several servers on one database, so that entries are
-seen in the order of their numbers.
+A label that was acknowledged is on disk: each change is one transaction, in SQLite with a write-ahead log that is
+flushed at every commit. Changes are made one at a time, even by several servers on one database, so everybody sees
+entries in the order of their numbers.
 """
 
 from __future__ import annotations
@@ -28,19 +28,19 @@ from . import tables
 
 _VERSION = "1"
 _LOCK = 7_262_036
-"""Number of the lock, in PostgreSQL, that whoever changes a store holds."""
+"""The PostgreSQL advisory lock that is held during a change."""
 
 _PATIENCE = 5.0
-"""Seconds to wait for somebody else's change."""
+"""Seconds to wait while somebody else changes the store."""
 
 
 class StoreError(OSError):
-    """The store could not be read or written; what was acknowledged before is safe."""
+    """The store could not be read or written; labels acknowledged before are safe."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Entry:
-    """A label of a row, or the undoing of a batch of them."""
+    """A label for a row, or the undoing of a batch of labels; tables.py describes the fields."""
 
     id: int
     at: str
@@ -56,7 +56,7 @@ class Entry:
 
 @dataclass(frozen=True)
 class Said:
-    """A label to be stored."""
+    """A label to store."""
 
     row: int
     label: int
@@ -64,9 +64,9 @@ class Said:
     stratum: str
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Version:
-    """A model that was made from the labels up to an entry."""
+    """A model made from the labels up to an entry; tables.py describes the fields."""
 
     version: int
     at: str
@@ -85,7 +85,7 @@ class Store:
 
     @classmethod
     def open(cls, place: str, fingerprint: str) -> Self:
-        """The store at a path or URL, made where there is none; refused where it is about other data."""
+        """The store at a path or URL, created if it does not exist; refused if it belongs to other data."""
         store = cls(_engine(place), _shown(place))
         with store._change() as connection:
             tables.metadata.create_all(connection)
@@ -95,16 +95,16 @@ class Store:
                 connection.execute(insert(tables.facts), rows)
                 return store
         if known.get("version") != _VERSION:
-            raise OptionError(f"--store {store.place} was written by another version of ramodo; allowed: a new one.")
+            raise OptionError(f"--store {store.place} was written by another version of ramodo; name a new store.")
         if known.get("fingerprint") != fingerprint:
             raise OptionError(
-                f"--store {store.place} holds labels of other data ({known.get('fingerprint')}, these are "
-                f"{fingerprint}); allowed: the store of these data, or a new one."
+                f"--store {store.place} holds labels of other data: its fingerprint is {known.get('fingerprint')}, "
+                f"that of these data {fingerprint}. Name the store of these data, or a new one."
             )
         return store
 
     def close(self) -> None:
-        """Let go of all connections."""
+        """Close all connections."""
         self._engine.dispose()
 
     # ---- entries -------------------------------------------------------------------------------------------------
@@ -113,7 +113,7 @@ class Store:
         """Entries after the one with this number, in order."""
         query = select(tables.entries).where(tables.entries.c.id > last).order_by(tables.entries.c.id)
         with self._read() as connection:
-            return [Entry(*row) for row in connection.execute(query)]
+            return [Entry(**row) for row in connection.execute(query).mappings()]
 
     def add(
         self,
@@ -124,10 +124,10 @@ class Store:
         seconds: float = 0.0,
         last: int = 0,
     ) -> int | None:
-        """Store labels that belong together and, in the same transaction, lease the first wanted row that is free.
+        """Store labels as one batch and, in the same transaction, lease the first wanted row that is free.
 
-        Rows that were labelled after the entry `last`, which the caller has not seen, are not free. Returns the row
-        once all is on the disk.
+        Rows labelled after the entry `last`, which the caller has not seen, are not free. Returns the leased row once
+        everything is on disk.
         """
         batch, at = secrets.token_hex(8), _now()
         common = {"at": at, "who": who, "batch": batch, "undoes": None, "model": model}
@@ -138,7 +138,7 @@ class Store:
             return self._take_first(connection, who, wanted, seconds, last)
 
     def undo(self, who: str, model: int, batch: str, row: int) -> None:
-        """Store that a batch is not to count; `row` is one of its rows."""
+        """Store that a batch no longer counts; `row` is one of its rows."""
         entry = {"at": _now(), "who": who, "batch": secrets.token_hex(8), "undoes": batch, "row": row, "label": 0}
         with self._change() as connection:
             connection.execute(insert(tables.entries), [{**entry, "model": model, "queue": "undo", "stratum": ""}])
@@ -146,7 +146,7 @@ class Store:
     # ---- leases --------------------------------------------------------------------------------------------------
 
     def lease(self, who: str, wanted: Iterable[int], seconds: float, last: int = 0) -> int | None:
-        """The first wanted row that nobody else has, now with `who` for some seconds; None if all are taken."""
+        """Lease the first wanted row that nobody else holds to `who`, and return it; None if all are taken."""
         with self._change() as connection:
             return self._take_first(connection, who, wanted, seconds, last)
 
@@ -162,12 +162,12 @@ class Store:
         return row
 
     def release(self, who: str) -> None:
-        """Give back all rows that somebody has."""
+        """End all leases of an analyst."""
         with self._change() as connection:
             connection.execute(delete(tables.leases).where(tables.leases.c.who == who))
 
     def leased(self) -> dict[int, str]:
-        """Who has which row now."""
+        """Leased rows, and who holds each."""
         query = select(tables.leases.c.row, tables.leases.c.who).where(tables.leases.c.until >= time.time())
         with self._read() as connection:
             return {row: who for row, who in connection.execute(query)}  # noqa: C416 - rows, not pairs
@@ -187,7 +187,7 @@ class Store:
             return [Version(**{**row, "summary": json.loads(row["summary"])}) for row in found]
 
     def add_version(self, who: str, entry: int, back_to: int | None, summary: dict[str, Any]) -> int:
-        """Store that a model ranks from now on; its version."""
+        """Store a new current model and return its version."""
         values = {"at": _now(), "who": who, "entry": entry, "back_to": back_to, "summary": json.dumps(summary)}
         with self._change() as connection:
             found = connection.execute(insert(tables.models).values(**values))
@@ -206,7 +206,7 @@ class Store:
 
     @contextmanager
     def _change(self) -> Iterator[Connection]:
-        """One transaction; there is no other one at the same time, here or elsewhere."""
+        """One transaction; no other change happens at the same time, in this process or another."""
         with _said_clearly(self.place), self._changing, self._engine.connect() as connection:
             connection = connection.execution_options(changes=True)
             with connection.begin():
@@ -224,7 +224,7 @@ def _engine(place: str) -> Engine:
         url = None
     if url is None or url.get_backend_name() != "postgresql":
         raise OptionError(
-            f"--store {_shown(place)} was given; allowed: a file, or postgresql://USER@HOST/DATABASE for a team."
+            f"--store must be a file, or postgresql://USER@HOST/DATABASE for a team, got {_shown(place)}."
         )
     options = {"connect_timeout": int(_PATIENCE), "options": f"-c lock_timeout={int(1000 * _PATIENCE)}"}
     return create_engine(url.set(drivername="postgresql+psycopg"), connect_args=options, pool_pre_ping=True)
@@ -240,7 +240,7 @@ def _file_engine(place: str) -> Engine:
 
     @event.listens_for(engine, "connect")
     def set_up(connection: Any, _: object) -> None:
-        connection.isolation_level = None  # transactions begin where we say so
+        connection.isolation_level = None  # we begin transactions ourselves
         cursor = connection.cursor()
         for pragma in ("journal_mode=WAL", "synchronous=FULL"):
             cursor.execute(f"PRAGMA {pragma}")
@@ -256,7 +256,7 @@ def _file_engine(place: str) -> Engine:
 
 @contextmanager
 def _said_clearly(place: str) -> Iterator[None]:
-    """Errors of a database as one of ours, without the address, which may hold a password."""
+    """Raise errors of a database as our own, without its address, which may contain a password."""
     try:
         yield
     except SQLAlchemyError as error:

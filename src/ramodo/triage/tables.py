@@ -1,4 +1,4 @@
-"""The tables of a store. Rows are only ever added to `entries` and `models`; `leases` come and go."""
+"""The tables of a store. `entries` and `models` only ever grow; `leases` come and go."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ facts = Table(
     Column("name", String(40), primary_key=True),
     Column("value", Text, nullable=False),
 )
-"""What the store is about: the fingerprint of the data, and the version of these tables."""
+"""The fingerprint of the data that the store belongs to, and the version of these tables."""
 
 entries = Table(
     "triage_entries",
@@ -28,12 +28,12 @@ entries = Table(
     Column("queue", String(20), nullable=False),
     Column("stratum", String(20), nullable=False),
 )
-"""What was said, in order: a label of a row, or, where `undoes` names a batch, that this batch is not to count.
+"""What was said, in order: a label for a row or, if `undoes` names a batch, that this batch no longer counts.
 
-batch : labels that were given together, and are undone together
-model : version of the model that ranked the row then
+batch : labels that were given together are undone together
+model : version of the model that ranked the row at the time
 queue : the queue that the row came from
-stratum : where it stood against the cut-off then
+stratum : where the row stood against the cut-off at the time
 """
 
 leases = Table(
@@ -43,7 +43,7 @@ leases = Table(
     Column("who", String(100), nullable=False),
     Column("until", Float, nullable=False),
 )
-"""Rows that somebody has before them, and until when nobody else gets them."""
+"""Rows on somebody's screen: row, analyst, and when the lease expires."""
 
 models = Table(
     "triage_models",
@@ -55,9 +55,9 @@ models = Table(
     Column("back_to", Integer),
     Column("summary", Text, nullable=False),
 )
-"""Models in the order in which they became the one that ranks.
+"""Models, in the order in which they became the current one.
 
-entry : the last entry whose labels it learned from; since a fit is exact, that is all it takes to have it again
-back_to : the earlier version that it is again
+entry : the last entry it learned from; fits are reproducible, so this is enough to rebuild it
+back_to : the earlier version that it repeats
 summary : what it changed, as JSON
 """

@@ -1,4 +1,4 @@
-"""Who is let in: programs with the token, browsers with a cookie that they got for it."""
+"""Lets in programs that send the token, and browsers with a cookie that they got for it."""
 
 from __future__ import annotations
 
@@ -19,18 +19,18 @@ from .errors import answer
 from .place import Place
 
 SHORTEST = 16
-"""Characters of a token that a user chooses."""
+"""Minimum length of a token that a user chooses."""
 
 _HARMLESS = ("GET", "HEAD")
 _CSRF = "ramodo.csrf"
 
 
 class Access:
-    """A token, and the cookies that were given for it.
+    """A token, and the cookies handed out for it.
 
     token : by default a random one
-    once : a token opens one browser, and no program; then there is a new one
-    renewed : called with the new token
+    once : a token lets in one browser, and no programs; then it is replaced
+    renewed : called with each replacement
     """
 
     def __init__(
@@ -41,15 +41,15 @@ class Access:
         self._key = secrets.token_bytes(32)  # cookies end with the process
 
     def link(self, place: Place, path: str = "/") -> str:
-        """The address that a browser visits first."""
+        """The address that a browser must visit first."""
         return f"{place.address}{path}?{urlencode({'token': self.token})}"
 
     def is_token(self, given: str) -> bool:
-        """Compared in constant time."""
+        """Compare with the token in constant time."""
         return hmac.compare_digest(given.encode(), self.token.encode())
 
     def exchanged(self, given: str) -> str | None:
-        """A cookie for a token; None for any other text."""
+        """Return a cookie for the token; None for any other text."""
         if not self.is_token(given):
             return None
         if self.once:
@@ -60,12 +60,12 @@ class Access:
         return f"{name}.{self._sealed('cookie', name)}"
 
     def is_cookie(self, given: str) -> bool:
-        """Whether it is one of ours; compared in constant time."""
+        """Whether we issued this cookie; compares in constant time."""
         name, _, seal = given.partition(".")
         return hmac.compare_digest(seal.encode(), self._sealed("cookie", name).encode())
 
     def csrf(self, cookie: str) -> str:
-        """What a page must send along with changes: known only to who can read our pages."""
+        """The value that a page must send with each change; only scripts that can read our pages know it."""
         return self._sealed("csrf", cookie)
 
     def _sealed(self, purpose: str, text: str) -> str:
@@ -73,14 +73,14 @@ class Access:
 
 
 class LetIn:
-    """Lets requests pass that have the token or a cookie; changes by cookie need the CSRF token too.
+    """Passes on requests that have the token or a cookie; changes made with a cookie also need the CSRF token.
 
-    open_paths : paths that need neither
+    open_paths : paths that need no token or cookie
     """
 
     def __init__(self, app: ASGIApp, access: Access, place: Place, open_paths: Collection[str] = ()) -> None:
         self.app, self.access, self.open_paths = app, access, frozenset(open_paths)
-        self.cookie = f"ramodo-{place.port}"  # browsers share cookies among the ports of a host
+        self.cookie = f"ramodo-{place.port}"  # browsers send a host's cookies to all of its ports
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http" or scope["path"] in self.open_paths:
@@ -103,8 +103,8 @@ class LetIn:
 
     async def _exchange(self, given: str, request: Request, receive: Receive, send: Send) -> None:
         cookie = self.access.exchanged(given)
-        if cookie is None and not self._has_cookie(request):  # a link that was used before may be opened again
-            said = "The token is not that of this server, or has been used. Open the address that it printed last."
+        if cookie is None and not self._has_cookie(request):  # a used link may be opened again
+            said = "This is not the server's token, or it has been used. Open the address that the server printed last."
             await answer(request.scope, receive, send, 401, said, {"www-authenticate": "Bearer"})
             return
         response = RedirectResponse(_without_token(request.scope), 303)
@@ -124,19 +124,19 @@ class LetIn:
         if request.method not in _HARMLESS:
             given = request.headers.get("x-csrf-token", "")
             if not (hmac.compare_digest(given.encode(), csrf.encode()) and _is_own_page(request.headers)):
-                said = "The change did not come from a page of this server. Reload the page and try again."
+                said = "This change did not come from one of the server's own pages. Reload the page and try again."
                 await answer(request.scope, receive, send, 403, said)
                 return
         await self.app({**request.scope, _CSRF: csrf}, receive, send)
 
 
 def csrf_of(request: HTTPConnection) -> str:
-    """The value of the header X-CSRF-Token that changes made by this request's browser need."""
+    """The value that this browser must send in the header X-CSRF-Token with each change."""
     return str(request.scope.get(_CSRF, ""))
 
 
 def token_of_file(path: str) -> str:
-    """The token in a file; a file that is not there is made, readable by its owner alone, with a random one."""
+    """The token in a file. If there is no file, create it with a random token, readable by its owner only."""
     try:
         handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     except FileExistsError:
@@ -144,8 +144,8 @@ def token_of_file(path: str) -> str:
             token = file.read(4096).strip()
         if len(token) < SHORTEST or not all("!" <= character <= "~" for character in token):
             raise OptionError(
-                f"--token-file {path} was given, which holds {len(token)} characters; allowed: one word of at least "
-                f"{SHORTEST} visible ASCII characters, or a path where there is no file, to have one made."
+                f"--token-file must hold one word of at least {SHORTEST} visible ASCII characters, got "
+                f"{len(token)} characters in {path}. Give a path that does not exist to have a token made."
             ) from None
         return token
     token = secrets.token_urlsafe(32)
@@ -155,13 +155,13 @@ def token_of_file(path: str) -> str:
 
 
 def _without_token(scope: Scope) -> str:
-    """The path and the rest of the query; a path of two slashes, which would name another server, has one."""
+    """The path and the rest of the query. Leading slashes become one: two would name another server."""
     path = quote("/" + scope["path"].lstrip("/"))
     kept = [(name, value) for name, value in parse_qsl(scope["query_string"].decode("latin-1")) if name != "token"]
     return f"{path}?{urlencode(kept)}" if kept else path
 
 
 def _is_own_page(headers: Headers) -> bool:
-    """Whether the Origin that browsers send with changes is this server."""
+    """Whether the Origin header, which browsers send with changes, names this server."""
     origin = headers.get("origin")
     return origin is None or urlsplit(origin).netloc == headers.get("host")

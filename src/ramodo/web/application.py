@@ -1,4 +1,4 @@
-"""The layers of a server, put together."""
+"""Puts the layers of a server together."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ def application(
     policy: Mapping[str, str] | None = None,
     lifespan: Any = None,
 ) -> Starlette:
-    """An application of starlette routes behind all layers.
+    """Return an application that serves starlette routes behind all layers.
 
-    open_paths : need no token
-    max_body : bytes of a request's body
-    policy : directives of the content-security-policy that replace ours
-    lifespan : starlette's, for what starts and ends with the server
+    open_paths : paths that need no token
+    max_body : maximum bytes of a request's body
+    policy : directives that override those of our content-security-policy
+    lifespan : starlette's lifespan handler, for what starts and ends with the server
     """
     layers = [
         Middleware(SafeHeaders, policy=policy),

@@ -1,4 +1,4 @@
-"""Bodies beyond a limit are refused before they are read."""
+"""Refuses bodies over a limit before reading them."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from .errors import answer
 
 MAX_BODY = 64 << 20
-"""Bytes of a body, unless told otherwise."""
+"""Default maximum bytes of a body."""
 
 _DISCARDED, _PATIENCE = 4 << 20, 2.0
-"""Bytes and seconds of a refused body that are thrown away: most clients read no answer until they have sent it."""
+"""How much of a refused body to discard, in bytes and seconds: most clients send it all before reading the answer."""
 
 
 class BodyLimit:
-    """Answers 413 to bodies of more than `max_bytes`: by the length they declare, or once that much has come."""
+    """Answers 413 to bodies of more than `max_bytes`, by their declared length or once that many bytes have arrived."""
 
     def __init__(self, app: ASGIApp, max_bytes: int = MAX_BODY) -> None:
         self.app, self.max_bytes = app, max_bytes
@@ -29,8 +29,8 @@ class BodyLimit:
         headers = Headers(scope=scope)
         declared = headers.get("content-length", "0")
         if not declared.isdigit() or int(declared) > self.max_bytes:
-            said = f"The body has {declared} bytes; allowed: at most {self.max_bytes}. Send fewer rows at a time."
-            waits = "expect" in headers  # for our word, before it sends anything
+            said = f"The body must have at most {self.max_bytes} bytes, got {declared}. Send fewer rows at a time."
+            waits = "expect" in headers  # for our answer before it sends the body
             patient = send if waits else _patient(receive, send)
             await answer(scope, receive, patient, 413, said, {"connection": "close"})
             return
@@ -41,7 +41,7 @@ class BodyLimit:
             message = await receive()
             read += len(message.get("body", b""))
             if read > self.max_bytes:
-                said = f"The body has more than {self.max_bytes} bytes, which is the limit. Send fewer rows at a time."
+                said = f"The body must have at most {self.max_bytes} bytes, got more. Send fewer rows at a time."
                 raise HTTPException(413, said, {"connection": "close"})
             return message
 
@@ -52,7 +52,7 @@ class BodyLimit:
 
 
 def _patient(receive: Receive, send: Send) -> Send:
-    """Sends an answer, and ends it only after the client has sent some more: a reset would take the answer with it."""
+    """Send an answer, but read more from the client before ending it: a reset would discard the answer."""
 
     async def sending(message: Message) -> None:
         if message["type"] != "http.response.body" or message.get("more_body"):

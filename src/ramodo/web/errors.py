@@ -1,4 +1,4 @@
-"""What goes wrong as an answer: JSON for programs, a page for browsers, and never a traceback."""
+"""Turns errors into answers: JSON for programs, a page for browsers, never a traceback."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ PAGE = """<!doctype html>
 
 
 class CleanErrors:
-    """Answers 500 where the application fails, with a reference to the line in the log that has the details."""
+    """Answers 500 if the application fails, with a reference to the log entry that has the details."""
 
     def __init__(self, app: ASGIApp) -> None:
         self.app = app
@@ -52,11 +52,11 @@ class CleanErrors:
             await _response_of_error(scope, error)(scope, receive, send)
         except Exception:
             reference = secrets.token_hex(4)
-            path = escape_controls(scope["path"])  # and not the query, which may have a token
+            path = escape_controls(scope["path"])  # without the query, which may contain a token
             log.exception("%s %s failed, reference %s", scope["method"], path, reference)
             if started:
-                raise  # all that is left is to cut the connection, which the server does
-            message = f"The server failed; this is not your fault. Its log says why, under reference {reference}."
+                raise  # too late to answer: the server cuts the connection
+            message = f"The server failed; this is not your fault. Its log has the details under reference {reference}."
             await answer(scope, receive, send, 500, message)
 
 
@@ -68,7 +68,7 @@ async def answer(
 
 
 async def on_http_error(request: Request, error: Exception) -> Response:
-    """Starlette's handler of `HTTPException`, for those of its own and ours."""
+    """Handle `HTTPException` for starlette, whether it or we raised it."""
     assert isinstance(error, HTTPException)
     return _response_of_error(request.scope, error)
 
@@ -82,7 +82,7 @@ def _response_of_error(scope: Scope, error: HTTPException) -> Response:
 def response_of(
     scope: Scope, status: int, detail: Mapping[str, Any], headers: Mapping[str, str] | None = None
 ) -> Response:
-    """`{"error": detail}`, with the status; for a browser that asks for a page, a page with its message."""
+    """Return `{"error": detail}` with the status, or a page with the message for a browser that asks for one."""
     if "text/html" in Headers(scope=scope).get("accept", ""):
         title = f"{status} {HTTPStatus(status).phrase}"
         page = PAGE.format(title=html.escape(title), message=html.escape(str(detail["message"])))

@@ -1,4 +1,4 @@
-"""Headers that keep a browser from doing more with our answers than showing them."""
+"""Headers that keep a browser from doing anything with our answers except showing them."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ POLICY = {
     "base-uri": "'none'",
     "frame-ancestors": "'none'",
 }
-"""The content-security-policy: nothing but our own files, no inline scripts or styles, no frames around us."""
+"""The content-security-policy: our own files only, no inline scripts or styles, no framing."""
 
 HEADERS = {
     "x-content-type-options": "nosniff",
@@ -31,9 +31,9 @@ HEADERS = {
 
 
 class SafeHeaders:
-    """Adds the headers to every answer; what the application sets itself is kept.
+    """Adds the headers to every answer, except those that the application sets itself.
 
-    policy : directives of the content-security-policy that replace those of `POLICY`
+    policy : directives that override those of `POLICY`
     """
 
     def __init__(self, app: ASGIApp, policy: Mapping[str, str] | None = None) -> None:
@@ -41,7 +41,9 @@ class SafeHeaders:
         directives = {**POLICY, **(policy or {})}
         inline = [name for name in ("default-src", "script-src") if "'unsafe-" in directives[name]]
         if inline:
-            raise ValueError(f"{inline[0]} {directives[inline[0]]} was given; allowed: scripts in files of their own.")
+            raise ValueError(
+                f"{inline[0]} must not allow inline scripts, got {directives[inline[0]]}. Put them in files."
+            )
         said = "; ".join(f"{name} {sources}" for name, sources in directives.items())
         self.headers = {"content-security-policy": said, **HEADERS}
 

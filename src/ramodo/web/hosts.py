@@ -1,4 +1,4 @@
-"""Requests must name this server in their Host header, and speak HTTP."""
+"""Refuses requests whose Host header does not name this server, and websockets."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from .place import Place
 
 
 class KnownHosts:
-    """Refuses requests for another host, as pages make them whose name was bound to this machine (DNS rebinding)."""
+    """Refuses requests for another host: a page whose name was rebound to this machine sends such (DNS rebinding)."""
 
     def __init__(self, app: ASGIApp, place: Place) -> None:
         self.app, self.place = app, place

@@ -1,4 +1,4 @@
-"""Where a server listens: on this machine alone, unless its user asks for more."""
+"""Where a server listens: on this machine only, unless the user allows more."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ from typing import Self
 from ..options import OptionError
 
 LOCAL_NAMES = ("localhost",)
-"""Names, besides addresses, by which a browser on this machine may call a server on it."""
+"""Names by which a browser on this machine may call a server on it."""
 
 
 @dataclass(frozen=True)
 class Place:
     """A host, a port, and the names by which clients may call it.
 
-    port : 0 for one that is free; `opened` knows which
-    names : further values of the Host header, for servers behind a name
+    port : 0 for any free port; `opened` returns which
+    names : further host names by which clients may call the server
     """
 
     host: str = "127.0.0.1"
@@ -27,14 +27,14 @@ class Place:
 
     @classmethod
     def asked(cls, host: str, port: int, *, allow_remote: bool = False, names: tuple[str, ...] = ()) -> Self:
-        """The place that a user asks for; raises `OptionError` for one that others reach, if that was not allowed."""
+        """Return the place that a user asked for; raise `OptionError` if others can reach it without `allow_remote`."""
         place = cls(host, port, tuple(name.lower() for name in names))
         if not 0 <= port <= 65535:
-            raise OptionError(f"--port {port} was given; allowed: 0 (any free port) to 65535.")
+            raise OptionError(f"--port must be from 0 (any free port) to 65535, got {port}.")
         if place.is_remote and not allow_remote:
             raise OptionError(
-                f"--host {host} was given, which other machines can reach; allowed: 127.0.0.1, or --allow-remote as "
-                "well, if that is meant."
+                f"--host must be an address of this machine only, such as 127.0.0.1, got {host}, which other machines "
+                "can reach. If you want that, add --allow-remote."
             )
         return place
 
@@ -45,7 +45,7 @@ class Place:
 
     @property
     def address(self) -> str:
-        """For a browser on this machine."""
+        """The server's URL for a browser on this machine."""
         host = self.host
         if _is_any(host):
             host = "::1" if ":" in host else "127.0.0.1"
@@ -53,20 +53,20 @@ class Place:
 
     @property
     def meaning(self) -> str:
-        """What `--allow-remote` means, to be printed; nothing for a place on this machine."""
+        """A warning to print about what `--allow-remote` means; empty for a place on this machine."""
         if not self.is_remote:
             return ""
         return (
-            f"Listening on {self.host}: every machine that reaches this one can talk to this server, and whoever has "
-            "the token can use it. Token, data and answers travel unencrypted: outside a network that you trust, put "
-            "a proxy with TLS in front."
+            f"Listening on {self.host}: every machine that can reach this one can talk to this server, and anyone "
+            "with the token can use it. Token, data and answers travel unencrypted: outside a network that you trust, "
+            "put a proxy with TLS in front."
         )
 
     def allows(self, host: str) -> bool:
         """Whether a Host header names this server.
 
-        DNS rebinding, by which a page elsewhere gets at a server here, comes with the name of that page's server. So
-        names must be known; addresses are fine, here only those of this machine.
+        In DNS rebinding, a page from elsewhere reaches this server under the name of the page's own server. So names
+        must be known. Addresses are fine; without remote access, only those of this machine.
         """
         name = _without_port(host)
         if name is None:
@@ -80,16 +80,19 @@ class Place:
         return self.is_remote or address.is_loopback
 
     def opened(self) -> tuple[Self, socket.socket]:
-        """A listening socket, and the place with the port that it got."""
+        """Return the place with its actual port, and a listening socket."""
         try:
             family = socket.getaddrinfo(self.host, self.port, type=socket.SOCK_STREAM)[0][0]
             listening = socket.create_server((self.host, self.port), family=family, backlog=2048)
         except OSError as error:
             reason = error.strerror or str(error)
             raise OptionError(
-                f"--host {self.host} --port {self.port} was given, and cannot be listened on: {reason}; allowed: an "
-                "address of this machine and a port that nobody else uses. --port 0 takes any free one."
+                f"--host {self.host} --port {self.port} must be an address of this machine and a free port, got: "
+                f"{reason}. --port 0 takes any free port."
             ) from None
+        # Nagle's algorithm delays answers by 40 ms. asyncio turns it off only for sockets that name their protocol,
+        # which create_server's do not; accepted connections inherit the option.
+        listening.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         return replace(self, port=listening.getsockname()[1]), listening
 
 
@@ -108,7 +111,7 @@ def _is_any(host: str) -> bool:
 
 
 def _without_port(host: str) -> str | None:
-    """The name or address of a Host header, in lower case; None if it is neither."""
+    """The name or address in a Host header, in lower case; None if the header is malformed."""
     if host.startswith("["):
         name, bracket, rest = host[1:].partition("]")
         return name.lower() if bracket and (not rest or (rest[1:].isdigit() and rest[0] == ":")) else None

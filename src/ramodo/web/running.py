@@ -1,4 +1,4 @@
-"""Runs an application until it is told to stop."""
+"""Runs an application until a signal stops it."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ import uvicorn
 from starlette.types import ASGIApp
 
 GRACE = 10
-"""Seconds that requests have to end, once the server is told to stop."""
+"""Seconds that open requests have to finish once the server is stopping."""
 
 
 def run(app: ASGIApp, listening: socket.socket, started: Callable[[], None] | None = None) -> None:
-    """Serve until Ctrl-C or SIGTERM: then no new connections are taken, and open requests are answered.
+    """Serve until Ctrl-C or SIGTERM, then refuse new connections and answer open requests.
 
     listening : from `Place.opened`
-    started : called when requests are answered
+    started : called once the server answers requests
     """
     server = server_of(app, started)
     with _stopping(server):
@@ -28,7 +28,7 @@ def run(app: ASGIApp, listening: socket.socket, started: Callable[[], None] | No
 
 
 def server_of(app: ASGIApp, started: Callable[[], None] | None = None) -> uvicorn.Server:
-    """uvicorn's server, with no access log, which would have tokens in it, and no trust in headers of proxies."""
+    """Return uvicorn's server, without an access log, which would contain tokens, or trust in proxy headers."""
     config = uvicorn.Config(
         app,
         log_config=None,
@@ -45,17 +45,17 @@ def server_of(app: ASGIApp, started: Callable[[], None] | None = None) -> uvicor
 class _Server(uvicorn.Server):
     def __init__(self, config: uvicorn.Config, started: Callable[[], None] | None) -> None:
         super().__init__(config)
-        self._told = started
+        self._started = started
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         await super().startup(sockets)
-        if self.started and self._told is not None:
-            await asyncio.to_thread(self._told)  # which may open a browser
+        if self.started and self._started is not None:
+            await asyncio.to_thread(self._started)  # which may open a browser
 
 
 @contextmanager
 def _stopping(server: uvicorn.Server) -> Iterator[None]:
-    """Signals stop the server, which is how it ends; uvicorn would raise them again once it has stopped."""
+    """Let signals stop the server; uvicorn would raise them again after stopping."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return

@@ -16,7 +16,7 @@ CUTOFFS = {
     "TopK": frozenset({"count"}),
     "Conformal": frozenset({"fdr", "held_out"}),
 }
-"""Stages that a threshold may be, and their options."""
+"""Stages that a cut-off may be, and their options."""
 
 OPTIONS_OF_REPEN = frozenset(option.name for option in OPTIONS).difference(
     {"k"}, *(options - {"alpha"} for options in CUTOFFS.values())
@@ -49,13 +49,13 @@ def surely_fit(kind: str, options: dict[str, Any], fitted: dict[str, Any]) -> bo
     """
     if frozenset(options) != OPTIONS_OF.get(kind):
         return False
-    simple = {name: value for name, value in options.items() if name != "threshold"}
-    threshold = _options_of_cutoff(options["threshold"])
-    if threshold is None or any(isinstance(value, dict | list) for value in (*simple.values(), *threshold.values())):
+    simple = {name: value for name, value in options.items() if name != "cutoff"}
+    cutoff = _options_of_cutoff(options["cutoff"])
+    if cutoff is None or any(isinstance(value, dict | list) for value in (*simple.values(), *cutoff.values())):
         return False
     try:
         check(simple)
-        check(threshold)
+        check(cutoff)
     except OptionError:
         return False
     if "k" in simple and simple["k"] > min(simple["n_queries"], simple["subsample_size"]):
@@ -69,12 +69,12 @@ def surely_fit(kind: str, options: dict[str, Any], fitted: dict[str, Any]) -> bo
     )
 
 
-def _options_of_cutoff(threshold: Any) -> dict[str, Any] | None:
+def _options_of_cutoff(cutoff: Any) -> dict[str, Any] | None:
     """The options of a cut-off; None for an unknown stage."""
-    if not isinstance(threshold, dict):
-        return {"threshold": threshold}
-    if set(threshold) != {"stage", "options"}:
+    if not isinstance(cutoff, dict):
+        return {"cutoff": cutoff}
+    if set(cutoff) != {"stage", "options"}:
         return None
-    name, options = threshold["stage"], threshold["options"]
+    name, options = cutoff["stage"], cutoff["options"]
     known = isinstance(name, str) and name in CUTOFFS and isinstance(options, dict) and set(options) <= CUTOFFS[name]
     return options if known else None

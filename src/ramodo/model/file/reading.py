@@ -1,7 +1,4 @@
-"""Reads a model file without trusting it: the header, every dtype and every shape are checked first.
-
-Version 3 holds terms and has a checksum; version 2 held models and a direction, and is still read.
-"""
+"""Reads a model file without trusting it: the header, every dtype and every shape are checked first."""
 
 from __future__ import annotations
 
@@ -12,12 +9,13 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from ...formats.schema import Schema
+from ..provenance import Provenance
 from ..saved import check_array, require, shown
 from ..terms import Model, offset_of
 from . import frequencies, terms
-from .facts import check_vectors, read_label, read_source, read_stage_seconds
+from .facts import check_vectors, read_label, read_stage_seconds
 from .tensors import CHECKSUM
-from .version_2 import from_version_2
 
 FORMAT = "ramodo"
 VERSION = 3
@@ -40,16 +38,14 @@ def read_fitted(header: dict[str, str], tensors: dict[str, npt.NDArray[Any]]) ->
     """Options as JSON, and the attributes of a fitted detector."""
     require(header.get("format") == FORMAT, "its header does not say so")
     version = header.get("version")
-    require(version in ("2", str(VERSION)), f"version {shown(version)} is not 2 or {VERSION}, which are read here")
-    require(version != str(VERSION) or CHECKSUM in header, "it has no checksum")
+    require(version == str(VERSION), f"its format has version {shown(version)}; this ramodo reads {VERSION}")
+    require(CHECKSUM in header, "it has no checksum")
     require(header.get("class") in CLASSES, f"it holds a {shown(header.get('class'))}, known are {', '.join(CLASSES)}")
-    if version == "2":
-        header, tensors = from_version_2(header, tensors)
     options = json.loads(header["options"])
     require(isinstance(options, dict), "its options are not a table")
     facts = _read(json.loads(header["facts"]), FACTS)
     _check_facts(facts)
-    names = tensors.pop("feature_names_in_", None)
+    names, schema_bytes = tensors.pop("feature_names_in_", None), tensors.pop("schema", None)
     n_rows = len(tensors["outlier_scores_"])
     require(n_rows > 0, "it has no scores of training rows")
     model = terms.read(header["terms"], tensors, facts["n_features_in_"], n_rows)
@@ -61,10 +57,13 @@ def read_fitted(header: dict[str, str], tensors: dict[str, npt.NDArray[Any]]) ->
     require(not counts or sum(counts) == n_calibration, f"its folds have {sum(counts)} rows, not {n_calibration}")
     fitted = {**facts, **tensors, "model_": model, "samples_": samples, "n_alive_": alive}
     fitted["document_frequencies_"] = documents
+    schema = _read_schema(schema_bytes, facts["n_features_in_"], documents is not None)
+    fitted |= {"schema_": schema, "provenance_": Provenance.from_json(header.get("provenance"))}
     if names is not None:
         fitted["feature_names_in_"] = _read_names(names, facts["n_features_in_"])
+    elif schema is not None and schema.names is not None and schema.first_named == 0:
+        fitted["feature_names_in_"] = np.array(schema.names, dtype=object)
     fitted["stage_seconds_"] = read_stage_seconds(header["stage_seconds"])
-    fitted["source_"] = read_source(header.get("source"))
     fitted["fingerprint_"] = read_label("fingerprint", header.get("fingerprint", ""))
     read_label("writer", header.get("ramodo", ""))
     return options, fitted
@@ -104,6 +103,18 @@ def _read_samples(
         require(sample.shape[1] == width, f"sample.{i} has shape {sample.shape}")
         samples.append(sample)
     return samples, alive
+
+
+def _read_schema(encoded: npt.NDArray[Any] | None, n_features: int, weighs_tokens: bool) -> Schema | None:
+    """How the data were read, where they came from a file or a frame."""
+    if encoded is None:
+        return None
+    require(encoded.dtype == np.uint8 and encoded.ndim == 1, "its schema is not text")
+    schema = Schema.from_json(encoded.tobytes())
+    fits = schema.n_features in (None, n_features)
+    require(fits, f"its schema has {schema.n_features} features, and the model {n_features}")
+    require(not schema.texts or schema.tokens.idf == weighs_tokens, "its schema weighs tokens otherwise")
+    return schema
 
 
 def _read_names(encoded: npt.NDArray[Any], n_features: int) -> npt.NDArray[np.object_]:

@@ -17,9 +17,10 @@ import numpy as np
 import numpy.typing as npt
 
 from ... import __version__
-from ...data.opening import DataError, open_rows
 from ...data.rows import Rows
+from ...data.validation import DataError, open_rows
 from ...files.whole import write_whole
+from ...formats.schema import Schema
 from ...options import check
 from ..saved import ModelFileError, require
 from ..terms import Model
@@ -48,7 +49,10 @@ def save(detector: RandomDistanceDetector, path: Path) -> Path:
     _refuse_own_stages(detector.model_)
     terms, arrays = describe(detector.model_)
     tensors |= arrays | {f"sample.{i}": np.ascontiguousarray(sample) for i, sample in enumerate(detector.samples_)}
-    if hasattr(detector, "feature_names_in_"):
+    schema: Schema | None = detector.schema_
+    if schema is not None:
+        tensors["schema"] = np.frombuffer(schema.to_json().encode(), dtype=np.uint8)
+    if hasattr(detector, "feature_names_in_") and (schema is None or schema.names is None or schema.first_named):
         names = json.dumps([str(name) for name in detector.feature_names_in_]).encode()
         tensors["feature_names_in_"] = np.frombuffer(names, dtype=np.uint8)
     of_documents, arrays = frequencies.describe(detector.document_frequencies_)
@@ -62,7 +66,7 @@ def save(detector: RandomDistanceDetector, path: Path) -> Path:
         "terms": terms,
         "alive": json.dumps(list(detector.n_alive_)),
         "stage_seconds": json.dumps(detector.stage_seconds_),
-        "source": json.dumps(detector.source_),
+        "provenance": detector.provenance_.to_json(),
         "fingerprint": detector.fingerprint_,
         "ramodo": __version__,
     }

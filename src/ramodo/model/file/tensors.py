@@ -6,6 +6,9 @@ while it is in use (`save` never does, it puts a new file there). Shortening a m
 
 A checksum in the metadata covers all bytes of the file. It is compared for files of up to half a megabyte, where that
 takes less than 2 % of the time of loading, and of larger ones, where it would take up to 7 %, on demand.
+
+The safetensors package reads these files too, but opens a path where this needs an open file, copies arrays out of the
+map where this uses them in place, and accepts headers with a name twice: hence no dependency on it.
 """
 
 from __future__ import annotations

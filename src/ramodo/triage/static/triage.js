@@ -1,4 +1,4 @@
-// Keys and buttons of the labelling page. Pages and cards are made by the server; nothing here builds HTML from data.
+// Keys and buttons of the labelling page. The server renders pages and cards; nothing here builds HTML from data.
 "use strict";
 
 const byId = (id) => document.getElementById(id);
@@ -23,12 +23,12 @@ async function send(path, body, type = "application/json") {
       body: type === "application/json" ? JSON.stringify(body) : body,
     });
   } catch {
-    trouble("The server does not answer. Nothing was changed; labels that it acknowledged are safe. Start it again and reload this page.");
+    trouble("The server does not answer. Nothing was changed; labels it acknowledged are safe. Start it again and reload this page.");
     return null;
   }
   const found = await answer.json().catch(() => ({}));
   if (!answer.ok) {
-    trouble(found.error?.message ?? `The server refused it (${answer.status}). Nothing was changed.`);
+    trouble(found.error?.message ?? `The server refused the request (${answer.status}). Nothing was changed.`);
     return null;
   }
   trouble("");
@@ -66,7 +66,7 @@ async function watch() {
     working = false;
     show(found);
   } catch {
-    trouble("The server does not answer. Labels that it acknowledged are safe.");
+    trouble("The server does not answer. Labels it acknowledged are safe.");
   }
 }
 
@@ -106,7 +106,7 @@ document.addEventListener("click", (event) => {
     const { kind, of } = button.closest("[data-kind]").dataset;
     act("/kinds/label", { number: Number(kind), version: Number(of), label: Number(all) });
   } else if (name !== undefined) {
-    const wanted = prompt("Your name, which is stored with your labels", name);
+    const wanted = prompt("Your name, to be stored with your labels", name);
     if (wanted) act("/name", { name: wanted });
   }
 });

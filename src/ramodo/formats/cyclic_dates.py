@@ -1,0 +1,52 @@
+"""The hour of the day and the day of the week as circles: two features each, in which 23:59 is next to 00:00."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+Doubles = npt.NDArray[np.float64]
+
+_BEGINS = {"hour": 0.5 / 86_400, "weekday": 0.5 / 7}
+"""In turns: half a second, and half a day, so that no time of whole seconds has a sine of 0, which would be as if it
+was missing. Distances do not see where a circle begins."""
+
+CYCLES = {"hour": "hour of the day", "weekday": "day of the week"}
+
+_WEEKDAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
+
+_DAY, _THURSDAY = 86_400, 3
+"""Seconds; and the weekday of the first day of 1970, counted from Monday."""
+
+
+class Circle(NamedTuple):
+    """An hour or a day of the week, in the two features of a matrix that are its sine and its cosine."""
+
+    columns: tuple[int, int]
+    cycle: str
+    date: str
+
+    @property
+    def name(self) -> str:
+        """As explanations show it."""
+        return f"{self.date}, {CYCLES[self.cycle]}"
+
+    def value(self, sine: float, cosine: float) -> float:
+        """Hours after midnight, to the minute, or days after Monday."""
+        turn = (np.arctan2(sine, cosine) / (2 * np.pi) - _BEGINS[self.cycle]) % 1
+        return float(round(turn * 1440) % 1440 / 60 if self.cycle == "hour" else round(turn * 7) % 7)
+
+    def shown(self, value: float) -> str:
+        """03:12, or Mon."""
+        minutes = round(value * 60)
+        return f"{minutes // 60:02d}:{minutes % 60:02d}" if self.cycle == "hour" else _WEEKDAYS[round(value)]
+
+
+def on_circles(seconds: Doubles) -> Doubles:
+    """Sine and cosine of the hour and of the weekday, of seconds since 1970; zeros where they are missing."""
+    gaps, days = np.isnan(seconds), seconds / _DAY
+    turns = {"hour": days, "weekday": (np.floor(days) + _THURSDAY) / 7}
+    around = [2 * np.pi * (np.where(gaps, 0.0, turns[cycle]) % 1 + _BEGINS[cycle]) for cycle in CYCLES]
+    return np.stack([wave(angle) for angle in around for wave in (np.sin, np.cos)], axis=1) * ~gaps[:, None]

@@ -1,0 +1,114 @@
+"""Values as JSON has them, as an array of pyarrow: of the kind that a model knows, or that all of them fit."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Callable, Sequence
+from datetime import datetime
+from functools import cache
+from typing import Any
+
+from .table import FormatError, RowError
+
+
+def array_of(path: str, name: str, values: Sequence[Any], kind: str = "") -> Any:
+    """A column of this kind; of text, where text is among its values that is not of this kind."""
+    import pyarrow as pa
+
+    there = [value for value in values if value is not None]
+    if not there:
+        return pa.nulls(len(values))
+    kind, found = kind or _kind_of(there), []
+    for row, value in enumerate(values):
+        try:
+            found.append(None if value is None else _READ[kind](value))
+        except ValueError:
+            return pa.array([None if each is None else _text(each) for each in values], pa.string())
+        except TypeError as error:
+            raise RowError(path, row, f"column {name!r} has {brief(value)}; allowed: {error}.") from None
+    types = {"number": pa.float64(), "boolean": pa.float64(), "date": pa.timestamp("us")}
+    types |= {"list": pa.list_(pa.float64()), "set": pa.list_(pa.string())}
+    try:
+        return pa.array(found, types.get(kind, pa.string()))
+    except (pa.ArrowException, OverflowError, TypeError) as error:
+        raise FormatError(f"{path}, column {name!r}: {str(error).rstrip('.')}. Leave it out with --ignore.") from None
+
+
+def brief(value: Any) -> str:
+    """A value for a message, not too long."""
+    text = repr(value)
+    return text if len(text) <= 60 else f"{text[:57]}..."
+
+
+def _kind_of(values: Sequence[Any]) -> str:
+    """What all values are: numbers, dates, lists of numbers or of texts, or else text."""
+    kinds = set(map(type, values))
+    if kinds <= {bool, int, float}:
+        return "boolean" if kinds == {bool} else "number"
+    if kinds == {list}:
+        are_numbers = all(isinstance(each, int | float) for value in values for each in value)
+        return "list" if are_numbers else "set"
+    return "date" if kinds == {str} and all(map(_is_date, values)) else "category"
+
+
+def _is_date(text: str) -> bool:
+    try:
+        return "-" in text[1:] and datetime.fromisoformat(text) is not None  # digits alone are often something else
+    except ValueError:
+        return False
+
+
+# ---- one value: ValueError where it is text of another kind, TypeError with what is allowed where it is unusable -----
+
+
+def _number(value: Any) -> float | None:
+    """A number; text that is one, or says that there is none, as in CSV files."""
+    if isinstance(value, str):
+        word = value.strip().lower()
+        if value in _nulls() or word in ("true", "false"):
+            return None if value in _nulls() else float(word == "true")
+        return float("_" if "_" in word else word)
+    if not isinstance(value, int | float):
+        raise TypeError("a number, a string or null")
+    try:
+        number = float(value)
+    except OverflowError:
+        number = math.inf
+    if math.isinf(number):
+        raise TypeError("finite numbers")
+    return number
+
+
+@cache
+def _nulls() -> frozenset[str]:
+    import pyarrow.csv
+
+    return frozenset(pyarrow.csv.ConvertOptions().null_values)
+
+
+def _date(value: Any) -> datetime | None:
+    """The time as it is written: a person means the hour of the place, whichever that is; see columns.py."""
+    if not isinstance(value, str):
+        raise TypeError("a date in a string, or null")
+    return None if value in _nulls() else datetime.fromisoformat(value).replace(tzinfo=None)
+
+
+def _text(value: Any) -> str:
+    """Text, without halves of characters, which JSON may have and UTF-8 has not."""
+    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+    return text if text.isascii() else text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+
+
+def _set(value: Any) -> list[str]:
+    return [_text(each) for each in (value if isinstance(value, list) else [value])]
+
+
+def _list(value: Any) -> list[Any]:
+    if not isinstance(value, list) or not all(isinstance(each, int | float) for each in value):
+        raise TypeError("a list of numbers")
+    return value
+
+
+_READ: dict[str, Callable[[Any], Any]] = {"number": _number, "boolean": _number, "date": _date, "list": _list}
+_READ |= {"set": _set, "category": _text, "text": _text}

@@ -1,0 +1,26 @@
+"""One class becomes the outliers: 2 % of the rows, as section 6.1 has it."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from ...formats import FormatError
+
+SHARE = 0.02
+
+Rows = npt.NDArray[np.int64]
+
+
+def downsampled(is_outlier: npt.NDArray[np.bool_], seed: int, name: str) -> tuple[Rows, Rows]:
+    """The rows that stay, in order, among which outliers make up 2 %; and the other outliers, the pool."""
+    outliers, n_inliers = np.flatnonzero(is_outlier), int(np.count_nonzero(~is_outlier))
+    n = round(n_inliers * SHARE / (1 - SHARE))
+    if not 1 <= n <= len(outliers):
+        raise FormatError(
+            f"{name} has {n_inliers:,} inliers and {len(outliers):,} outliers; allowed: as many as make 2 % outliers."
+        )
+    drawn = np.random.default_rng(seed).choice(outliers, n, replace=False)
+    is_drawn = ~is_outlier
+    is_drawn[drawn] = True
+    return np.flatnonzero(is_drawn), np.flatnonzero(~is_drawn)

@@ -1,0 +1,87 @@
+"""What rows a model takes: those that its schema reads."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+from ..formats import How, Schema, Table, format_named
+from ..formats.assembling import assembled
+
+PLACE = "the request"
+"""What messages call the rows."""
+
+
+@dataclass(frozen=True, eq=False)
+class ModelReading:
+    """How a model reads rows.
+
+    detector : the opened model
+    n_threads : for tokens of text
+    """
+
+    detector: Any
+    n_threads: int = 1
+
+    @cached_property
+    def learned(self) -> Schema:
+        """How the data of the model were read."""
+        return Schema.of_model(self.detector)
+
+    @cached_property
+    def schema(self) -> Schema:
+        """How columns become features. Rows of programs need none of the columns that are no features."""
+        plain = replace(self.learned, id=None, label=None, text=(), ignore=())
+        return plain.for_tables() if self.kind == "record" else plain
+
+    @cached_property
+    def kind(self) -> str:
+        """What a row is: "text", a "record" of named columns, or its "features"."""
+        if self.learned.is_text:
+            return "text"
+        is_table = self.learned.format is None or format_named(self.learned.format).is_table
+        return "record" if is_table and self.learned.n_features is not None else "features"
+
+    @cached_property
+    def places(self) -> Mapping[str, int] | None:
+        """The number of each feature that has a name."""
+        names = self.schema.names
+        return None if names is None else {name: i for i, name in enumerate(names)}
+
+    @cached_property
+    def columns(self) -> tuple[str, ...]:
+        """Columns of a table that the model needs, in order."""
+        return tuple(column.name for column in self.schema.columns)
+
+    @property
+    def text(self) -> str:
+        """The column of documents; `text` where the model's were lines of a file."""
+        return self.columns[0]
+
+    @cached_property
+    def first(self) -> int:
+        """The number of the first feature, as in the data that the model was fitted to."""
+        return int(self.schema.zero_based is False)
+
+    def how(self) -> How:
+        """What readers of columns and documents are given."""
+        return How(schema=self.schema, frequencies=self.detector.document_frequencies_, n_threads=self.n_threads)
+
+    def of_table(self, table: Any) -> Table:
+        """A table of pyarrow's with the model's features; columns that the model does not know are left out."""
+        return assembled(PLACE, table, self.how())
+
+    def of_matrix(self, X: Any) -> Table:
+        """A matrix of the model's features, scaled as they were."""
+        return Table(self.schema.scales.apply(X) if self.schema.is_scaled else X, schema=self.schema)
+
+    def described(self) -> dict[str, Any]:
+        """What a client should send."""
+        said: dict[str, Any] = {"rows": self.kind, "n_features": self.detector.n_features_in_}
+        if self.kind == "text":
+            return said | {"text": self.text, "id": self.learned.id}
+        if self.kind == "record":
+            return said | {"columns": [*self.columns], "categories": self.schema.categories, "id": self.learned.id}
+        return said | {"named": self.schema.names is not None, "first": self.first}
