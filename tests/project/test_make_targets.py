@@ -29,7 +29,11 @@ needs_make = pytest.mark.skipif(shutil.which("make") is None, reason="make is no
 def recipe(*targets):
     """The commands that make would run, all that they rest on included."""
     done = subprocess.run(
-        ["make", "--always-make", "-n", *targets], cwd=ROOT, capture_output=True, text=True, check=False
+        ["make", "--no-print-directory", "--always-make", "-n", *targets],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
     )
     assert done.returncode == 0, done.stderr
     return done.stdout
