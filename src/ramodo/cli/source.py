@@ -56,7 +56,7 @@ class Source:
         given = asdict(reading)
         for name, allowed in (("format", FORMATS), ("missing", MISSING), ("scale", SCALES)):
             if given.get(name) not in (None, *allowed):
-                raise OptionError(f"--{name} {given[name]!r} was given; allowed: {', '.join(allowed)}.")
+                raise OptionError(f"--{name} must be one of {', '.join(allowed)}, got {given[name]!r}.")
         if given["delimiter"] is not None:
             delimiter_named(given["delimiter"])
         ranges = {name: _range(f"--{name}", given[name]) for name in ("words", "characters")}
@@ -166,7 +166,7 @@ def _range(name: str, given: str) -> tuple[int, int]:
     except ValueError:
         low, high = 1, 0
     if not (0 <= low <= high <= 16) or (low == 0) != (high == 0):
-        raise OptionError(f"{name} {given!r} was given; allowed: from-to, as 1-2, up to 16, or 0 for none.")
+        raise OptionError(f"{name} must be a range up to 16 such as 1-2, or 0 for none, got {given!r}.")
     return low, high
 
 

@@ -33,7 +33,7 @@ _FOLDER = os.O_RDONLY | getattr(os, "O_DIRECTORY", 0)
 def write_whole(path: Path, write: Callable[[str], None]) -> None:
     """`write` a temporary file, and move it to `path` if that succeeded."""
     if not path.name or path.is_dir():
-        raise IsADirectoryError(f"{str(path)!r} was given; allowed: the path of a file.")
+        raise IsADirectoryError(f"the path must be that of a file, got the folder {str(path)!r}.")
     path = path.resolve()  # replace the target of a link, not the link
     if path.exists() and not path.is_file():  # a device or a pipe would be replaced
         raise FileExistsError(f"{str(path)!r} was given, which is not a regular file; allowed: the path of a file.")

@@ -46,7 +46,7 @@ FORMATS = tuple(_HOMES)
 def format_named(name: str) -> Format:
     """The format of this name; raises `FormatError` if there is none."""
     if name not in _HOMES:
-        raise FormatError(f"format {name!r} was given; allowed: {', '.join(FORMATS)}.")
+        raise FormatError(f"the format must be one of {', '.join(FORMATS)}, got {name!r}.")
     declared: tuple[Format, ...] = import_module(f".{_HOMES[name]}", __name__).FORMATS
     return next(format for format in declared if format.name == name)
 

@@ -26,7 +26,7 @@ def assembled(path: str, table: Any, how: How) -> Table:
     schema = how.schema
     for name, given, allowed in (("missing", schema.missing, MISSING), ("scale", schema.scale, SCALES)):
         if given not in allowed:
-            raise FormatError(f"{name}={given!r} was given; allowed: {', '.join(allowed)}.")
+            raise FormatError(f"{name} must be one of {', '.join(allowed)}, got {given!r}.")
     table = flat(table)
     refuse_unknown(path, table, (schema.id, schema.label, *schema.text, *schema.ignore, *how.beside), how.optional)
     if how.plain is not None:

@@ -47,7 +47,7 @@ def delimiter_named(given: str) -> str:
     meant = _WORDS.get(given.lower(), given)
     if len(meant) != 1 or meant in '"\r\n' or not meant.isascii():
         raise OptionError(
-            f"--delimiter {given!r} was given; allowed: one character, as ';', or one of {', '.join(_WORDS)}."
+            f"--delimiter must be one character such as ';', or one of {', '.join(_WORDS)}, got {given!r}."
         )
     return meant
 

@@ -126,7 +126,7 @@ def _of_sparse(batch: Any, reading: ModelReading) -> Table:
     values, others = _lists(batch, VALUES)
     if not np.array_equal(lengths, others):
         row = int(np.argmax(lengths != others))
-        raise row_error(row, f"{lengths[row]} indices and {others[row]} values were given; allowed: as many of each.")
+        raise row_error(row, f"there must be a value for each index, got {lengths[row]} indices and {others[row]} values.")
     indptr = np.concatenate([[0], np.cumsum(lengths)])
     places = indices.astype(np.int64) - reading.first
     wrong = (places < 0) | (places >= reading.detector.n_features_in_)
@@ -146,7 +146,7 @@ def _of_dense(batch: Any, reading: ModelReading) -> Table:
     width = reading.detector.n_features_in_
     if (lengths != width).any():
         row = int(np.argmax(lengths != width))
-        raise row_error(row, f"{lengths[row]} values were given; allowed: the {width:,} that the model was fitted to.")
+        raise row_error(row, f"there must be {width:,} values, as the model was fitted to, got {lengths[row]}.")
     return reading.of_matrix(values.astype(np.float64).reshape(-1, width))
 
 

@@ -32,7 +32,7 @@ def table_of(rows: Sequence[Row], reading: ModelReading) -> Table:
     if isinstance(first, Mapping):
         return _of_sparse(rows, reading)
     if isinstance(first, str) or not isinstance(first, Sequence):
-        raise row_error(0, f"{brief(first)} was given; allowed: {{feature: value}}, or a list of all values.")
+        raise row_error(0, f"a row must be {{feature: value}} or a list of all values, got {brief(first)}.")
     return _of_dense(rows, reading)
 
 
@@ -47,7 +47,7 @@ def _text(number: int, row: Row, reading: ModelReading) -> str:
     if isinstance(given, str):
         return given
     raise row_error(
-        number, f"{brief(row)} was given; allowed: a string, or an object with a string under {reading.text!r}."
+        number, f"a row must be a string, or an object with a string under {reading.text!r}, got {brief(row)}."
     )
 
 
@@ -55,7 +55,7 @@ def _of_records(rows: Sequence[Row], reading: ModelReading) -> Table:
     found = []
     for number, row in enumerate(rows):
         if not isinstance(row, Mapping):
-            raise row_error(number, f"{brief(row)} was given; allowed: an object of columns and values.")
+            raise row_error(number, f"a row must be an object of columns and values, got {brief(row)}.")
         found.append(records.dotted(row, f"{PLACE}, row {number}"))
     if not any(name in row for row in found for name in reading.columns):
         raise FormatError(f"{PLACE} has none of the model's columns, which are {first_of(reading.columns)}.")
@@ -118,7 +118,7 @@ def _refuse(rows: Sequence[Row], reading: ModelReading) -> NoReturn:
     """Say what is wrong with the first row of features that is."""
     for number, row in enumerate(rows):
         if not isinstance(row, Mapping):
-            raise row_error(number, f"{brief(row)} was given; allowed: {{feature: value}}, as in the first row.")
+            raise row_error(number, f"a row must be {{feature: value}}, as in the first row, got {brief(row)}.")
         for name, value in row.items():
             if reading.places is None:
                 _refuse_unknown(number, name, reading)
@@ -142,7 +142,7 @@ def _refuse_unknown(row: int, name: str, reading: ModelReading) -> None:
     """Raise where a feature is not named by the number of a column."""
     last = reading.first + reading.detector.n_features_in_ - 1
     if not (name.isascii() and name.isdigit() and len(name) < 19 and reading.first <= int(name) <= last):
-        raise row_error(row, f"the feature {brief(name)} was given; allowed: numbers from {reading.first} to {last}.")
+        raise row_error(row, f"a feature must be a number from {reading.first} to {last}, got {brief(name)}.")
 
 
 def _feature(row: int, name: str, value: Any) -> None:
