@@ -19,6 +19,7 @@
 #include "features.hpp"
 #include "inner_loops.hpp"
 #include "projection.hpp"
+#include "rarity.hpp"
 
 namespace ramodo {
 
@@ -54,6 +55,10 @@ public:
         parts_.push_back({nullptr, 1, std::move(indptr), std::move(slots), std::move(values), {}});
     }
 
+    // A piece that depends on which features a row has, whatever their values: feature j adds p[0] w_j + p[1]. It
+    // compares with nothing. The weights must outlive this.
+    void add_presence(const FeatureWeights& weights) { parts_.push_back({nullptr, 1, {0}, {}, {}, {}, &weights}); }
+
     // What a row's score makes of a part: p of the row, and a vector q for each reference that counts.
     struct View {
         const double* p;
@@ -85,6 +90,10 @@ public:
                      double* totals, Lacking& lacking) {
             std::fill(own, own + n, 0.0);
             for (size_t i = 0; i < views.size(); ++i) {
+                if (of_.parts_[i].presence) {
+                    add_presence(*of_.parts_[i].presence, columns, values, n, views[i], own);
+                    continue;
+                }
                 touch(of_.parts_[i], views[i]);
                 if (!of_.parts_[i].projection) {
                     add_squares(of_.parts_[i], columns, values, n, views[i], own);
@@ -140,6 +149,13 @@ public:
                 for (int i = 0; i < width; ++i) product += static_cast<double>(w[i]) * view.p[i];
                 own[k] += view.factor * static_cast<double>(values[k]) * product;
             }
+        }
+
+        template <class I, class V>
+        static void add_presence(const FeatureWeights& weights, const I* columns, const V* values, int64_t n, const View& view,
+                                 double* own) {
+            for (int64_t k = 0; k < n; ++k)
+                if (values[k] != V{0}) own[k] += view.p[0] * weights(load_once(columns + k)) + view.p[1];
         }
 
         template <class PartOf>
@@ -205,7 +221,8 @@ private:
         std::vector<int32_t> slots;
         std::vector<double> values;
         std::vector<float> weights;
-        int width() const { return projection ? projection->width() : 1; }
+        const FeatureWeights* presence = nullptr;    // or what features weigh by being there
+        int width() const { return projection ? projection->width() : presence ? 2 : 1; }
     };
 
     std::vector<int64_t> columns_;

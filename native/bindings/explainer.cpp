@@ -8,7 +8,7 @@
 
 namespace ramodo {
 
-// Keeps the projections that its parts use.
+// Keeps the projections and weights that its parts use.
 struct BoundExplainer {
     Explainer native;
     std::vector<nb::object> kept;
@@ -56,6 +56,13 @@ static void add_squares(BoundExplainer& self, const Array<int64_t>& indptr, cons
     self.native.add_squares(copy(indptr), copy(slots), copy(values));
 }
 
+static void add_presence(BoundExplainer& self, nb::object weights) {
+    const FeatureWeights& native = nb::cast<const FeatureWeights&>(weights);
+    self.kept.push_back(std::move(weights));
+    need(native.n_columns() == self.native.n_columns(), "weights of other features");
+    self.native.add_presence(native);
+}
+
 using Matrices = std::vector<Matrix<double>>;
 
 // One of each for each part; q has a row of numbers for each row, however many references count.
@@ -100,7 +107,8 @@ void bind_explainer(nb::module_& m) {
     auto explainer = nb::class_<BoundExplainer>(m, "Explainer");
     explainer.def("__init__", &make_explainer, "columns"_a.noconvert(), "n_features"_a)
         .def("add_part", &add_part, "projection"_a, "indptr"_a.noconvert(), "slots"_a.noconvert(), "values"_a.noconvert())
-        .def("add_squares", &add_squares, "indptr"_a.noconvert(), "slots"_a.noconvert(), "values"_a.noconvert());
+        .def("add_squares", &add_squares, "indptr"_a.noconvert(), "slots"_a.noconvert(), "values"_a.noconvert())
+        .def("add_presence", &add_presence, "weights"_a);
     for_sparse_types([&](auto index, auto value) {
         explainer.def("explain", &explain<decltype(index), decltype(value)>, "indptr"_a.noconvert(),
                       "indices"_a.noconvert(), "data"_a.noconvert(), "p"_a, "factors"_a, "near"_a, "q"_a, "top"_a);

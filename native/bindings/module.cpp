@@ -19,6 +19,7 @@ void bind_feature_sums(nanobind::module_& m);
 void bind_explainer(nanobind::module_& m);
 void bind_text(nanobind::module_& m);
 void bind_svmlight(nanobind::module_& m);
+void bind_rarity(nanobind::module_& m);
 
 }  // namespace ramodo
 
@@ -38,4 +39,5 @@ NB_MODULE(_native, m) {
     bind_explainer(m);
     bind_text(m);
     bind_svmlight(m);
+    bind_rarity(m);
 }

@@ -61,6 +61,9 @@ class Explainer:
         self._typical: Typical = known or Typical(origins, shown or as_they_are)
         self._native = kernels.Explainer(self._typical.columns, n_features)
         for number, part in enumerate(self._parts):
+            if part.presence is not None:
+                self._native.add_presence(part.presence)
+                continue
             own = number in self._compared
             slots = self._typical.slots(self._compared.index(number)) if own else np.empty(0, dtype=np.int32)
             self._native.add_part(part.projection, part.references, slots)

@@ -1,17 +1,11 @@
-"""A fit of several views of the same rows, whose evidence is added up (model/evidence.py).
+"""A fit of several views of the same rows (views.py), whose evidence is added up (model/evidence.py).
 
-    few references      distance to the nearest of 8 rows, over 50 draws,   sees clusters of outliers
-                        in tables to the 5th nearest of 100, over 4
-    many references     distance to the 5th nearest of up to 4,096 rows     sees needles
-    trained briefly     in a representation after one epoch                 sees what the candidates have in common
-    trained longer      after five                                          sees what sets them apart
+Views that need no training give the ranking that the representations learn from.
 
-The first two together are the initial ranking that the representations learn from.
-
-Where rows are mostly zeros, none below, and of different lengths, it is unknown whether length matters: all of it is
-done once more with rows of length 1. If values are counts or weights, whose sum grows with every repetition, the two
-readings count alike. If each value is 1, the length is how many features a row has, and may well be what matters: the
-second reading then counts as much as its ranking correlates with that of the first.
+Where rows are mostly zeros, none below, and of different lengths, it is unknown whether length matters: distances are
+taken once more with rows of length 1. If values are counts or weights, whose sum grows with every repetition, length
+says little, and this reading counts twice as much as the first. If each value is 1, the length is how many features a
+row has, and may well be what matters: the second reading then counts by how well it agrees with the first.
 """
 
 from __future__ import annotations
@@ -23,22 +17,18 @@ import numpy as np
 import numpy.typing as npt
 from scipy.stats import spearmanr
 
-from ..data.blocks import Block
-from ..data.rows import Rows
 from ..model.combining import Normalized
 from ..model.evidence import Curve, Evidence
 from ..model.learned import LearnedDistance
-from ..model.original import OriginalDistance
-from ..model.references import Origin
 from ..model.terms import Model, Scores, Term
 from ..model.ties import Tied
 from ..stages.assembling import Stages
-from ..stages.scoring import KthNN, RandomDistance, Sp
 from ..terminal.progress import Progress
 from . import flow
 from .curves import curve_by_law
 from .learn_distance import learn
 from .training_data import TrainingData
+from .views import LEARNED, VIEWS, Reading, Scored, View, typical
 
 STEPS = 20
 """Gradient steps of an epoch: a representation has learned what candidates share, and none of them by heart."""
@@ -46,42 +36,21 @@ STEPS = 20
 EPOCHS = 5
 """With 10, or the paper's 30, rankings are no better (docs/consensus.md)."""
 
-_NEIGHBOR = 5
-_FEW, _DRAWS = 100, 4
-"""For tables: a twentieth of the rows form a neighbourhood. In bags of features nearly all rows are equally far."""
-
-_MOST_REFERENCES = 4096
-_FEWEST_REFERENCES = 256
-
-_WORK = 1 << 18
-"""Most products of features for one row and all references: they take about a quarter of a millisecond."""
-
-_NON_ZERO = 1 / 3
-"""Rows with at least this share of non-zero values are tables of measurements; others are bags of features."""
+_UNIT_ROWS = 2.0
+"""Weight of the views of rows of length 1, of those of the rows as they are."""
 
 _VARIED = 0.1
-"""If lengths vary less than this (standard deviation / mean), rows of length 1 add no new view."""
-
-_SAMPLE = 1000
-_PROBED = 256
-
-_DOUBLE = 2.0**-40
-"""Distances below this share of the typical length of rows are rounding in double precision."""
-
-_SEEDS = 5
-"""Seeds of each reading: references of the two plain views, triplets, weights, references in the representations."""
+"""If lengths vary by less, standard deviation over mean, rows of length 1 look the same."""
 
 
 @dataclass(frozen=True)
-class _View:
-    """A term, its scores of the training rows, and its weight."""
+class _Seen:
+    """What a view makes of the training rows, and how much its evidence counts in the score."""
 
-    name: str
-    term: Term
-    scores: Scores
-    size: float
-    """What the rounding of scores is relative to; see `Tied`."""
-    weight: float = 1.0
+    view: View
+    sentence: str
+    scored: Scored
+    weight: float
 
 
 def fit(
@@ -94,125 +63,95 @@ def fit(
     progress: Progress,
 ) -> flow.Outcome:
     """Everything from rows to scores. `previous` is a model whose weights training starts from."""
-    seeds, label_seed = seed.spawn(2 * _SEEDS), seed.spawn(1)[0]
-    starts = () if previous is None else previous.learned
-    first, fits = _read(stages, plan, _ranked(data, seeds, plan.n_threads, progress), seeds[2:], starts[:2], progress)
-    views = first
-    least = _weight_of_unit_rows(data.rows) if normalize is None else None
+    starts = _starts(previous)
+    as_given = Reading(data, seed, plan.n_threads, progress)
+    seen = _without_training(as_given)
+    learned, fits = _learn(stages, plan, as_given, seen, starts)
+    everything = seen + learned
+    least = _least_agreement(as_given) if normalize is None else None
     if least is not None:
-        second = _ranked(_of_length_1(data, plan.n_threads), seeds[_SEEDS:], plan.n_threads, progress)
-        if max(least, _agreement(second.views, first[: len(second.views)], data.held_out)) > 0:
-            more, learned = _read(stages, plan, second, seeds[_SEEDS + 2 :], starts[2:], progress)
-            weight = max(least, _agreement(more, first, data.held_out))
-            views, fits = first + [_of_unit_rows(view, weight) for view in more], fits + learned
-    evidence, scores = _together(views, data.held_out)
+        unit = replace(as_given, data=_of_length_1(data, plan.n_threads), name=" (rows of length 1)")
+        more = _without_training(unit, again=True)
+        of_values = [one for one in seen if one.view.of_values]
+        if max(least, _agreement(more, of_values, data.held_out)) > 0:
+            rare = [one for one in seen if not one.view.of_values]
+            also, fits_of_unit = _learn(stages, plan, unit, more, starts, rare)
+            weight = _UNIT_ROWS * max(least, _agreement(more + also, of_values + learned, data.held_out))
+            everything += [_of_unit_rows(one, weight) for one in more + also]
+            fits += fits_of_unit
+    evidence, scores = _together(everything, data.held_out)
     term: Term = evidence if normalize is None else Normalized(evidence, normalize)
-    return flow.with_labels(stages, data, term, scores, fits, label_seed, plan.n_threads, progress)
+    return flow.with_labels(stages, data, term, scores, fits, as_given.seed_of("labels"), plan.n_threads, progress)
 
 
-@dataclass(frozen=True)
-class _Ranked:
-    """The views of the original features, and the rows that they rank."""
-
-    data: TrainingData
-    views: list[_View]
-    ranking: flow.Ranked
-
-
-def _ranked(data: TrainingData, seeds: flow.Seeds, n_threads: int, progress: Progress) -> _Ranked:
-    few = KthNN(_NEIGHBOR, _DRAWS, _FEW) if _is_table(_sampled(data.rows)) else Sp()
-    many = KthNN(_NEIGHBOR, 1, _n_references(data))
-    views = [
-        _plain("far from most rows", few, data, seeds[0], n_threads, progress),
-        _plain("far from the nearest rows", many, data, seeds[1], n_threads, progress),
+def _without_training(reading: Reading, again: bool = False) -> list[_Seen]:
+    """What the views see that score rows as they are read."""
+    return [
+        _Seen(view, view.sentence + reading.name, view.score(reading, reading.seed_of(view.name)), view.weight)
+        for view in VIEWS
+        if view.score is not None and view.applies_to(reading, again)
     ]
-    term, initial = _together(views, data.held_out)
-    flow.warn_if_flat(initial)
-    return _Ranked(data, views, flow.Ranked(initial, flow.extra_scores(data, partial(term.score, n_threads=n_threads))))
 
 
-def _read(
+def _learn(
     stages: Stages,
     plan: flow.Plan,
-    ranked: _Ranked,
-    seeds: flow.Seeds,
-    starts: tuple[LearnedDistance, ...],
-    progress: Progress,
-) -> tuple[list[_View], list[flow.LearnedFit]]:
-    """All views of one reading of the rows; training starts from the weights of an earlier fit if there was one."""
-    plan = replace(plan, n_epochs=1 if starts else EPOCHS)
-    fits = learn(stages, plan, ranked.data, ranked.ranking, seeds, starts or (None, None), plan.n_threads, progress)
-    names = ("far in a representation trained briefly", "far in a representation trained longer")
-    return ranked.views + [_learned(name, one) for name, one in zip(names, fits, strict=True)], fits
+    reading: Reading,
+    seen: list[_Seen],
+    starts: dict[str, LearnedDistance],
+    also: list[_Seen] | None = None,
+) -> tuple[list[_Seen], list[flow.LearnedFit]]:
+    """The representations, from a ranking by what was `seen` of this reading, and `also` of another.
+
+    Training starts from those of an earlier fit, where there are some.
+    """
+    weights = [one.view.in_ranking for one in (*seen, *(also or ()))]
+    ranking = [replace(one, weight=weight) for one, weight in zip([*seen, *(also or ())], weights, strict=True)]
+    term, initial = _together([one for one in ranking if one.weight > 0], reading.data.held_out)
+    flow.warn_if_flat(initial)
+    extra = flow.extra_scores(reading.data, partial(term.score, n_threads=reading.n_threads))
+    own = tuple(starts.get(view.sentence + reading.name) for view in LEARNED)
+    warm = all(start is not None for start in own)
+    fits = learn(
+        stages,
+        replace(plan, n_epochs=1 if warm else EPOCHS),
+        reading.data,
+        flow.Ranked(initial, extra),
+        [reading.seed_of(what) for what in ("triplets", "weights", "references")],
+        own if warm else (None,) * len(LEARNED),
+        plan.n_threads,
+        reading.progress,
+    )
+    return [
+        _Seen(view, view.sentence + reading.name, _learned(one), view.weight)
+        for view, one in zip(LEARNED, fits, strict=True)
+    ], fits
 
 
-def _learned(name: str, fit: flow.LearnedFit) -> _View:
+def _learned(fit: flow.LearnedFit) -> Scored:
     """The distance in a representation, which is computed in single precision."""
     references = fit.term.detection.references
     assert references is not None
-    return _View(name, fit.term, fit.scores, _typical(np.linalg.norm(references.rows.astype(np.float64), axis=1)))
+    return Scored(fit.term, fit.scores, typical(np.linalg.norm(references.rows.astype(np.float64), axis=1)))
 
 
-def _plain(
-    name: str,
-    scorer: RandomDistance,
-    data: TrainingData,
-    seed: np.random.SeedSequence,
-    n_threads: int,
-    progress: Progress,
-) -> _View:
-    """The distance to drawn rows, in the original features."""
-    drawn = scorer.draw(data.eligible, np.random.default_rng(seed))
-    size = drawn.shape[1]
-    with progress.stage("ranking", "rows") as bar:
-        taken = data.rows.take(drawn.ravel())
-        score = scorer.against(taken, size, n_threads)
-        term = OriginalDistance(Origin.of(taken, drawn.ravel()), size, scorer.phi_among(size))
-        scores = data.rows.gather(score, bar.show)
-    return _View(name, term, scores, _size(taken, scores))
+def _starts(previous: Model | None) -> dict[str, LearnedDistance]:
+    """The representations of an earlier fit, by what their views say."""
+    evidence = None if previous is None else previous.evidence
+    if evidence is None:
+        return {}
+    pairs = zip(evidence.names, evidence.views, strict=True)
+    found = [(name, term.term if isinstance(term, Normalized) else term) for name, term in pairs]
+    return {name: term for name, term in found if isinstance(term, LearnedDistance)}
 
 
-def _size(references: Block, scores: Scores) -> float:
-    """What rounding errors of distances are relative to: the distances, which are computed in double precision.
-
-    Normalised rows may be multiples of each other that were given in single precision: there it is their length.
-    """
-    length = _typical(np.sqrt(references.multiplied().squared_norms()))
-    return length if references.factors is not None else _typical(scores[scores > _DOUBLE * length], length)
-
-
-def _typical(sizes: Scores, otherwise: float = 1.0) -> float:
-    """The median of the positive values; `otherwise` if there are none."""
-    sizes = sizes[sizes > 0]
-    return float(np.median(sizes)) if len(sizes) else otherwise
-
-
-def _n_references(data: TrainingData) -> int:
-    """The number of references that a row can be compared with in time: fewer if rows share many features."""
-    some = data.eligible[: _PROBED * max(1, len(data.eligible) // _PROBED) : max(1, len(data.eligible) // _PROBED)]
-    rows = data.rows.take(some).as_sparse()
-    counts = np.unique(rows.indices[rows.data != 0], return_counts=True)[1].astype(np.float64)
-    n = rows.n_rows
-    shared = float((counts * (counts - 1)).sum()) / max(1, n * (n - 1))
-    return int(np.clip(_WORK / max(shared, 1.0), _FEWEST_REFERENCES, _MOST_REFERENCES))
-
-
-def _weight_of_unit_rows(rows: Rows) -> float | None:
-    """The least weight of views of rows of length 1; None if they would add nothing new or mislead."""
-    block = _sampled(rows)
-    values = block.as_sparse().data
-    values, lengths = values[values != 0], np.sqrt(block.squared_norms())
-    if _is_table(block) or (values < 0).any() or lengths.std() <= _VARIED * lengths.mean():
+def _least_agreement(reading: Reading) -> float | None:
+    """The least that counts as agreement of the second reading with the first; None if it would say nothing new."""
+    values = reading.sample.as_sparse().data
+    values, lengths = values[values != 0], np.sqrt(reading.sample.squared_norms())
+    if reading.is_table or (values < 0).any() or lengths.std() <= _VARIED * lengths.mean():
         return None
     return 0.0 if (values == values[0]).all() else 1.0
-
-
-def _sampled(rows: Rows) -> Block:
-    return rows.take(np.unique(np.linspace(0, rows.n_rows - 1, min(rows.n_rows, _SAMPLE)).astype(np.int64)))
-
-
-def _is_table(block: Block) -> bool:
-    return bool(block.lengths().sum() >= _NON_ZERO * block.n_rows * block.n_features)
 
 
 def _of_length_1(data: TrainingData, n_threads: int) -> TrainingData:
@@ -222,29 +161,28 @@ def _of_length_1(data: TrainingData, n_threads: int) -> TrainingData:
     return replace(data, rows=data.rows.normalized("l2", n_threads), outliers=outliers, inliers=inliers, largest=1.0)
 
 
-def _of_unit_rows(view: _View, weight: float) -> _View:
-    return replace(view, name=f"{view.name} (rows of length 1)", term=Normalized(view.term, "l2"), weight=weight)
+def _of_unit_rows(one: _Seen, weight: float) -> _Seen:
+    scored = replace(one.scored, term=Normalized(one.scored.term, "l2"))
+    return replace(one, scored=scored, weight=weight * one.weight)
 
 
-def _agreement(some: list[_View], others: list[_View], held_out: npt.NDArray[np.int64]) -> float:
+def _agreement(some: list[_Seen], others: list[_Seen], held_out: npt.NDArray[np.int64]) -> float:
     """Rank correlation of the evidence of two readings of the rows."""
-    return _correlation(*(np.delete(_together(views, held_out)[1], held_out) for views in (some, others)))
+    return _correlation(*(np.delete(_together(seen, held_out)[1], held_out) for seen in (some, others)))
 
 
-def _together(views: list[_View], held_out: npt.NDArray[np.int64]) -> tuple[Evidence, Scores]:
-    """The views as one term, and its scores of the training rows; held-out rows do not shape the curves."""
-    shaping = [Tied.of(np.delete(view.scores, held_out), view.size) for view in views]
+def _together(seen: list[_Seen], held_out: npt.NDArray[np.int64]) -> tuple[Evidence, Scores]:
+    """The views as one term, and its scores of the training rows; those that are held out shape no curve."""
+    shaping = [Tied.of(np.delete(one.scored.scores, held_out), one.scored.size) for one in seen]
     term = Evidence(
-        tuple(view.name for view in views),
-        tuple(view.term for view in views),
+        tuple(one.sentence for one in seen),
+        tuple(one.scored.term for one in seen),
         tuple(map(curve_by_law if len(held_out) else Curve.of, shaping)),
-        tuple(view.weight for view in views),
-        (0.0,) * len(views),
+        tuple(one.weight for one in seen),
+        (0.0,) * len(seen),
     )
-    scores = term.of([view.scores for view in views])
-    each = (
-        curve(view.scores) for curve, view in zip(term.curves, views, strict=True)
-    )  # evidence ties where scores differ by rounding
+    scores = term.of([one.scored.scores for one in seen])
+    each = (curve(one.scored.scores) for curve, one in zip(term.curves, seen, strict=True))  # where ties are ties
     return replace(term, agreement=tuple(_correlation(one, scores) for one in each)), scores
 
 

@@ -11,6 +11,8 @@ read_svmlight      lines of text to CSR arrays                             nativ
 count_text         documents to counts of hashed tokens                    native/text.hpp
 TokenWeights       counts to weights by document frequencies               native/document_frequencies.hpp
 FeatureSums        sums by feature                                         native/feature_sums.hpp
+count_features     in how many rows each feature is                        native/rarity.hpp
+FeatureWeights     sums of weights over the features that rows have        native/rarity.hpp
 Explainer          what each feature adds to the score of each row         native/explainer.hpp
 Projection         ψ(x W) of sparse and dense rows                         native/projection.hpp
 """
@@ -265,6 +267,27 @@ class FeatureSums:
         return found[0], found[1]
 
 
+def count_features(rows: SparseRows, n_threads: int) -> tuple[Integers, npt.NDArray[np.int32]]:
+    """The features that occur, in order, and in how many rows each is not zero."""
+    with Room(f"counts of the features in {len(rows.data):,} non-zeros", _FEWER_AT_A_TIME):
+        found: Any = _native.count_features(rows.indptr, rows.indices, rows.data, rows.n_features, n_threads)
+    return found[0], found[1]
+
+
+class FeatureWeights:
+    """A weight for each of the features `columns`, which increase; `unlisted` for all others."""
+
+    def __init__(self, columns: Integers, weights: Floats, n_features: int, unlisted: float) -> None:
+        with Room(f"the weights of {len(columns):,} features", _SMALLER_MODEL):
+            self.native = _native.FeatureWeights(columns, weights, n_features, unlisted)
+
+    def sums(self, rows: SparseRows, n_threads: int) -> Doubles:
+        """For each row, the sum of the weights of its features, whatever their values."""
+        out = np.empty(rows.n_rows)
+        self.native.sums(rows.indptr, rows.indices, rows.data, out, n_threads)
+        return out
+
+
 class Explained(NamedTuple):
     """What features add to each row: of each non-zero, by itself and in all; and the strongest of what rows lack."""
 
@@ -300,6 +323,10 @@ class Explainer:
                 self._native.add_squares(*given)
             else:
                 self._native.add_part(projection.native, *given)
+
+    def add_presence(self, weights: FeatureWeights) -> None:
+        """A piece of the score that depends on which features a row has: p[0] times the weight of each, plus p[1]."""
+        self._native.add_presence(weights.native)
 
     def explain(self, rows: SparseRows, views: Any, top: int) -> Explained:
         """The contributions to each sparse row, given one view for each part; `top` of what it lacks."""

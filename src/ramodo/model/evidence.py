@@ -139,7 +139,7 @@ class EvidencePart(Part):
 
     def __init__(self, part: Part, view: Term, curve: Curve, weight: float, normalize: str | None) -> None:
         self._part, self._view, self._curve, self._weight, self._normalize = part, view, curve, weight, normalize
-        self.projection, self.references = part.projection, part.references
+        self.projection, self.presence, self.references = part.projection, part.presence, part.references
         self.as_given, self.numbers = part.as_given, part.numbers
 
     def view(self, block: Block) -> View:

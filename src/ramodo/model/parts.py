@@ -38,6 +38,8 @@ class Part(ABC):
 
     projection: kernels.Projection | None
     """None if rows are compared in the original features, where contributions are squared differences."""
+    presence: kernels.FeatureWeights | None = None
+    """What features weigh by being there, if neither values nor references matter; p has two numbers then."""
     references: Block
     """The references as the projection sees them, normalised."""
     as_given: Block | None
@@ -48,6 +50,8 @@ class Part(ABC):
     @property
     def width(self) -> int:
         """Length of p, and of q for each reference."""
+        if self.presence is not None:
+            return 2
         return 1 if self.projection is None else self.projection.width
 
     @abstractmethod

@@ -4,6 +4,7 @@ A term scores rows, says exactly what each feature adds to its scores, and can b
 
     LearnedDistance      the distance to references in a learned representation      learned.py
     OriginalDistance     the distance to references in the original features         original.py
+    Rarity               how few training rows have the features of a row            rarity.py
     LabelDirection       how far a row lies towards labelled outliers                label_direction.py
     Mean                 of several terms, each in its own unit                      combining.py
     Normalized           a term of rows that are normalised first                    combining.py

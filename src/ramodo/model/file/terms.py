@@ -13,12 +13,13 @@ from ..evidence import Evidence
 from ..label_direction import LabelDirection
 from ..learned import LearnedDistance
 from ..original import OriginalDistance
+from ..rarity import Rarity
 from ..saved import Saved, require, shown
 from ..terms import Model, Tensors, Term
 
 KINDS: dict[str, type[Term]] = {
     kind.kind: kind
-    for kind in (LearnedDistance, OriginalDistance, LabelDirection, Mean, Normalized, Evidence, Sum, ByFold)
+    for kind in (LearnedDistance, OriginalDistance, LabelDirection, Rarity, Mean, Normalized, Evidence, Sum, ByFold)
 }
 """Terms that a file may hold."""
 
