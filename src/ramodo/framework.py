@@ -65,7 +65,14 @@ class RandomDistanceDetector(ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
     # ---- fitting -------------------------------------------------------------------------------------------------
 
     def fit(
-        self, X: Any, y: Any = None, *, labels: Any = None, labeled_outliers: Any = None, labeled_inliers: Any = None
+        self,
+        X: Any,
+        y: Any = None,
+        *,
+        labels: Any = None,
+        labeled_outliers: Any = None,
+        labeled_inliers: Any = None,
+        groups: Any = None,
     ) -> Self:
         """Learn from the rows of `X`.
 
@@ -75,13 +82,15 @@ class RandomDistanceDetector(ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
         y : ignored, as in scikit-learn's outlier detectors
         labels : one label per row, optional: 1 known outlier, -1 known inlier, 0 unknown
         labeled_outliers, labeled_inliers : matrices of further rows, not part of X, whose nature is known
+        groups : a group for each row, optional: of rows of one group, as the requests of a scan, one is compared with,
+            and they count once in how rare features are
         """
         check(self.get_params(deep=False))
         stages, progress = self._stages(), Progress(self.verbose)
         seed = np.random.SeedSequence(seed_of(self.random_state))
         names = _get_feature_names(X)
         with progress.stage("check"):
-            given = Given(X, labels, labeled_outliers, labeled_inliers)
+            given = Given(X, labels, labeled_outliers, labeled_inliers, groups)
             data = open_training_data(given, stages, self.normalize, seed, self._n_threads())
             facts: dict[str, Any] = {
                 "row_lengths_": data.rows.lengths(),

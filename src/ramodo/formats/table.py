@@ -4,8 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+import numpy.typing as npt
+
+from .event_lines import sessions_of, times_of
 from .schema import Schema
 
 if TYPE_CHECKING:
@@ -74,6 +79,20 @@ class Table:
     def is_text(self) -> bool:
         """Whether rows are documents and nothing else."""
         return self.texts is not None and self.fields is None
+
+    @cached_property
+    def times(self) -> npt.NDArray[np.float64] | None:
+        """When each line of a log was written, in seconds since 1970; None where rows are no such lines."""
+        return times_of(self.texts) if self._are_lines else None
+
+    @cached_property
+    def sessions(self) -> npt.NDArray[np.int64] | None:
+        """Which lines of a log are one event, by number; None where nothing says so."""
+        return sessions_of(self.texts, self.times) if self._are_lines else None
+
+    @property
+    def _are_lines(self) -> bool:
+        return self.texts is not None and self.schema.format in ("text", "accesslog")
 
     def id_of(self, row: int) -> str:
         """The row's id, or its number if the file has no ids."""
