@@ -37,7 +37,7 @@ def fit(fitting: Fitting, table: Table, is_text: bool, verbose: bool) -> tuple[D
 
 def _grouped(fitting: Fitting, table: Table) -> dict[str, Any]:
     """The sessions of a log: its lines are one group each."""
-    return {} if fitting.method == "sp" or table.sessions is None else {"groups": table.sessions}
+    return {} if fitting.method == "sp" or table.sessions is None else {"groups": table.sessions.of_line}
 
 
 def detector_of(fitting: Fitting, is_text: bool, verbose: bool) -> Any:

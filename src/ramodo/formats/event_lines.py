@@ -11,8 +11,10 @@ ordinary there, and no event.
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Hashable, Iterable, Iterator, Sequence
 from datetime import UTC, datetime
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -132,17 +134,24 @@ def windows_of(whose: Iterable[Hashable], times: Doubles | None, window: float |
     return found
 
 
-def sessions_of(lines: Sequence[str], times: Doubles | None, window: float = WINDOW) -> Integers | None:
-    """The session of each line, by number; None if there are no times, or most lines have no address.
+class Sessions(NamedTuple):
+    """The number of each line's session, and whose it is, "" where a line is for itself."""
 
-    Lines that are no event of some size are sessions of their own.
+    of_line: Integers
+    clients: list[str]
+
+
+def sessions_of(lines: Sequence[str], times: Doubles | None, window: float = WINDOW) -> Sessions | None:
+    """The sessions of a log; None if there are no times, or most lines have no address.
+
+    Lines without an address, and those of a session that is too large, are sessions of their own.
     """
     clients = list(clients_of(lines))
     if times is None or sum(client is not None for client in clients) < _MOST * len(lines):
         return None
-    named = [place if client is None else client for place, client in enumerate(clients)]
+    pairs = windows_of([place if who is None else who for place, who in enumerate(clients)], times, window)
+    sizes = Counter(pairs)
     numbers: dict[Hashable, int] = {}
-    found = np.array([numbers.setdefault(pair, len(numbers)) for pair in windows_of(named, times, window)])
-    large = np.bincount(found)[found] > _ORDINARY * len(lines)
-    found[large] = len(numbers) + np.arange(int(large.sum()))
-    return np.unique(found, return_inverse=True)[1]
+    keys = [(place,) if sizes[pair] > _ORDINARY * len(lines) else pair for place, pair in enumerate(pairs)]
+    of_line = np.array([numbers.setdefault(key, len(numbers)) for key in keys])
+    return Sessions(of_line, [key[0] if isinstance(key[0], str) else "" for key in numbers])  # type: ignore[index]

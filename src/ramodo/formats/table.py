@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from .event_lines import sessions_of, times_of
+from .event_lines import Sessions, sessions_of, times_of
 from .schema import Schema
 
 if TYPE_CHECKING:
@@ -83,15 +83,16 @@ class Table:
     @cached_property
     def times(self) -> npt.NDArray[np.float64] | None:
         """When each line of a log was written, in seconds since 1970; None where rows are no such lines."""
-        return times_of(self.texts) if self._are_lines else None
+        return times_of(self.texts) if self.are_lines else None
 
     @cached_property
-    def sessions(self) -> npt.NDArray[np.int64] | None:
-        """Which lines of a log are one event, by number; None where nothing says so."""
-        return sessions_of(self.texts, self.times) if self._are_lines else None
+    def sessions(self) -> Sessions | None:
+        """Which lines of a log are one event; None where nothing says so."""
+        return sessions_of(self.texts, self.times) if self.are_lines else None
 
     @property
-    def _are_lines(self) -> bool:
+    def are_lines(self) -> bool:
+        """Whether rows are lines of a log, and not documents."""
         return self.texts is not None and self.schema.format in ("text", "accesslog")
 
     def id_of(self, row: int) -> str:
