@@ -45,6 +45,7 @@ OF_TERMS = {
     "sum": {},
     "by fold": {},
     "evidence": {"curve": "some of the scores of each view"},
+    "rarity": {"columns counts": "in how many training rows each of them is"},
 }
 """Of each kind of term its arrays, and what the page says of them."""
 
