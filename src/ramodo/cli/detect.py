@@ -180,6 +180,8 @@ def _as_json(table: Table, row: TopRow, flagged: bool) -> dict[str, Any]:
     said = row.why.to_dict()
     facts = {"id": table.id_of(row.number), "flagged": flagged, **{name: said[name] for name in _IN_JSON}}
     facts["like"] = [table.id_of(number) for number in row.like]
+    if table.lines is not None:
+        facts["lines"] = list(table.lines[row.number])
     return facts if row.burst is None else {**facts, "burst": row.burst._asdict()}
 
 

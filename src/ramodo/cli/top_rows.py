@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -70,7 +70,7 @@ def print_top(rows: list[TopRow], table: Table, scores: Any, threshold: float, *
         [
             *("id", "score", "percentile", "flagged"),
             *(["like it"] if alike else []),
-            *("reasons", *(["text"] if table.texts else [])),
+            *("reasons", *(["text"] if table.texts else []), *(["lines"] if table.lines else [])),
         ],
         [
             [
@@ -81,6 +81,7 @@ def print_top(rows: list[TopRow], table: Table, scores: Any, threshold: float, *
                 *([f"{len(row.like):,}" if row.like else ""] if alike else []),
                 _reasons(row),
                 *([_short(table.texts[row.number])] if table.texts else []),
+                *([_lines(table.lines[row.number])] if table.lines else []),
             ]
             for row, share in zip(rows, shares, strict=True)
         ],
@@ -94,6 +95,10 @@ def _reasons(row: TopRow) -> str:
     said = [reason for i, reason in enumerate(why.reasons) if not i or reason.contribution >= _COUNTS * why.score]
     words = in_words([_named_shortly(reason) for reason in said]) or why.lacks.in_words()
     return _short(words if burst is None else f"{burst.in_words()}: {words}")
+
+
+def _lines(lines: Sequence[str]) -> str:
+    return f"{len(lines):,}: {_short(lines[0])}"
 
 
 def _named_shortly(reason: Reason) -> Reason:

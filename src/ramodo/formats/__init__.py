@@ -35,6 +35,7 @@ _HOMES = {
     "jsonl": "records",
     "accesslog": "accesslog",
     "text": "text",
+    "sessions": "sessions",
     "documents": "documents",
     "rows": "folder",
 }

@@ -1,7 +1,7 @@
 """When the lines of a log were written, from which address, and which of them belong together.
 
 The time is read by the one spelling that most lines have, as the clock of the server showed it: zones are left out. A
-line without a time, as in a stack trace, is of the time before it. Where years are not written, they follow one another.
+line without a time, as in a stack trace, is of the time before it. Years that are not written follow one another.
 
 A session is what one address did within `WINDOW` seconds: three hundred requests of a scan are one event, while a
 heartbeat that goes on all day is as many as it has windows. A session that makes more than a tenth of a log is what is
@@ -122,7 +122,7 @@ def clients_of(lines: Iterable[str]) -> Iterator[str | None]:
 
 
 def windows_of(whose: Iterable[Hashable], times: Doubles | None, window: float | None) -> list[tuple[Hashable, int]]:
-    """For each line its group and the number of the window in it; a window begins with the first line after the last."""
+    """The group of each line, and the number of its window: the first line after a window begins the next."""
     began: dict[Hashable, float] = {}
     numbers: dict[Hashable, int] = {}
     found = list[tuple[Hashable, int]]()

@@ -57,6 +57,7 @@ class Table:
     notes : what was done that the user may not have intended
     skipped : lines that could not be read
     beside : columns that were asked for as they are: a pyarrow array, or a list of values
+    lines : the lines of each row, where rows are sessions of a log
     """
 
     X: Any = field(kw_only=False)
@@ -69,6 +70,7 @@ class Table:
     notes: Sequence[str] = ()
     skipped: int = 0
     beside: Mapping[str, Any] = field(default_factory=dict)
+    lines: Sequence[Sequence[str]] | None = None
 
     @property
     def names(self) -> list[str] | None:
@@ -83,12 +85,12 @@ class Table:
     @cached_property
     def times(self) -> npt.NDArray[np.float64] | None:
         """When each line of a log was written, in seconds since 1970; None where rows are no such lines."""
-        return times_of(self.texts) if self.are_lines else None
+        return times_of(self.texts or ()) if self.are_lines else None
 
     @cached_property
     def sessions(self) -> Sessions | None:
         """Which lines of a log are one event; None where nothing says so."""
-        return sessions_of(self.texts, self.times) if self.are_lines else None
+        return sessions_of(self.texts or (), self.times) if self.are_lines else None
 
     @property
     def are_lines(self) -> bool:
