@@ -7,14 +7,14 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-import numpy.typing as npt
-
-from .event_lines import Sessions, sessions_of, times_of
 from .schema import Schema
 
 if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
     from .classes import Classes
+    from .event_lines import Sessions
     from .frequencies import DocumentFrequencies
 
 
@@ -85,11 +85,15 @@ class Table:
     @cached_property
     def times(self) -> npt.NDArray[np.float64] | None:
         """When each line of a log was written, in seconds since 1970; None where rows are no such lines."""
+        from .event_lines import times_of  # which imports NumPy
+
         return times_of(self.texts or ()) if self.are_lines else None
 
     @cached_property
     def sessions(self) -> Sessions | None:
         """Which lines of a log are one event; None where nothing says so."""
+        from .event_lines import sessions_of
+
         return sessions_of(self.texts or (), self.times) if self.are_lines else None
 
     @property
