@@ -121,8 +121,11 @@ $(PORTABLE)/built: $(NATIVE) $(VENV)/build
 	touch $@
 
 # The type stub of the native module; a test compares it with the module.
-stubs: $(VENV)/installed
-	$(BIN)/python -m nanobind.stubgen -m ramodo.kernels._native -o src/ramodo/kernels/_native.pyi
+STUB := src/ramodo/kernels/_native.pyi
+stubs: $(VENV)/lint
+	$(BIN)/python -m nanobind.stubgen -m ramodo.kernels._native -o $(STUB)
+	$(BIN)/ruff check --quiet --fix $(STUB)
+	$(BIN)/ruff format --quiet $(STUB)
 
 $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)

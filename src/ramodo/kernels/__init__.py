@@ -269,7 +269,7 @@ class FeatureSums:
 
 def count_features(rows: SparseRows, n_threads: int) -> tuple[Integers, npt.NDArray[np.int32]]:
     """The features that occur, in order, and in how many rows each is not zero."""
-    with Room(f"counts of the features in {len(rows.data):,} non-zeros", _FEWER_AT_A_TIME):
+    with MemoryErrorAdvice(f"counts of the features in {len(rows.data):,} non-zeros", _FEWER_AT_A_TIME):
         found: Any = _native.count_features(rows.indptr, rows.indices, rows.data, rows.n_features, n_threads)
     return found[0], found[1]
 
@@ -278,7 +278,7 @@ class FeatureWeights:
     """A weight for each of the features `columns`, which increase; `unlisted` for all others."""
 
     def __init__(self, columns: Integers, weights: Floats, n_features: int, unlisted: float) -> None:
-        with Room(f"the weights of {len(columns):,} features", _SMALLER_MODEL):
+        with MemoryErrorAdvice(f"the weights of {len(columns):,} features", _SMALLER_MODEL):
             self.native = _native.FeatureWeights(columns, weights, n_features, unlisted)
 
     def sums(self, rows: SparseRows, n_threads: int) -> Doubles:

@@ -126,7 +126,9 @@ def _of_sparse(batch: Any, reading: ModelReading) -> Table:
     values, others = _lists(batch, VALUES)
     if not np.array_equal(lengths, others):
         row = int(np.argmax(lengths != others))
-        raise row_error(row, f"there must be a value for each index, got {lengths[row]} indices and {others[row]} values.")
+        raise row_error(
+            row, f"there must be a value for each index, got {lengths[row]} indices and {others[row]} values."
+        )
     indptr = np.concatenate([[0], np.cumsum(lengths)])
     places = indices.astype(np.int64) - reading.first
     wrong = (places < 0) | (places >= reading.detector.n_features_in_)
