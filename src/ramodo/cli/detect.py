@@ -29,7 +29,7 @@ from .source import Source, threads_of
 from .top_rows import TopRow, print_top, top_rows
 from .training import fit
 
-_REASONS = 3
+REASONS = 3
 """How many reasons to show for each of the top rows."""
 
 _IN_JSON = ("score", "percentile", "reasons", "lacks", "views")
@@ -149,7 +149,7 @@ def _summarize(
     from ..insight.cutoffs import guarantee_of  # imports scikit-learn, which reading should not wait for
 
     def explain(rows: list[int]) -> Explanation:
-        return explained(detector, table, rows, scores, _REASONS)
+        return explained(detector, table, rows, scores, REASONS)
 
     scores, to_error = detector.outlier_scores_, written.get("scores") == "-"
     flagged = int((scores >= detector.threshold_).sum())

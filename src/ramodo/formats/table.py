@@ -99,7 +99,7 @@ class Table:
     @property
     def are_lines(self) -> bool:
         """Whether rows are lines of a log, and not documents."""
-        return self.texts is not None and self.schema.format in ("text", "accesslog")
+        return self.texts is not None and self.schema.format in ("text", "log", "accesslog")
 
     def id_of(self, row: int) -> str:
         """The row's id, or its number if the file has no ids."""
