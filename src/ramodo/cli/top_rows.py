@@ -45,7 +45,9 @@ def top_rows(
 ) -> list[TopRow]:
     """The highest rows; without `every`, rows of the same kind are represented by the highest."""
     order = np.argsort(-scores, kind="stable")
-    if every or not top:
+    if not top:
+        return []
+    if every:
         return [TopRow(row, why) for row, why in zip(order[:top].tolist(), explain(order[:top].tolist()), strict=True)]
     units = together.of_row[order]
     first = np.sort(np.unique(units, return_index=True)[1])[: max(top, COMPARED)]
