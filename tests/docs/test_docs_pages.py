@@ -19,6 +19,7 @@ WITH_EXAMPLES = {
     "consensus.md",
     "cutoffs.md",
     "datasets.md",
+    "frames.md",
     "labels.md",
     "neighbours.md",
     "normalization.md",
