@@ -77,7 +77,7 @@ def test_features_that_the_model_does_not_have(run, files, tmp_path):
     (tmp_path / "wide.svm").write_text("0 41:1\n")
     done = run("score", files.mail_model, tmp_path / "wide.svm", "-o", tmp_path / "s.csv")
     assert done.code == 3
-    assert "has the index 41; allowed: 1 to 40, the features of the model" in done.err
+    assert "must have indices from 1 to 40, the features of the model, got 41" in done.err
     assert os.listdir(tmp_path) == ["wide.svm"]
     np.save(tmp_path / "other.npy", np.ones((3, 39)))
     done = run("score", files.mail_model, tmp_path / "other.npy")

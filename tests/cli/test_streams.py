@@ -162,7 +162,7 @@ def test_a_table_is_a_stream_too(run, ok, files):
     assert done.out.splitlines() == expected[:6] + expected[7:]
     done = run("score", files.visits_model, "-", stdin=names.replace(b"seconds", b"time") + b"".join(lines))
     assert (done.code, done.out.count("\n")) == (3, 1)
-    assert "standard input has no column 'seconds'" in done.err
+    assert "standard input must name the columns of the model in its first line, among them 'seconds'" in done.err
     assert "skipped" not in done.err
 
 

@@ -117,7 +117,7 @@ def test_columns_that_are_not_there(run, files, notes):
     done = run("score", files.log_model, files.log, "--with", "path")
     assert done.code == 2
     assert "--with path was given, and" in done.err
-    assert "is read as text, which has no columns; allowed with it: --with text." in done.err
+    assert "is read as text, which has no columns, got " in done.err
 
 
 # ---- reasons and views -----------------------------------------------------------------------------------------------

@@ -152,8 +152,8 @@ def to_read(path: str, source: Source, writing: Writing) -> Source:
     for name in names:
         if kind.has_documents and name != DOCUMENT:
             raise OptionError(
-                f"--with {name} was given, and {path} is read as {kind.name}, which has no columns; allowed with it: "
-                f"--with {DOCUMENT}. {_have_columns()}"
+                f"--with must be {DOCUMENT}, since {path} is read as {kind.name}, which has no columns, got {name}. "
+                f"{_have_columns()}"
             )
     return source
 

@@ -62,7 +62,7 @@ class Source:
         ranges = {name: _range(f"--{name}", given[name]) for name in ("words", "characters")}
         if not any(last for _, last in ranges.values()):
             raise OptionError(
-                "--words 0 and --characters 0 were given, which leave nothing of a text; allowed: one of them."
+                "--words or --characters must be above 0, got 0 for both, which leaves nothing of a text."
             )
         given |= {"idf": given.get("idf", False), **ranges}
         tokens = TextOptions(**{each.name: given.pop(each.name) for each in fields(TextOptions)})
@@ -120,15 +120,13 @@ class Source:
             if not given or given == known or option in kind.columns:
                 continue
             name = given if isinstance(given, str) else given[0]
-            allowed = ", ".join(other.name for other in all_formats() if option in other.columns)
+            formats = ", ".join(other.name for other in all_formats() if option in other.columns)
             raise OptionError(
-                f"--{option} {name!r} was given, and {path} is read as {kind.name}, which has no such columns; "
-                f"allowed with it: {allowed}."
+                f"--{option} must be a column of {formats}, got {name!r} for {path}, which is read as {kind.name}."
             )
         if self.detector is None and schema.scale != "none" and kind.has_documents and not kind.is_table:
             raise OptionError(
-                f"--scale {schema.scale} was given, and {path} is read as {kind.name}, which has no numbers; allowed "
-                "with it: none."
+                f"--scale must be none, since {path} is read as {kind.name}, which has no numbers, got {schema.scale}."
             )
 
     def refuse_unweighed(self, path: str) -> None:
@@ -137,8 +135,9 @@ class Source:
         weighs = self.detector is not None and self.detector.document_frequencies_ is not None
         if weighs and not kind.has_documents and (not self.schema.text or "text" not in kind.columns):
             raise FormatError(
-                f"{path} is read as {kind.name}, and the model weighs the tokens of text; allowed: documents, or a "
-                "model that was fitted with --no-idf."
+                f"{path} must be documents, since the model weighs the tokens of text, got {kind.name}. A model fitted "
+                "with "
+                "--no-idf takes other data."
             )
 
     def read(self, path: str, n_threads: int, quiet: bool = True) -> Table:

@@ -36,7 +36,7 @@ def write_whole(path: Path, write: Callable[[str], None]) -> None:
         raise IsADirectoryError(f"the path must be that of a file, got the folder {str(path)!r}.")
     path = path.resolve()  # replace the target of a link, not the link
     if path.exists() and not path.is_file():  # a device or a pipe would be replaced
-        raise FileExistsError(f"{str(path)!r} was given, which is not a regular file; allowed: the path of a file.")
+        raise FileExistsError(f"the path must be that of a regular file, got {str(path)!r}.")
     with beside(path) as temporary:
         try:
             with writing_to(path):

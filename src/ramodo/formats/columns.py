@@ -37,8 +37,8 @@ _DAY = 86_400
 _MANY, _NEARLY_ALL = 20, 0.95
 """A column with this many values, this share of them distinct, probably names rows rather than describing them."""
 
-_ALLOWED = {"number": "numbers", "boolean": "numbers", "date": "dates", "category": "text", "set": "lists of text"}
-_ALLOWED |= {"list": "lists of numbers"}
+_WORDS = {"number": "numbers", "boolean": "numbers", "date": "dates", "category": "text", "set": "lists of text"}
+_WORDS |= {"list": "lists of numbers"}
 
 
 class ColumnReader:
@@ -76,8 +76,8 @@ class ColumnReader:
             if kind is not None:
                 return kind
             raise FormatError(
-                f"{self._path}, column {self.name!r} holds {type}; allowed: numbers, text, lists of them, booleans and "
-                "dates. Leave it out with --ignore."
+                f"{self._path}, column {self.name!r} must hold numbers, text, lists of them, booleans or dates, got "
+                f"{type}. Leave it out with --ignore."
             )
         wanted = self._known.kind
         are_numbers = wanted in ("number", "boolean")
@@ -93,8 +93,8 @@ class ColumnReader:
             values = self._values.to_pylist()
             row = _first_text(values)
             found = "text" if row is None else f"text, as {values[row]!r} in {self._row(row)}"
-        allowed = f"allowed: {_ALLOWED[wanted]}, as the model was fitted with."
-        raise FormatError(f"{self._path}, column {self.name!r} holds {found}; {allowed}", row)
+        must = f"must hold {_WORDS[wanted]}, as the model was fitted with"
+        raise FormatError(f"{self._path}, column {self.name!r} {must}, got {found}.", row)
 
     def _converted(self, kind: str) -> Any:
         """Values of a number or date that are written as text, and numbers of a dictionary."""
@@ -181,8 +181,9 @@ class ColumnReader:
         if (lengths != width).any():
             row = int(np.argmax(lengths != width))
             raise FormatError(
-                f"{self._path}, column {self.name!r} holds lists of {width:.0f} values, and of {lengths[row]:.0f} in "
-                f"{self._row(row)}; allowed: as many in each row. Leave it out with --ignore.",
+                f"{self._path}, column {self.name!r} must hold lists of one length, got lists of {width:.0f} values "
+                "and "
+                f"one of {lengths[row]:.0f} in {self._row(row)}. Leave it out with --ignore.",
                 row,
             )
         flat = pc.cast(pc.list_flatten(values), pa.float64(), safe=False)

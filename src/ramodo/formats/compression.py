@@ -70,8 +70,9 @@ def refuse_bomb(path: str, packed: int, unpacked: int) -> None:
     """Raise if a file of so many bytes grows to so many more that it was probably made to fill the memory."""
     if unpacked > max(ALWAYS_ALLOWED, MOST_GROWTH * packed):
         raise FormatError(
-            f"{path} grows from {packed:,} to {unpacked:,} bytes or more as it is read; allowed: {ALWAYS_ALLOWED:,} "
-            f"bytes, or {MOST_GROWTH:,} times its size. If that is no mistake, unpack it or write it as CSV first."
+            f"{path} must grow to at most {ALWAYS_ALLOWED:,} bytes, or {MOST_GROWTH:,} times its size, as it is read, "
+            "got "
+            f"{unpacked:,} bytes or more from {packed:,}. If you trust the file, unpack it or write it as CSV first."
         )
 
 

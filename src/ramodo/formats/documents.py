@@ -31,7 +31,7 @@ def read(path: str, how: How | None = None) -> Table:
         ids.append(id)
         texts.append(content.decode("utf-8", "replace"))
     if not texts:
-        raise FormatError(f"{path} has no files of text; allowed: a folder in which each file is a document.")
+        raise FormatError(f"{path} must be a folder in which each file is a document, got no file of text.")
     return replace(as_table(texts, how or How()), ids=ids, notes=_notes(left_out))
 
 

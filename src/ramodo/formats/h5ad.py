@@ -62,8 +62,8 @@ def _refuse_parts(path: str) -> None:
         absent = [name for name in ("obs", "var") if name not in file]
     if absent:
         raise FormatError(
-            f"{path} has no {' and no '.join(absent)}; allowed: an AnnData file, in which obs names the cells and var "
-            "the genes. Write it again with anndata."
+            f"{path} must be an AnnData file, in which obs names the cells and var the genes, got no "
+            f"{' and no '.join(absent)}. Write it again with anndata."
         )
 
 

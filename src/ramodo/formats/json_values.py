@@ -26,7 +26,7 @@ def array_of(path: str, name: str, values: Sequence[Any], kind: str = "") -> Any
         except ValueError:
             return pa.array([None if each is None else as_text(each) for each in values], pa.string())
         except TypeError as error:
-            raise RowError(path, row, f"column {name!r} has {brief(value)}; allowed: {error}.") from None
+            raise RowError(path, row, f"column {name!r} must have {error}, got {brief(value)}.") from None
     types = {"number": pa.float64(), "boolean": pa.float64(), "date": pa.timestamp("us")}
     types |= {"list": pa.list_(pa.float64()), "set": pa.list_(pa.string())}
     try:
@@ -70,7 +70,7 @@ def is_plain(text: str) -> bool:
     return False
 
 
-# ---- one value: ValueError where it is text of another kind, TypeError with what is allowed where it is unusable -----
+# ---- one value: ValueError where it is text of another kind, TypeError with what it must be where it is unusable -----
 
 
 def _number(value: Any) -> float | None:

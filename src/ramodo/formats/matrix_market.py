@@ -37,7 +37,7 @@ def read(path: str) -> Table:
         stream.seek(0)
         matrix: Any = scipy.io.mmread(stream)
         if matrix.dtype.kind == "c":
-            raise ValueError("it holds complex numbers; allowed: real ones")
+            raise ValueError("its numbers must be real, got complex ones")
         return Table(sp.csr_array(matrix) if sp.issparse(matrix) else matrix)
     except FormatError:
         raise

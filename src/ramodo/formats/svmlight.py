@@ -26,8 +26,8 @@ _ERRORS = (
     "an index was expected, digits alone",
     "index:value was expected",
     "a number was expected",
-    "the value is not finite; allowed: finite numbers",
-    "the index is too large; allowed: 0 to 2^48",
+    "the value must be a finite number",
+    "the index must be from 0 to 2^48",
     "the index is given twice",
 )
 
@@ -94,7 +94,7 @@ def shift_of(path: str, smallest: int, zero_based: bool | None) -> int:
     if zero_based is None:
         return int(smallest != 0)
     if not zero_based and smallest == 0:
-        raise FormatError(f"{path} has an index 0; allowed in a file that begins at 1: 1 and above.")
+        raise FormatError(f"{path} must have indices of at least 1, since it is said to begin at 1, got 0.")
     return int(not zero_based)
 
 
@@ -128,8 +128,9 @@ def _matrix(path: str, block: Block, shift: int, n_features: int | None) -> sp.c
     width = max(block.largest + 1 - shift, 1)
     if n_features is not None and width > n_features:
         raise FormatError(
-            f"{path} has the index {width - 1 + shift:,}; allowed: {shift} to {n_features - 1 + shift:,}, the features "
-            "of the model. Were indices of the model's data counted otherwise, from 0 or 1? Else fit it again."
+            f"{path} must have indices from {shift} to {n_features - 1 + shift:,}, the features of the model, got "
+            f"{width - 1 + shift:,}. If the indices of the model's data began at {1 - shift}, say so; else fit it "
+            "again."
         )
     if shift:
         np.subtract(block.indices, shift, out=block.indices)

@@ -85,4 +85,4 @@ def refuse_repeated(place: str, ids: Sequence[str]) -> None:
     if len(set(ids)) < len(ids):
         seen: set[str] = set()
         twice = next(value for value in ids if value in seen or seen.add(value))  # type: ignore[func-returns-value]
-        raise FormatError(f"{place}: the id {twice!r} is given twice; allowed: each id once.")
+        raise FormatError(f"{place} must have each id once, got {twice!r} twice.")

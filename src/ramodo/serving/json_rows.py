@@ -87,8 +87,8 @@ def _refuse_strangers(rows: Sequence[Row], indptr: npt.NDArray[np.int64], readin
         if rows[number]:
             raise row_error(
                 number,
-                f"none of its features is known to the model, as {brief(next(iter(rows[number])))}; allowed: names of "
-                f"the model's features, such as {first_of((reading.schema.names or [])[:3])}.",
+                f"a feature must be one of the model's, such as {first_of((reading.schema.names or [])[:3])}, got "
+                f"{brief(next(iter(rows[number])))} and no feature that it knows.",
             )
 
 
@@ -148,7 +148,7 @@ def _refuse_unknown(row: int, name: str, reading: ModelReading) -> None:
 def _feature(row: int, name: str, value: Any) -> None:
     """Raise where the value of a feature is none."""
     if _numbers([value]) is None:
-        raise row_error(row, f"the feature {brief(name)} has {brief(value)}; allowed: a finite number.")
+        raise row_error(row, f"the feature {brief(name)} must have a finite number, got {brief(value)}.")
 
 
 def _of_dense(rows: Sequence[Row], reading: ModelReading) -> Table:
@@ -156,8 +156,10 @@ def _of_dense(rows: Sequence[Row], reading: ModelReading) -> Table:
     matrix = np.empty((len(rows), width))
     for number, row in enumerate(rows):
         if isinstance(row, str | Mapping) or not isinstance(row, Sequence) or len(row) != width:
-            given = f"{len(row)} values were" if isinstance(row, list) else f"{brief(row)} was"
-            raise row_error(number, f"{given} given; allowed: a list of {width:,} values, as the model was fitted to.")
+            given = f"{len(row)} values" if isinstance(row, list) else brief(row)
+            raise row_error(
+                number, f"a row must be a list of {width:,} values, as the model was fitted to, got {given}."
+            )
         values = _numbers(list(row))
         if values is None:
             for column, value in enumerate(row):

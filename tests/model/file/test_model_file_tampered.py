@@ -426,7 +426,7 @@ def test_terms_that_are_nested_too_deep(path, depth):
 def test_terms_that_are_too_many(path):
     tree = {"weights": [1.0] * (MOST_TERMS + 1), "terms": [{"kind": "label direction"}] * (MOST_TERMS + 1)}
     rewrite(path, header={"terms": json.dumps(tree)})
-    assert_refused(path, "term.terms are 10,001; allowed: 10,000")
+    assert_refused(path, "term.terms are 10,001, and must be at most 10,000")
 
 
 def test_arrays_are_not_shared(deep):

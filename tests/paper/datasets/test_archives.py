@@ -14,12 +14,12 @@ def test_files_are_bounded(tmp_path):
     with zipfile.ZipFile(tmp_path / "bomb.zip", "w", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr("K8.data", b"0" * 100_000)
     with (
-        pytest.raises(FormatError, match=r"K8\.data has 100,000 bytes; allowed: at most 99,999"),
+        pytest.raises(FormatError, match=r"K8\.data must have at most 99,999 bytes, got 100,000"),
         file_in_zip(tmp_path / "bomb.zip", "K8.data", 99_999),
     ):
         pass
     (tmp_path / "week.tar.gz").write_bytes(tiny_files.url_tar())
-    with pytest.raises(FormatError, match=r"Day0\.svm has [\d,]+ bytes; allowed: at most 10"):
+    with pytest.raises(FormatError, match=r"Day0\.svm must have at most 10 bytes, got [\d,]+"):
         files_in_tar(tmp_path / "week.tar.gz", ["Day0.svm"], 10)
 
 

@@ -155,7 +155,7 @@ class Opened:
     def _open(self, X: Any) -> Rows:
         rows = open_rows(X, n_threads=self.n_jobs)
         if rows.n_features != self.n_features_in_:
-            raise DataError(f"X has {rows.n_features} features; allowed: the {self.n_features_in_} of the model.")
+            raise DataError(f"X must have the {self.n_features_in_} features of the model, got {rows.n_features}.")
         return rows
 
     def __getattr__(self, name: str) -> Any:
