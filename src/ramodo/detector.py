@@ -73,8 +73,8 @@ class Detector(ABC, OutlierMixin, BaseEstimator):
         self.fit(X, **known)
         return np.where(self.outlier_scores_ >= self.threshold_, -1, 1)
 
-    def _open(self, X: Any) -> Rows:
-        """X for scoring: checked, and with the columns that `fit` saw."""
+    def rows_of(self, X: Any) -> Rows:
+        """X for scoring, as rows: checked, and with the columns that `fit` saw."""
         check_is_fitted(self, "outlier_scores_")
         check({"n_jobs": self.n_jobs})
         if is_dask(X):
@@ -107,7 +107,7 @@ class Detector(ABC, OutlierMixin, BaseEstimator):
         `n_columns` is how many numbers in single precision that are for a row, where it is not one in double precision.
         """
         if not is_dask(X):
-            return self._open(X).gather(of_block)
+            return self.rows_of(X).gather(of_block)
         check_is_fitted(self, "outlier_scores_")
         check({"n_jobs": self.n_jobs})
         like = np.empty(0) if n_columns is None else np.empty((0, n_columns), dtype=np.float32)

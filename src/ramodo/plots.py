@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
@@ -13,10 +13,13 @@ from .extras import pip_install
 from .insight.figures import curves, flat_map, rows_of_map, score_histogram, truth_of
 from .options import OptionError, option_error
 
+if TYPE_CHECKING:
+    from .model.fitted import FittedDetector
+
 _USUAL, _OUTLIER, _LOWERS, _INK = "#8fa3b8", "#c2410c", "#2f6fb0", "#1b2430"
 
 
-def plot_scores(detector: Any, ax: Any = None) -> Any:
+def plot_scores(detector: FittedDetector, ax: Any = None) -> Any:
     """The distribution of the training rows' scores, with the cut-off."""
     ax = _axes(ax, detector)
     bars = score_histogram(detector.outlier_scores_, float(detector.threshold_))
@@ -37,7 +40,7 @@ def plot_scores(detector: Any, ax: Any = None) -> Any:
     return ax
 
 
-def plot_map(detector: Any, X: Any, ax: Any = None) -> Any:
+def plot_map(detector: FittedDetector, X: Any, ax: Any = None) -> Any:
     """A map of the rows' representation, flagged ones on top; sampled where there are many."""
     ax = _axes(ax, detector)
     scores, rows = detector.outlier_score(X), open_rows(X)
@@ -85,7 +88,7 @@ def plot_curves(y: Any, scores: Any, ax: Any = None) -> Any:
     return ax
 
 
-def plot_training(detector: Any, ax: Any = None) -> Any:
+def plot_training(detector: FittedDetector, ax: Any = None) -> Any:
     """The mean ranking loss of each epoch."""
     ax = _axes(ax, detector)
     ax.plot(np.arange(1, len(detector.loss_curve_) + 1), detector.loss_curve_, color=_OUTLIER, marker=".")
@@ -104,7 +107,7 @@ def _single(given: Any) -> RowExplanation:
     raise option_error("why", "the explanation of one row, such as detector.explain(X)[0]", what)
 
 
-def _axes(given: Any, detector: Any = None) -> Any:
+def _axes(given: Any, detector: FittedDetector | None = None) -> Any:
     """The axes that were given, or those of a new figure; of a detector, once it is known to be fitted."""
     pyplot = None if given is not None else _pyplot()
     if detector is not None:

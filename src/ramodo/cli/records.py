@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -20,6 +20,9 @@ from ..options import OptionError
 from ..threads import n_threads
 from .flags import Writing
 from .source import Source
+
+if TYPE_CHECKING:
+    from ..model.fitted import FittedDetector
 
 Rows = npt.NDArray[np.int64]
 Scores = npt.NDArray[np.float64]
@@ -68,7 +71,7 @@ class Records:
 class Recorder:
     """Makes records of rows and their scores, as a command was asked to."""
 
-    def __init__(self, detector: Any, writing: Writing) -> None:
+    def __init__(self, detector: FittedDetector, writing: Writing) -> None:
         self._detector, self._writing = detector, writing
         self._known = np.sort(detector.outlier_scores_)
 

@@ -7,7 +7,7 @@ import os
 from collections.abc import Collection, Sequence
 from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
-from typing import Any, Self
+from typing import TYPE_CHECKING, Self
 
 from .. import threads
 from ..formats import (
@@ -30,6 +30,9 @@ from ..options import OptionError, option_named
 from .console import bar, note
 from .flags import Reading
 
+if TYPE_CHECKING:
+    from ..model.fitted import FittedDetector
+
 
 @dataclass(frozen=True, kw_only=True)
 class Source:
@@ -45,7 +48,7 @@ class Source:
 
     schema: Schema
     format: str | None = None
-    detector: Any = None
+    detector: FittedDetector | None = None
     chooses_scale: bool = False
     optional: Collection[str] = ()
     beside: Sequence[str] = ()
@@ -71,7 +74,7 @@ class Source:
         return cls(schema=Schema(**known, tokens=tokens), format=format, chooses_scale=chooses_scale)
 
     @classmethod
-    def of_model(cls, detector: Any, format: str | None, id: str | None, label: str | None = None) -> Self:
+    def of_model(cls, detector: FittedDetector, format: str | None, id: str | None, label: str | None = None) -> Self:
         """How a model's data were read, for reading similar data; ids and labels may be in other columns."""
         schema = Schema.of_model(detector)
         optional = schema.unneeded if label is None else schema.ignore

@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Self, get_args, get_origin, g
 from .cyclic_dates import CYCLES, Circle
 
 if TYPE_CHECKING:
+    from ..model.fitted import FittedDetector
     from .scales import Scale, Scales
 
 SCALES = ("auto", "none", "standard", "robust", "log")
@@ -201,7 +202,7 @@ class Schema:
             object.__setattr__(self, name, (given,) if isinstance(given, str) else tuple(given))
 
     @classmethod
-    def of_model(cls, detector: Any) -> Self:
+    def of_model(cls, detector: FittedDetector) -> Self:
         """That of a model; of one fitted to a matrix, it has the names of the features, where there are some."""
         schema, names, frequencies = (
             getattr(detector, name, None) for name in ("schema_", "feature_names_in_", "document_frequencies_")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import platform
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import scipy
@@ -13,6 +13,9 @@ import sklearn
 
 from .. import __version__
 from ..formats.schema import Schema
+
+if TYPE_CHECKING:
+    from ..framework import RandomDistanceDetector
 
 _COLUMNS = {
     "format": "format of the file",
@@ -47,7 +50,7 @@ class Reproduction:
     written: str
 
 
-def reproduction(detector: Any, print_of_rows: str, is_training: bool) -> Reproduction:
+def reproduction(detector: RandomDistanceDetector, print_of_rows: str, is_training: bool) -> Reproduction:
     """How to reproduce a detector and its scores for the given rows."""
     options = detector.get_params(deep=False)
     defaults = type(detector)().get_params(deep=False)

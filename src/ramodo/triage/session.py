@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..formats import Schema, Table, TextOptions
 from ..formats.labels_by_id import read_known_labels
@@ -22,6 +22,9 @@ from .opinions import INLIER, OUTLIER, UNSURE, Labels, Opinions
 from .queues import QUEUES, SCORE, Waiting
 from .ranked_rows import RankedRows
 from .store import Said, Store, Version
+
+if TYPE_CHECKING:
+    from ..framework import RandomDistanceDetector
 
 NAMES = {OUTLIER: "outlier", INLIER: "inlier", UNSURE: "unsure"}
 
@@ -109,7 +112,7 @@ class TriageSession:
 
     def __init__(
         self,
-        detector: Any,
+        detector: RandomDistanceDetector,
         X: Any,
         *,
         store: str = "triage.db",
@@ -128,8 +131,8 @@ class TriageSession:
         self.table = X if isinstance(X, Table) else Table(X, ids=ids, texts=texts, schema=schema)
         self.title, self.who, self.refit_every = title, self._checked_name(who), refit_every
         self._path, self._lease = path, lease_seconds
-        self._detector, self._rows = detector, detector._open(self.table.X)
-        self._unlabeled = detector._unlabeled(self._rows)
+        self._detector, self._rows = detector, detector.rows_of(self.table.X)
+        self._unlabeled = detector.unlabeled(self._rows)
         self._store = Store.open(store, self._rows.fingerprint())
         self._opinions = Opinions()
         self._analysts: dict[str, Analyst] = {}
@@ -398,7 +401,7 @@ class TriageSession:
         """The model that learns from the labels up to an entry."""
         with self._lock:
             labels = self._opinions.until(entry).labels(self.n_rows)
-        detector = self._detector._labeled(self._unlabeled, labels)
+        detector = self._detector.relabeled(self._unlabeled, labels)
         return RankedRows(detector, self.table, version, before)
 
     def _learn(self, show: Show) -> None:

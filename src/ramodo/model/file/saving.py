@@ -22,6 +22,7 @@ from ...data.validation import DataError, open_rows
 from ...files.whole import write_whole
 from ...formats.schema import Schema
 from ...options import check
+from ..fitted import FittedDetector
 from ..saved import ModelFileError, require
 from ..terms import Model
 from . import frequencies
@@ -136,7 +137,7 @@ def load_with_header(
     return _opened(path, lambda header, tensors: (_build(header, tensors), header), verify)
 
 
-class Opened:
+class Opened(FittedDetector):
     """A model that scores and maps rows, without scikit-learn, which takes most of a second to import."""
 
     n_jobs: int = 1
@@ -146,13 +147,14 @@ class Opened:
 
     def outlier_score(self, X: Any, show: Callable[[int, int], None] | None = None) -> npt.NDArray[np.float64]:
         """As the detector's; `show` is called with the rows done so far and in total."""
-        return self.model_.score(self._open(X), self.n_jobs, show)
+        return self.model_.score(self.rows_of(X), self.n_jobs, show)
 
     def transform(self, X: Any) -> npt.NDArray[np.float32]:
         """As the detector's."""
-        return self.model_.transform(self._open(X), self.n_jobs)
+        return self.model_.transform(self.rows_of(X), self.n_jobs)
 
-    def _open(self, X: Any) -> Rows:
+    def rows_of(self, X: Any) -> Rows:
+        """As the detector's."""
         rows = open_rows(X, n_threads=self.n_jobs)
         if rows.n_features != self.n_features_in_:
             raise DataError(f"X must have the {self.n_features_in_} features of the model, got {rows.n_features}.")
@@ -199,7 +201,8 @@ def _fits(detector: RandomDistanceDetector) -> bool:
     """Whether every model has the layers that the options name."""
     stage = detector._stages().representation
     for representation in (term.representation for term in detector.model_.learned):
-        widths = tuple(layer.weights.shape[1] for layer in (representation.first, *representation.upper))
+        weights = (representation.first.weights, *(layer.weights for layer in representation.upper))
+        widths = tuple(each.shape[1] for each in weights)
         if widths != stage.checked_widths() or representation.first.slope != stage.slope:
             return False
     return True
