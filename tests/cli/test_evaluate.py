@@ -138,7 +138,7 @@ def test_labels_that_are_words(ok, run, files, words, tmp_path):
     for outlier in ("1", "tumor", "Tumour"):
         done = run("evaluate", tmp_path / "model", words, "--outlier", outlier)
         assert done.code == 3
-        assert f"no row has the label {outlier}, which is to mean outlier" in done.err
+        assert f"no row has the label {outlier}, configured as outlier" in done.err
         assert "Its labels are normal (86 rows), tumour (4 rows): say which of them means" in done.err
     done = run("evaluate", files.visits_model, files.visits, "--outlier", "tumour")
     assert done.code == 3

@@ -138,9 +138,8 @@ class Source:
         weighs = self.detector is not None and self.detector.document_frequencies_ is not None
         if weighs and not kind.has_documents and (not self.schema.text or "text" not in kind.columns):
             raise FormatError(
-                f"{path} must be documents, since the model weighs the tokens of text, got {kind.name}. A model fitted "
-                "with "
-                "--no-idf takes other data."
+                f"{path} must be documents, since the model weighs the tokens of text, got {kind.name}. A model "
+                "fitted with --no-idf takes other data."
             )
 
     def read(self, path: str, n_threads: int, quiet: bool = True) -> Table:

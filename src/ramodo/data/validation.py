@@ -115,8 +115,7 @@ def _refuse_columns(name: str, bad: list[tuple[Any, str]]) -> None:
         column, dtype = bad[0]
         raise DataError(
             f"the columns of {name} must be numbers or booleans, got {len(bad)} other column(s), the first {column!r} "
-            "of "
-            f"dtype {dtype}. Encode text and categories first (one-hot, counts)."
+            f"of dtype {dtype}. Encode text and categories first (one-hot, counts)."
         )
 
 
@@ -255,8 +254,7 @@ def _scan(rows: SparseRows, name: str, n_threads: int, counted: bool) -> tuple[F
         if found.outside_row >= 0:
             raise DataError(
                 f"the feature indices of {name} must be from 0 to {rows.n_features - 1}, since it has "
-                f"{rows.n_features} "
-                f"columns, got {found.outside} in row {first + found.outside_row}."
+                f"{rows.n_features} columns, got {found.outside} in row {first + found.outside_row}."
             )
         if found.bad_row >= 0:
             start, stop = block.indptr[found.bad_row : found.bad_row + 2]

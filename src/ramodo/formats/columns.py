@@ -182,8 +182,7 @@ class ColumnReader:
             row = int(np.argmax(lengths != width))
             raise FormatError(
                 f"{self._path}, column {self.name!r} must hold lists of one length, got lists of {width:.0f} values "
-                "and "
-                f"one of {lengths[row]:.0f} in {self._row(row)}. Leave it out with --ignore.",
+                f"and one of {lengths[row]:.0f} in {self._row(row)}. Leave it out with --ignore.",
                 row,
             )
         flat = pc.cast(pc.list_flatten(values), pa.float64(), safe=False)

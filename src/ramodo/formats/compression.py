@@ -71,8 +71,8 @@ def refuse_bomb(path: str, packed: int, unpacked: int) -> None:
     if unpacked > max(ALWAYS_ALLOWED, MOST_GROWTH * packed):
         raise FormatError(
             f"{path} must grow to at most {ALWAYS_ALLOWED:,} bytes, or {MOST_GROWTH:,} times its size, as it is read, "
-            "got "
-            f"{unpacked:,} bytes or more from {packed:,}. If you trust the file, unpack it or write it as CSV first."
+            f"got {unpacked:,} bytes or more from {packed:,}. If you trust the file, unpack it or write it as CSV "
+            "first."
         )
 
 

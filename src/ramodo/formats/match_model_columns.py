@@ -108,6 +108,5 @@ def other_data(path: str, kind: str | None, n: int | None, schema: Schema, n_fea
         )
     return (
         f"{name} must have the {width:,} columns of the model, in the same order, got {n or 0:,}. To rank these data "
-        "by "
-        "themselves: ramodo detect."
+        "by themselves: ramodo detect."
     )

@@ -22,8 +22,7 @@ def filled(path: str, X: Any, cells: Sequence[str], genes: Sequence[str], schema
         at = int(np.argmax(wrong))
         raise FormatError(
             f"{_place(path, cells[rows[at]], genes[columns[at]])} must hold a finite number up to {LARGEST:g} in "
-            "absolute "
-            f"value, got {values[at]:g}."
+            f"absolute value, got {values[at]:g}."
         )
     gaps = np.isnan(values)
     if gaps.any() and schema.missing == "error":

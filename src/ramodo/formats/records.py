@@ -99,9 +99,8 @@ def _refuse_large(path: str, n_rows: int, n_columns: int, n_values: int) -> None
     if n_columns > MOST_COLUMNS or n_rows * n_columns > max(MOST_CELLS, CELLS_PER_VALUE * n_values):
         raise FormatError(
             f"{path} must have at most {MOST_COLUMNS:,} different keys, and {MOST_CELLS:,} cells or {CELLS_PER_VALUE} "
-            "for "
-            f"each value, got {n_rows:,} rows with {n_columns:,} keys and {n_values:,} values. Write rows that have "
-            "few columns in common as svmlight, or what differs as text: a list of words under one key."
+            f"for each value, got {n_rows:,} rows with {n_columns:,} keys and {n_values:,} values. Write rows that "
+            "have few columns in common as svmlight, or what differs as text: a list of words under one key."
         )
 
 

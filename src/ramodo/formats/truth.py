@@ -24,8 +24,7 @@ def outliers_named(path: str, table: Table, outlier: float | str) -> npt.NDArray
         advice = "add rows that are not outliers" if truth.all() else "say which of them means outlier with --outlier"
         raise FormatError(
             f"{path} must have outliers and other rows, but {rows} has the label {shown(outlier)}, configured as "
-            "outlier. "
-            f"Its labels are {found}: {advice}."
+            f"outlier. Its labels are {found}: {advice}."
         )
     return truth
 

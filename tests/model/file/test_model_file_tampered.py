@@ -12,7 +12,7 @@ from ramodo import RAMODO, REPEN, Cutoff, Layers, Sp, TopFraction, load
 from ramodo.model.saved import DEEPEST, MOST_TERMS, ModelFileError
 from ramodo.options import OptionError
 from support.examples import with_outliers
-from support.tampering import assert_refused, is_model_or_refused, read, rewrite, tables, write
+from support.tampering import assert_not_loaded, assert_refused, is_model_or_refused, read, rewrite, tables, write
 
 pytestmark = pytest.mark.slow
 
@@ -191,7 +191,7 @@ def test_headers(path, header, message):
 )
 def test_options(path, options):
     rewrite(path, options=options)
-    assert_refused(path)
+    assert_not_loaded(path)
 
 
 @pytest.mark.parametrize(
@@ -227,7 +227,7 @@ def test_options(path, options):
 )
 def test_options_of_the_framework(deep, options):
     rewrite(deep, options=options)
-    assert_refused(deep)
+    assert_not_loaded(deep)
 
 
 @pytest.mark.parametrize(
@@ -476,7 +476,7 @@ def test_unknown_facts_are_shown_without_control_characters(path):
 )
 def test_options_and_their_summary_that_agree_but_for_the_weights(path, options, shape):
     rewrite(path, options=options, facts={"options_": shape})
-    assert_refused(path, "options do not fit")
+    assert_not_loaded(path, "options do not fit")
 
 
 @pytest.mark.parametrize(
@@ -492,7 +492,7 @@ def test_layers_and_their_summary_that_agree_but_for_the_weights(deep, widths, a
     stage = {"stage": "Layers", "options": {"widths": widths, "activation": activation}}
     summary = repr(("Layers", widths[0], tuple(widths), slope))
     rewrite(deep, options={"representation": stage}, facts={"options_": summary})
-    assert_refused(deep, "options do not fit")
+    assert_not_loaded(deep, "options do not fit")
 
 
 @pytest.mark.parametrize(

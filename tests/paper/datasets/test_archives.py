@@ -42,7 +42,7 @@ def test_a_name_that_is_there_twice_is_refused(tmp_path):
         for folder in "ab":
             info = tarfile.TarInfo(f"{folder}/Day0.svm")
             archive.addfile(info)
-    with pytest.raises(FormatError, match=r"several files named Day0\.svm"):
+    with pytest.raises(FormatError, match=r"one file named Day0\.svm, got several"):
         files_in_tar(tmp_path / "two.tar", ["Day0.svm", "Day1.svm"], 10)
 
 

@@ -27,9 +27,8 @@ from ..saved import ModelFileError, require
 from ..terms import Model
 from . import frequencies
 from . import tensors as tensor_file
-from .facts import ARRAYS
-from .option_checks import surely_fit
-from .reading import FACTS, FORMAT, VERSION, read_fitted
+from .facts import ARRAYS, FACTS
+from .reading import FORMAT, VERSION, read_fitted
 from .stage_options import decode, encode
 from .tensors import save_file
 from .terms import describe
@@ -165,8 +164,8 @@ class Opened(FittedDetector):
 
 
 def open_model(path: str | os.PathLike[str]) -> Opened:
-    """The model in a file, for scoring alone. It takes the files that `load` takes."""
-    return _opened(path, _open, verify=False)
+    """The model in a file, for scoring alone: everything is checked but the options, which only another fit needs."""
+    return _opened(path, lambda header, tensors: Opened(read_fitted(header, tensors)[1]), verify=False)
 
 
 def _opened(path: str | os.PathLike[str], build: Callable[[dict[str, str], dict[str, Any]], _T], verify: bool) -> _T:
@@ -176,22 +175,11 @@ def _opened(path: str | os.PathLike[str], build: Callable[[dict[str, str], dict[
         raise ModelFileError(f"{os.fspath(path)} is not a ramodo model: {str(error).rstrip('.')}.") from None
 
 
-def _open(header: dict[str, str], tensors: dict[str, npt.NDArray[Any]]) -> Opened:
-    options, fitted = read_fitted(header, tensors)
-    if not surely_fit(header["class"], options, fitted):
-        _assembled(header["class"], options, fitted)
-    return Opened(fitted)
-
-
 def _build(header: dict[str, str], tensors: dict[str, npt.NDArray[Any]]) -> RandomDistanceDetector:
-    options, fitted = read_fitted(header, tensors)
-    return _assembled(header["class"], options, fitted)
-
-
-def _assembled(kind: str, options: dict[str, Any], fitted: dict[str, Any]) -> RandomDistanceDetector:
-    options = decode(options)
+    encoded, fitted = read_fitted(header, tensors)
+    options = decode(encoded)
     check(options)
-    detector = _classes()[kind](**options)
+    detector = _classes()[header["class"]](**options)
     detector.__dict__.update(fitted)
     require(detector.options_ == detector._stages().shape() and _fits(detector), "its options do not fit its model")
     return detector
