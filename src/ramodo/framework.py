@@ -391,6 +391,16 @@ class RAMODO(RandomDistanceDetector):
     Notes
     -----
     What each stage must do is in `ramodo.stages`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from ramodo import RAMODO, KthNN, Layers
+    >>> X = np.random.default_rng(0).normal(size=(200, 30))
+    >>> X[7] += 5
+    >>> detector = RAMODO(KthNN(1), representation=Layers((10,)), n_epochs=5, random_state=0).fit(X)
+    >>> int(detector.outlier_scores_.argmax())
+    7
     """
 
     def __init__(

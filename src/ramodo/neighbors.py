@@ -78,6 +78,16 @@ class KthNeighborREPEN(REPEN):
     ----------
     Pang, Cao, Chen, Liu: Learning Representations of Ultrahigh-dimensional Data for Random Distance-based Outlier
     Detection. KDD 2018.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from ramodo import KthNeighborREPEN
+    >>> X = np.random.default_rng(0).normal(size=(200, 30))
+    >>> X[7] += 5
+    >>> detector = KthNeighborREPEN(k=3, n_epochs=5, random_state=0).fit(X)
+    >>> int(detector.outlier_scores_.argmax())
+    7
     """
 
     def __init__(
@@ -198,6 +208,16 @@ class AverageNeighborREPEN(KthNeighborREPEN):
     ----------
     Pang, Cao, Chen, Liu: Learning Representations of Ultrahigh-dimensional Data for Random Distance-based Outlier
     Detection. KDD 2018.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from ramodo import AverageNeighborREPEN
+    >>> X = np.random.default_rng(0).normal(size=(200, 30))
+    >>> X[7] += 5
+    >>> detector = AverageNeighborREPEN(k=3, n_epochs=5, random_state=0).fit(X)
+    >>> int(detector.outlier_scores_.argmax())
+    7
     """
 
     def _scorer(self) -> RandomDistance:

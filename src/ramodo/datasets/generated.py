@@ -50,6 +50,13 @@ def make_ultrahigh(
     -------
     X : CSR matrix, float32
     y : 1 for outliers, 0 for inliers
+
+    Examples
+    --------
+    >>> from ramodo.datasets import make_ultrahigh
+    >>> X, y = make_ultrahigh(100, 50_000, random_state=0)
+    >>> X.shape, int(y.sum())
+    ((100, 50000), 2)
     """
     rng = np.random.default_rng(random_state)
     y = np.zeros(n_rows, dtype=np.int8)

@@ -44,6 +44,18 @@ def open_dataset(
         scaled, and tokens are counted
     n_features : number of columns, if files do not say it and the largest index is not the last
     storage : options of the file system, for fsspec
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> import numpy as np
+    >>> from ramodo import open_dataset
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     for part in "ab":
+    ...         np.save(f"{folder}/{part}.npy", np.eye(40))
+    ...     rows = open_dataset(f"{folder}/*.npy")
+    ...     rows.n_rows, rows.n_features
+    (80, 40)
     """
     given = [path] if isinstance(path, str) else list(path)
     storage = dict(storage or {})

@@ -125,6 +125,18 @@ def load(path: str | os.PathLike[str], *, verify: bool = False) -> RandomDistanc
     path : of the file; up to 256 MB are read into memory, a larger file must not be changed in place while it is in use
     verify : compare the checksum of a file of any size, for which all of it is read; that of a file of up to half a
         megabyte is always compared
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> import numpy as np
+    >>> from ramodo import Consensus, load
+    >>> X = np.random.default_rng(0).normal(size=(100, 30))
+    >>> detector = Consensus(random_state=0).fit(X)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     again = load(detector.save(f"{folder}/model.ramodo"))
+    >>> bool((again.outlier_score(X) == detector.outlier_scores_).all())
+    True
     """
     return load_with_header(path, verify=verify)[0]
 
