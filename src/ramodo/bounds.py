@@ -87,7 +87,7 @@ def eta(n: int, shares: Sequence[float] | npt.NDArray[np.float64]) -> float:
         raise ValueError(f"n must be at least 1 and shares above 0 with the sum 1, got {n} and {p.tolist()}.")
     if len(p) > n:
         return 0.0
-    met = np.zeros(n + 1)  # met[k]: P(k draws, all of which fall into the clusters so far, meet each of them)
+    met = np.zeros(n + 1)  # met[k]: P(k draws, all within the clusters so far, meet each of them)
     met[0], so_far = 1.0, 0.0
     for share in p:
         so_far += share

@@ -97,7 +97,7 @@ class RandomDistanceDetector(ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
         if names is not None:
             fitted["feature_names_in_"] = names
         self.__dict__.pop("feature_names_in_", None)
-        self.__dict__.update(fitted)  # in one go: an interrupted fit leaves the estimator as it was
+        self.__dict__.update(fitted)  # all at once: an interrupted fit leaves the estimator unchanged
         return self
 
     def _previous(self, data: TrainingData) -> Model | None:
@@ -213,7 +213,7 @@ class RandomDistanceDetector(ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
     def p_values(self, X: Any) -> npt.NDArray[np.float64]:
         """The share of training rows of its fold that score at least as high, for new rows.
 
-        Needs `cutoff=Conformal()`; with a share to hold out, those rows count in place of the fold's.
+        Needs `cutoff=Conformal()`; with a share to hold out, those rows count instead of the fold's.
         """
         check_is_fitted(self, "outlier_scores_")
         if len(self.calibration_scores_) == 0:
@@ -498,7 +498,7 @@ def _attributes(outcome: flow.Outcome, stages: Stages, data: TrainingData) -> di
 
 
 def _mean_curve(curves: list[npt.NDArray[np.float64]]) -> npt.NDArray[np.float64]:
-    """The mean of those that are as long as the longest: a warm start may train a new representation for longer."""
+    """The mean of the longest curves: a warm start may train a new representation for longer."""
     longest = max(map(len, curves))
     alike = [curve for curve in curves if len(curve) == longest]
     return alike[0] if len(alike) == 1 else np.mean(alike, axis=0)

@@ -10,7 +10,7 @@ from .stages.scoring import AverageNN, KthNN, RandomDistance
 
 
 class KthNeighborREPEN(REPEN):
-    """REPEN for the distance to the k-th nearest neighbour in place of the nearest.
+    """REPEN with the distance to the k-th nearest neighbour instead of the nearest.
 
     The ranking, the loss and the detection all look at the k-th nearest of 8 random rows: 8 references in a subsample,
     8 queries in a triplet.
@@ -140,7 +140,7 @@ class KthNeighborREPEN(REPEN):
 
 
 class AverageNeighborREPEN(KthNeighborREPEN):
-    """REPEN for the mean distance to the k nearest neighbours in place of the nearest.
+    """REPEN with the mean distance to the k nearest neighbours instead of the nearest.
 
     The ranking, the loss and the detection all look at the k nearest of 8 random rows: 8 references in a subsample,
     8 queries in a triplet.

@@ -32,7 +32,7 @@ DEFAULT = next(iter(METHODS))
 
 
 def checked(method: str) -> str:
-    """The method; raises if there is none of this name."""
+    """The method; raises for an unknown name."""
     if method not in METHODS:
         raise option_error("--method", either(METHODS), repr(method))
     return method

@@ -1,4 +1,4 @@
-"""What is written of each row: id, score, percentile and flag, and what was asked for beside them."""
+"""What is written about each row: id, score, percentile and flag, and extra columns the user asked for."""
 
 from __future__ import annotations
 
@@ -146,7 +146,7 @@ def beside_of(writing: Writing) -> list[str]:
 
 
 def to_read(path: str, source: Source, writing: Writing) -> Source:
-    """How to read data so that what is asked for can be written; raises where it cannot, before any work."""
+    """How to read the data so that the requested columns can be written; raises before any work if they cannot."""
     names = beside_of(writing)
     kind = source.format_at(path)
     if "with" in kind.columns:

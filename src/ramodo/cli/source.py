@@ -43,7 +43,7 @@ class Source:
     detector : the model whose columns the data must have; None where they are read for themselves
     chooses_scale : numbers are scaled as is usual for a format
     optional : columns of the schema that these data may lack
-    beside : columns to hand out as they are
+    beside : columns to pass on unchanged
     """
 
     schema: Schema
@@ -115,7 +115,7 @@ class Source:
             raise
 
     def refuse_flags(self, path: str) -> None:
-        """Raise if something is asked for that a file of this format cannot have, or cannot do."""
+        """Raise for flags that do not apply to a file of this format."""
         kind, schema = self.format_at(path), self.schema
         learned = Schema() if self.detector is None else Schema.of_model(self.detector)
         for option in ("id", "label", "text", "ignore"):
@@ -133,7 +133,7 @@ class Source:
             )
 
     def refuse_unweighed(self, path: str) -> None:
-        """Raise if a model weighs tokens and the data are not documents: nobody can tell counts from weights."""
+        """Raise if a model weighs tokens and the data are not documents: counts and weights look alike."""
         kind = self.format_at(path)
         weighs = self.detector is not None and self.detector.document_frequencies_ is not None
         if weighs and not kind.has_documents and (not self.schema.text or "text" not in kind.columns):

@@ -128,7 +128,7 @@ class Stream:
 
 
 def _records(block: bytes) -> list[bytes]:
-    """Lines with their ends, joined if a quoted value spans several; the last is what follows the last complete one."""
+    """Lines with their ends, joined if a quoted value spans several; the last item is an incomplete line or empty."""
     lines = block.split(b"\n")
     found, begun, is_open = list[bytes](), list[bytes](), False
     for line in lines[:-1]:

@@ -26,7 +26,7 @@ class DataError(ValueError, TypeError):
 
 
 class ValueRefusedError(DataError):
-    """An unusable value; `said` is what is wrong with it and what to do, without its place."""
+    """An unusable value; `said` is the message without the place of the value."""
 
     def __init__(self, name: str, value: float, row: int, column: int) -> None:
         kind, advice = _kind_and_advice(value)

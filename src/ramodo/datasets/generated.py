@@ -35,7 +35,7 @@ def make_ultrahigh(
     skew: float = 0.0,
     random_state: int | None = None,
 ) -> tuple[sp.csr_array, npt.NDArray[np.int8]]:
-    """Rows of about `row_length` non-zeros, some of which are outliers.
+    """Rows of about `row_length` non-zeros; some are outliers.
 
     Most of a row's features are those of one of ten topics, the rest comes from the whole width. An outlier is such a
     row with about `marks_per_outlier` more features, out of `n_marks` that inliers rarely have: it differs from them in

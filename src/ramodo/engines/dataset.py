@@ -37,7 +37,7 @@ def open_dataset(
 
     Parameters
     ----------
-    path : a glob, or several, of files or rows folders; with a protocol, such as s3://, wherever fsspec finds them
+    path : a glob, or several, of files or rows folders; with a protocol, such as s3://, on any file system of fsspec
     format : the format of all files, if their suffix does not tell
     schema : how to read them. Scales and means of tables, and how many documents contain each token, are learned now,
         which reads each file once; the result has them as `schema` and `frequencies`. By default numbers are not

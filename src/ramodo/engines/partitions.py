@@ -99,7 +99,7 @@ class Partition:
 
 
 def look(source: Any, place: str, form: Form) -> Seen:
-    """One pass over a partition. `form` is what all are known to have in common before."""
+    """One pass over a partition. `form` is what is already known about all of them."""
     table = _table(source, place, form)
     block = _opened(table, place, form)
     features, largest = block.features_and_largest()

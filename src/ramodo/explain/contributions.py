@@ -86,7 +86,7 @@ class Explainer:
         """Reasons for the score of each row. `scores` are those of the rows, `known` those of the training rows.
 
         `frequencies` are those of the tokens in the training documents. With `enough`, rows have more reasons than
-        `top` where some more explain 80 % of the score. Rows after the first `in_full` have no reasons: what is
+        `top` where a few more explain 80 % of the score. Rows after the first `in_full` have no reasons: what is
         known of them is enough to put them into groups. Without `together`, what they have in common is left out.
         """
         asked = _Asked(top, name_of, passages, frequencies, enough, rows.n_rows if in_full is None else in_full)

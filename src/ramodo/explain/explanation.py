@@ -212,7 +212,7 @@ class Explanation(Sequence[RowExplanation]):
     def to_frame(self) -> Any:
         """A pandas frame with a line per reason, and lines for what a row lacks and for all other features.
 
-        The contributions of a row sum to its score. What is not about a single feature has no column, value or mean.
+        The contributions of a row sum to its score. Other lines have no column, value or mean.
         """
         import pandas  # type: ignore[import-untyped, unused-ignore]
 

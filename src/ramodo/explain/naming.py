@@ -109,7 +109,7 @@ def names_of(
 ) -> Callable[[int], str]:
     """Names of columns: those of the data, the tokens of text, of some rows first, or the index as in the file.
 
-    A token that no text at hand has, and that the model does not keep, has no name.
+    A token has no name if no available text contains it and the model does not keep it.
     """
     known = getattr(detector, "feature_names_in_", None)
     if known is not None:

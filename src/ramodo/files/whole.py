@@ -131,7 +131,7 @@ def _new(target: Path, folder: bool) -> tuple[Path, int | None]:
             handle = os.open(path, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o666)
         if fcntl is None:
             if handle is not None:
-                os.close(handle)  # Windows, which has no such locks, renames no open file
+                os.close(handle)  # Windows has no such locks and cannot rename an open file
             return path, None
         if _lock(handle) is not False and os.path.exists(path):
             return path, handle

@@ -46,7 +46,7 @@ _TRUST = 4
 """The prior strength counts as much as this many labels."""
 
 _HIGHEST, _LEAST_HIGHEST = 0.05, 5
-"""The share, and the least number, of rows that count as the top of a ranking: about as many as outliers often are."""
+"""The share and the minimum number of rows that count as the top of a ranking: about the usual number of outliers."""
 
 
 @dataclass(frozen=True)

@@ -44,7 +44,7 @@ FORMATS = tuple(_HOMES)
 
 
 def format_named(name: str) -> Format:
-    """The format of this name; raises `FormatError` if there is none."""
+    """The format of this name; raises `FormatError` for an unknown name."""
     if name not in _HOMES:
         raise FormatError(f"the format must be one of {', '.join(FORMATS)}, got {name!r}.")
     declared: tuple[Format, ...] = import_module(f".{_HOMES[name]}", __name__).FORMATS

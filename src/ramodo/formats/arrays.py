@@ -81,7 +81,7 @@ def _sparse(path: str, arrays: dict[str, Any]) -> Any:
     refuse_indices(matrix.indices, matrix.shape[matrix.format == "csr"], "it")
     if matrix.data.dtype not in (np.float16, np.longdouble):
         return matrix
-    return matrix.astype(np.float64)  # scipy has no float16, our kernels no long double
+    return matrix.astype(np.float64)  # scipy lacks float16, and our kernels lack long double
 
 
 def _dense(path: str, arrays: dict[str, Any]) -> Any:

@@ -157,7 +157,7 @@ class ColumnReader:
         return self._marked(column, [scaled[:, None], on_circles(seconds)], gaps)
 
     def _marked(self, column: Column, matrices: list[Any], gaps: Gaps) -> Read:
-        """With a feature that says where a value is missing, if that is asked for."""
+        """Add a feature that marks missing values, if the schema asks for one."""
         if self._grows:
             column = replace(column, marks_missing=self._missing == "indicator" and bool(gaps.any()))
         marks = [gaps.astype(np.float64)[:, None]] if column.marks_missing else []
@@ -166,7 +166,7 @@ class ColumnReader:
     # ---- lists and categories ----------------------------------------------------------------------------------------
 
     def _lists(self) -> Read:
-        """Lists of as many numbers in each row: a feature for each place."""
+        """Lists of equal length: a feature for each place."""
         import pyarrow as pa
         import pyarrow.compute as pc
 
@@ -195,7 +195,7 @@ class ColumnReader:
         return column, [Scales(column.scales).apply(matrix) if column.scales else matrix]
 
     def _categories(self, kind: str) -> Read:
-        """One feature per value, and for sets 1 in as many as a row has; a missing value has none, or is marked.
+        """One feature per value: 1 for each value that a row has. A missing value has no feature, or a mark.
 
         Empty text is missing: CSV files cannot tell the two apart.
         """

@@ -19,7 +19,7 @@ def is_rows_folder(path: str) -> bool:
 
 
 def read(path: str, how: How | None = None) -> Table:
-    """One row per file, in the order of their paths; hidden files, and files that are no text, are left out."""
+    """One row per file, in the order of their paths; hidden files, and files that are not text, are left out."""
     ids, texts, left_out = list[str](), list[str](), list[str]()
     for name in _files(path):
         with open_binary(os.path.join(path, name)) as stream:

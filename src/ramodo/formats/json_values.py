@@ -60,7 +60,7 @@ def _is_date(text: str) -> bool:
 
 
 def is_plain(text: str) -> bool:
-    """Whether text is a number, boolean or date, or says that there is none."""
+    """Whether text is a number, a boolean, a date or a word for a missing value."""
     for read in (_number, _date):
         try:
             read(text)
@@ -74,7 +74,7 @@ def is_plain(text: str) -> bool:
 
 
 def _number(value: Any) -> float | None:
-    """A number; text that is one, or says that there is none, as in CSV files."""
+    """A number; also from text with a number or a word for a missing value, as in CSV files."""
     if isinstance(value, str):
         word = value.strip().lower()
         if value in _nulls() or word in ("true", "false"):

@@ -32,7 +32,7 @@ def as_columns(path: str, kind: str, table: Table, how: How) -> Table:
 
 
 def _matched(path: str, kind: str, table: Table, schema: Schema) -> Any:
-    """The features of a schema, by name if both have names, else as many.
+    """The features of a schema, matched by name if both have names, else by number.
 
     Marks of missing values and categories that no row has may be absent, if anything else of their column is there.
     """

@@ -33,7 +33,7 @@ def read(path: str) -> Table:
             raise ValueError(
                 f"{n_entries:,} entries of a {symmetry} matrix of {n_rows:,} x {n_features:,} cannot be in it"
             )
-        refuse_bomb(path, len(text), 8 * n_rows)  # a row takes so much, though it is empty
+        refuse_bomb(path, len(text), 8 * n_rows)  # even an empty row takes this much
         stream.seek(0)
         matrix: Any = scipy.io.mmread(stream)
         if matrix.dtype.kind == "c":

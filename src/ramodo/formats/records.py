@@ -95,7 +95,7 @@ def dotted(value: Mapping[str, Any], place: str) -> dict[str, Any]:
 
 
 def _refuse_large(path: str, n_rows: int, n_columns: int, n_values: int) -> None:
-    """Raise if rows have so few keys in common that a table of all of them would fill the memory."""
+    """Raise if a table of all keys would fill the memory because rows have few of them in common."""
     if n_columns > MOST_COLUMNS or n_rows * n_columns > max(MOST_CELLS, CELLS_PER_VALUE * n_values):
         raise FormatError(
             f"{path} must have at most {MOST_COLUMNS:,} different keys, and {MOST_CELLS:,} cells or {CELLS_PER_VALUE} "

@@ -75,7 +75,7 @@ def parse(
     n_features: int | None = None,
     n_threads: int = 1,
 ) -> Table:
-    """Rows from whole lines, the first of which is line number `line` + 1 of `path`."""
+    """Rows from whole lines; the first is line number `line` + 1 of `path`."""
     block = _parse(path, text, line, n_threads)
     shift = shift_of(path, block.smallest, zero_based)
     return Table(_matrix(path, block, shift, n_features), classes=block.labels, schema=Schema(zero_based=shift == 0))
@@ -140,7 +140,7 @@ def _matrix(path: str, block: Block, shift: int, n_features: int | None) -> sp.c
 
 
 def write(file: IO[bytes], matrix: sp.csr_array, labels: npt.NDArray[np.float64] | None) -> None:
-    """Write CSR rows as text, indices from 1 on, with enough digits to restore the same double."""
+    """Write CSR rows as text; indices start at 1, and digits suffice to restore the same double."""
     for row in range(matrix.shape[0]):
         entries = slice(matrix.indptr[row], matrix.indptr[row + 1])
         pairs = zip(matrix.indices[entries].tolist(), matrix.data[entries].astype(np.float64).tolist(), strict=True)
@@ -172,7 +172,7 @@ def _of_stream(name: str, block: bytes, line: int, how: How) -> Table:
 
 
 def pieces(path: str, how: How) -> Iterator[Piece]:
-    """The file in pieces, with indices from 0 on. The first piece decides whether those in the file begin at 0."""
+    """The file in pieces, with indices that start at 0. The first piece decides whether those in the file do."""
     shift = None
     for block in blocks(path, n_threads=how.n_threads, show=how.show):
         if shift is None:

@@ -223,7 +223,7 @@ def _of_columns(detector: FittedDetector) -> list[Finding]:
 
 
 def _name(detector: FittedDetector) -> Callable[[int], str]:
-    """A function that names columns, as far as the model knows their names."""
+    """A function that names columns, by the model's names if it has them."""
     names, schema = getattr(detector, "feature_names_in_", None), getattr(detector, "schema_", None)
     if names is None and schema is not None:
         names = schema.names

@@ -63,7 +63,7 @@ def _as_dense(rows: Block) -> DenseRows:
 
 
 class Found(NamedTuple):
-    """What a scan of a block found; -1 for a row or column means that there is none."""
+    """What a scan of a block found; a row or column of -1 means that it found nothing."""
 
     bad_row: int
     bad_column: int
@@ -396,7 +396,7 @@ class Trainer:
         self._rows = rows
 
     def start_from(self, columns: Integers, weights: Floats) -> None:
-        """Set the weights of some features, in order, that have not been trained, in place of what the seed gave."""
+        """Replace the weights that the seed gave some features, in order; these must not have been trained."""
         self._trainer.start_from(columns, weights)
 
     def run(self, triplets: Integers, batch_size: int) -> Doubles:

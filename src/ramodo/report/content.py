@@ -61,14 +61,14 @@ class Content:
     map: FlatMap
     map_rows: Integers
     axes: list[tuple[str, str]]
-    """For each axis of the map, a feature of the rows at its low end and at its high end; empty if there is none."""
+    """For each axis of the map, a feature of the rows at its low end and one at its high end; may be empty."""
     table: Integers
     explained: Integers
     groups: tuple[Group, ...]
     """Groups of explained rows, by their places in `explained`."""
     explanation: Explanation | None
     unexplained: str
-    """Why there are no explanations; empty if there are."""
+    """Why explanations are absent; empty if they are there."""
     curves: Curves | None
     reproduction: Reproduction
     labelled: tuple[Labelled, ...] = ()
@@ -104,7 +104,7 @@ class Content:
     def kinds(self) -> list[tuple[int, list[int]]]:
         """Kinds of rows, as their size and the places of their rows in the table, that of the highest row first.
 
-        A row that resembles no other is a kind of its own.
+        A row that resembles no other forms its own kind.
         """
         places = {row: place for place, row in enumerate(self.table.tolist())}
         grouped = [[places.get(int(self.explained[i]), -1) for i in group.rows] for group in self.groups]
@@ -237,7 +237,7 @@ def _completed(
 
 
 def _explained(explain: Callable[[list[int]], Explanation], rows: list[int]) -> tuple[Explanation | None, str]:
-    """The explanation of rows, or None and why there is none."""
+    """The explanation of rows, or None and the reason."""
     try:
         return explain(rows), ""
     except OptionError as error:

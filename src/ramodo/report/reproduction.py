@@ -39,7 +39,7 @@ class Reproduction:
 
     call: str
     command: str
-    """The command line that fitted the model; empty if there was none."""
+    """The command line that fitted the model, if any."""
     options: dict[str, str]
     changed: tuple[str, ...]
     """Options that differ from their defaults."""
@@ -81,7 +81,7 @@ def reproduction(detector: RandomDistanceDetector, print_of_rows: str, is_traini
 
 
 def _reading(schema: Schema) -> dict[str, str]:
-    """How a file was read, as far as it differs from the defaults."""
+    """Where reading a file differed from the defaults."""
     read: dict[str, Any] = {text: getattr(schema, name) for name, text in _COLUMNS.items()}
     read["missing values"] = _MISSING.get(schema.missing)
     if schema.zero_based is not None:

@@ -101,7 +101,7 @@ def _texts(batch: Any, name: str) -> list[str]:
 
 
 def _of_numbered(batch: Any, reading: ModelReading) -> Table:
-    """Columns named by the numbers of features, all of them or some: a row lacks those that are null."""
+    """Columns named by the numbers of features, all of them or some; null means that the row lacks the feature."""
     import pyarrow.types as t
 
     if len(batch.schema.names) == reading.detector.n_features_in_:

@@ -1,4 +1,4 @@
-"""What rows a model takes: those that its schema reads."""
+"""The rows that a model takes: those that its schema can read."""
 
 from __future__ import annotations
 

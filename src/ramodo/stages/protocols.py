@@ -1,6 +1,6 @@
 """What each stage must provide, and what stages pass to one another.
 
-A user-defined stage needs the methods of its protocol and nothing else. Built-in stages offer more, which the fit asks
+A user-defined stage needs only the methods of its protocol. Built-in stages offer more, which the fit asks
 for by name and never by type: a native form, rows to hold out, what a cut-off guarantees. `custom_stages.py` has the
 defaults for user-defined stages.
 """

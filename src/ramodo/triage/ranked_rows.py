@@ -79,7 +79,7 @@ class RankedRows:
             return self._prepared
 
     def names(self, columns: Sequence[int], rows: Sequence[int]) -> dict[int, str]:
-        """Names of columns; those that are tokens of text are searched for in `rows` first."""
+        """Names of columns; tokens of text are searched for in `rows` first."""
         name_of = names_of(self.detector, self.table, columns, rows)
         return {column: name_of(column) or f"feature {column}" for column in columns}
 

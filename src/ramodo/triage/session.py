@@ -274,7 +274,7 @@ class TriageSession:
         analyst = self.analyst(who)
         analyst.went_to(row)
         last = self._opinions.last
-        passed = [other for other in analyst.ahead if other not in self.labelled]  # whoever went back continues there
+        passed = [other for other in analyst.ahead if other not in self.labelled]  # who went back continues there
         offered = [*passed, *self._offered(analyst, {row})] if advance else []
         said = Said(row, label, analyst.queue, self._ranked.ranking.stratum(row))
         following = self._store.add(analyst.name, self._ranked.version, [said], offered, self._lease, last)
@@ -382,7 +382,7 @@ class TriageSession:
         return Changes.of_dict(found[0].summary["changes"]) if found else None
 
     def _learn_if_due(self, after: bool = False) -> None:
-        """Ask for a fit if there are enough new labels; those that arrive during a fit are considered `after` it."""
+        """Ask for a fit if there are enough new labels; labels that arrive during a fit count `after` it."""
         due = self.refit_every > 0 and self.pending >= self.refit_every
         if due and (after or not self.status.working) and self.counts["outliers"] > 0:
             self._back_to = None

@@ -12,7 +12,7 @@ from ...formats.frequencies import DocumentFrequencies
 from ..saved import CHECKED_AT_ONCE, check_array, check_features, require, shown
 
 HEADER = "documents"
-"""The name of their number in the header; without it, values are counts or there are no documents."""
+"""The header's field for the number of documents; absent if values are counts or there are no documents."""
 
 COLUMNS, DOCUMENTS = "documents.columns", "documents.with_each"
 

@@ -1,6 +1,6 @@
 """A safetensors file as arrays, opened once: all of it comes from one file, even if that is replaced meanwhile.
 
-Files of up to 256 MB are read into memory, so that nobody can change a model that is in use. Larger ones are mapped,
+Files of up to 256 MB are read into memory, so that a model in use cannot change. Larger ones are mapped,
 and values read when they are used, so that opening them takes no time: such a file must not be written to in place
 while it is in use (`save` never does, it puts a new file there). Shortening a mapped file ends the process.
 

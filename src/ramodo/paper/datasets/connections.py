@@ -40,7 +40,7 @@ def open_address(address: str, begin: int, version: str, *, is_known: bool) -> A
 class _Redirects(urllib.request.HTTPRedirectHandler):
     """Follows redirects to http and https only, and never from an encrypted connection to an open one.
 
-    urllib itself refuses what is neither http, https nor ftp.
+    urllib itself refuses schemes other than http, https and ftp.
     """
 
     def __init__(self, is_known: bool) -> None:
@@ -67,7 +67,7 @@ class _Redirects(urllib.request.HTTPRedirectHandler):
 
 
 def _refuse_open_line(address: str, is_known: bool) -> None:
-    """Anyone in between can alter what comes over http, which a checksum reveals; within this machine nobody is."""
+    """Anyone in between can alter what comes over http, which a checksum reveals; this machine itself is safe."""
     parts = urlsplit(address)
     if parts.scheme == "http" and not is_known and parts.hostname not in _THIS_MACHINE:
         raise RefusedError(

@@ -135,7 +135,7 @@ def _attempt(address: str, target: Path, file: RawFile, show: Show | None) -> No
 
 
 def _refuse_status(answer: Any, begin: int) -> None:
-    """Raise unless the answer is the whole file, or the part of it that was asked for."""
+    """Raise unless the answer is the whole file, or the requested part."""
     if answer.status != 200 and not (answer.status == 206 and begin):
         given = f"{answer.status} {answer.reason}".strip()
         raise RefusedError(f"asked for {'the rest' if begin else 'all'} of the file, the server answers {given}")

@@ -63,7 +63,7 @@ def _numbers(path: str, lines: Sequence[str], n_columns: int, first: int) -> Flo
 
 
 def fill(values: Floats) -> None:
-    """Replace missing values, in place, by the mean of their column, or by 0 if it has no values."""
+    """Replace missing values, in place, by the mean of their column, or by 0 if it is empty."""
     rows, columns = np.nonzero(np.isnan(values))
     values[rows, columns] = 0
     counts = len(values) - np.bincount(columns, minlength=values.shape[1])

@@ -18,7 +18,7 @@ _CLASS = "decision"
 
 
 def convert(files: Sequence[Path], seed: int) -> LabeledData:
-    """The largest class against the one with which it has as many rows as the paper; others go."""
+    """The largest class, and the one that together with it has the paper's number of rows; others are dropped."""
     (path,) = files
     with open(path, "rb") as stream:
         n_attributes, class_at = _header(path, stream)
