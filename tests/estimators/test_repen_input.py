@@ -35,7 +35,7 @@ def _with(value, row=3, column=2):
         (_with(np.nan), r"of X must be finite and at most 1e\+30 in absolute value, got NaN, first at row 3, column 2"),
         (_with(np.inf), r"of X must be .* got infinity, first at row 3, column 2"),
         (_with(-np.inf), r"of X must be .* got infinity, first at row 3, column 2"),
-        (_with(1.1e30), r"X contains the value 1\.1e\+30, first at row 3, column 2"),
+        (_with(1.1e30), r"of X must be .* got 1\.1e\+30, first at row 3, column 2"),
         (np.ones((0, 5)), r"0 sample\(s\) \(shape=\(0, 5\)\) while a minimum of 1 is required"),
         (np.ones((1, 5)), r"n_samples = 1; at least 3 are needed"),
         (np.ones((2, 5)), r"n_samples = 2; at least 3 are needed"),
