@@ -69,7 +69,7 @@ def explained(
 
 
 def explainer_of(detector: FittedDetector, table: Table, like: Explainer | None = None) -> Explainer:
-    """What `explained` needs of a detector, whatever the rows are."""
+    """What `explained` needs of a detector, for any rows."""
     return Explainer(detector.model_, table.X.shape[1], text_and_columns.units_of(table), like)
 
 

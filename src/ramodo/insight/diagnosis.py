@@ -133,7 +133,7 @@ def diagnose(detector: FittedDetector) -> Diagnosis:
 
 
 def _of_length(detector: FittedDetector, scores: Scores) -> list[Finding]:
-    """Does the ranking follow something that needs no detector, such as row length?"""
+    """Does the ranking follow something simple, such as row length?"""
     findings: list[Finding] = []
     for name, ranking, values, words in (
         ("row_length", scores, detector.row_lengths_, "row length"),

@@ -76,7 +76,7 @@ def read_stage_seconds(given: str) -> dict[str, float]:
 
 
 def read_label(name: str, given: str) -> str:
-    """A short text that is printed as it is."""
+    """A short printable text."""
     require(len(given) <= _LONGEST_LABEL and (given == "" or given.isprintable()), f"its {name} is {given[:50]!r}")
     return given
 

@@ -2,7 +2,7 @@
 
 A file is written beside its target and renamed onto it, so a crash leaves what was there before. Reading trusts
 nothing: reading.py checks the header, every dtype and every shape before a detector is built, and a checksum
-tells a damaged file.
+reveals damage.
 """
 
 from __future__ import annotations
@@ -99,7 +99,7 @@ def _refuse_to_save(detector: RandomDistanceDetector, options: dict[str, Any]) -
 
 
 def _refuse_what_load_refuses(header: dict[str, str], tensors: dict[str, npt.NDArray[Any]]) -> None:
-    """Raise if attributes were changed after the fit to what no fit leaves."""
+    """Raise if attributes were changed after the fit so that `load` would refuse the file."""
     try:
         _build({**header, tensor_file.CHECKSUM: ""}, dict(tensors))
     except ValueError as error:
@@ -181,7 +181,7 @@ def open_model(path: str | os.PathLike[str]) -> Opened:
 
 
 def _opened(path: str | os.PathLike[str], build: Callable[[dict[str, str], dict[str, Any]], _T], verify: bool) -> _T:
-    try:  # of a file that is missing or unreadable the system's own error says it best
+    try:  # for a missing or unreadable file, the system's own error is best
         return build(*tensor_file.read(path, verify=verify))
     except (KeyError, TypeError, ValueError, OverflowError, RecursionError) as error:
         raise ModelFileError(f"{os.fspath(path)} is not a ramodo model: {str(error).rstrip('.')}.") from None
