@@ -160,7 +160,7 @@ def test_a_table_is_a_stream_too(run, ok, files):
     done = run("score", files.visits_model, "-", stdin=given)
     assert done.code == 3
     assert "standard input, line 5: Expected 6 columns, got 2: x1,NZ. Skipped." in done.err
-    assert "standard input, line 8: column 'seconds' holds text, as 'slow'" in done.err
+    assert "standard input, line 8: column 'seconds' must hold numbers, " in done.err
     assert f"2 of {len(lines) + 1} rows could not be read" in done.err
     assert done.out.splitlines() == expected[:6] + expected[7:]
     done = run("score", files.visits_model, "-", stdin=names.replace(b"seconds", b"time") + b"".join(lines))

@@ -137,8 +137,9 @@ class Source:
         kind = self.format_at(path)
         weighs = self.detector is not None and self.detector.document_frequencies_ is not None
         if weighs and not kind.has_documents and (not self.schema.text or "text" not in kind.columns):
+            name = "standard input" if path == "-" else path
             raise FormatError(
-                f"{path} must be documents, since the model weighs the tokens of text, got {kind.name}. A model "
+                f"{name} must be documents, since the model weighs the tokens of text, got {kind.name}. A model "
                 "fitted with --no-idf takes other data."
             )
 
