@@ -6,13 +6,16 @@ import shlex
 import sys
 from dataclasses import replace
 from datetime import UTC, datetime
-from typing import Any
+from typing import TYPE_CHECKING
 
 from ..model.provenance import Provenance
 from .flags import Keeping
 
+if TYPE_CHECKING:
+    from ..framework import RandomDistanceDetector
 
-def told(detector: Any, keeping: Keeping) -> Provenance:
+
+def told(detector: RandomDistanceDetector, keeping: Keeping) -> Provenance:
     """What the fit told, and unless left out, ids, command and time."""
     found: Provenance = getattr(detector, "provenance_", Provenance())
     if keeping.no_provenance:
@@ -24,7 +27,7 @@ def told(detector: Any, keeping: Keeping) -> Provenance:
     )
 
 
-def save(path: str, detector: Any, keeping: Keeping) -> None:
+def save(path: str, detector: RandomDistanceDetector, keeping: Keeping) -> None:
     """Write the model without what should be left out; the detector keeps it, for the rest of this run."""
     told_all = detector.provenance_
     try:

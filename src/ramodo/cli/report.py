@@ -6,13 +6,16 @@ import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..formats import Table
 from ..formats.truth import outliers_in, outliers_named
 from . import output as files
 from .console import note
 from .source import Source, threads_of
+
+if TYPE_CHECKING:
+    from ..framework import RandomDistanceDetector
 
 
 def run_report(
@@ -51,7 +54,7 @@ def refuse_report(path: str) -> None:
     plotly_script()
 
 
-def write(path: str, detector: Any, data: str, table: Table, scores: Any, truth: Any) -> None:
+def write(path: str, detector: RandomDistanceDetector, data: str, table: Table, scores: Any, truth: Any) -> None:
     """Write the report on the rows of a table."""
     from ..report import write_table_report
 

@@ -11,7 +11,7 @@ import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..explain.explanation import Explanation
 from ..explain.naming import explained, names_of
@@ -22,13 +22,16 @@ from .content import REASONS, SHOWN, gather
 from .labelled import Labelled
 from .page import plotly_script, render
 
+if TYPE_CHECKING:
+    from ..framework import RandomDistanceDetector
+
 __all__ = ["write_report", "write_table_report"]
 
 SUFFIXES = (".html", ".htm")
 
 
 def write_report(
-    detector: Any,
+    detector: RandomDistanceDetector,
     X: Any,
     path: str | os.PathLike[str],
     *,
