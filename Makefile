@@ -123,8 +123,8 @@ $(PORTABLE)/built: $(NATIVE) $(VENV)/build
 STUB := src/ramodo/kernels/_native.pyi
 stubs: $(VENV)/lint
 	$(BIN)/python -m nanobind.stubgen -m ramodo.kernels._native -o $(STUB)
-	$(BIN)/ruff check --quiet --fix $(STUB)
 	$(BIN)/ruff format --quiet $(STUB)
+	$(BIN)/ruff check --quiet --fix $(STUB)
 
 $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)
