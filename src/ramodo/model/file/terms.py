@@ -25,20 +25,23 @@ KINDS: dict[str, type[Term]] = {
 
 
 def describe(model: Model) -> tuple[str, Tensors]:
-    """The terms as JSON, and their arrays. An array that several terms share is written once."""
-    found: Tensors = {}
-    terms = [_describe(term, f"term.{i}.", found) for i, term in enumerate(model.terms)]
+    """The terms as JSON, and their arrays. Counts of features that several terms share are written once."""
+    tensors: Tensors = {}
+    shared: dict[str, str] = {}
     first: dict[int, str] = {}
-    same = {name: first.setdefault(id(array), name) for name, array in found.items()}
-    shared = {name: other for name, other in same.items() if name != other}
-    tensors = {name: np.ascontiguousarray(array) for name, array in found.items() if name not in shared}
+
+    def described(term: Term, prefix: str) -> dict[str, Any]:
+        for name, array in term.tensors().items():
+            place = first.setdefault(id(array), prefix + name) if isinstance(term, Rarity) else prefix + name
+            if place == prefix + name:
+                tensors[place] = np.ascontiguousarray(array)
+            else:
+                shared[prefix + name] = place
+        inner = [described(one, f"{prefix}{i}.") for i, one in enumerate(term.inner())]
+        return {"kind": term.kind, **term.facts(), **({"terms": inner} if inner else {})}
+
+    terms = [described(term, f"term.{i}.") for i, term in enumerate(model.terms)]
     return json.dumps({"weights": list(model.weights), "shared": shared, "terms": terms}), tensors
-
-
-def _describe(term: Term, prefix: str, tensors: Tensors) -> dict[str, Any]:
-    tensors |= {f"{prefix}{name}": array for name, array in term.tensors().items()}
-    inner = [_describe(one, f"{prefix}{i}.", tensors) for i, one in enumerate(term.inner())]
-    return {"kind": term.kind, **term.facts(), **({"terms": inner} if inner else {})}
 
 
 def read(text: str, tensors: Tensors, n_features: int, n_rows: int) -> Model:
