@@ -1,0 +1,116 @@
+"""Masks: what differs from line to line without meaning anything becomes a placeholder of its type.
+
+    2026-03-02 09:14:05 worker 17 lost 10.0.0.7   ->   <time> worker <number> lost <ip>
+
+Lines that are equal when masked are of one template. What was there is not lost: each mask knows its characters in the
+line as it was given, so that people see these.
+
+    time      dates and times of ISO 8601, syslog, web servers, and of the C library
+    uuid      8-4-4-4-12 hexadecimal digits
+    ip        addresses of IPv4, with a port or without, and of IPv6
+    mac       six pairs of hexadecimal digits
+    hex       0x and hexadecimal digits, or at least eight of them, both digits and letters
+    base64    at least 20 letters and digits in a row, small and capital letters and digits among them, and what follows
+    number    all other digits, wherever they are; points between them belong to the number
+    custom    what a pattern of the user's own fits; these come first
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple, Self
+
+import numpy as np
+import numpy.typing as npt
+
+_CLOCK = r"\d\d:\d\d:\d\d(?:[.,]\d+)?"
+
+_MONTH = "(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)"
+
+_PATTERNS = {
+    "time": rf"\d{{4}}[-/.]\d\d[-/.]\d\d(?:[T -]\d\d[:.]\d\d[:.]\d\d(?:[.,]\d+)?(?:Z|[+-]\d\d:?\d\d)?)?(?!\w)"
+    rf"|(?:(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun),? )?{_MONTH} [ \d]\d {_CLOCK}(?: \d{{4}})?"
+    rf"|\d\d/{_MONTH}/\d{{4}}:{_CLOCK}(?: [+-]\d{{4}})?|{_CLOCK}(?!\w)",
+    "uuid": r"[0-9A-Fa-f]{8}-(?:[0-9A-Fa-f]{4}-){3}[0-9A-Fa-f]{12}(?!\w)",
+    "ip": r"\d{1,3}(?:\.\d{1,3}){3}(?::\d{1,5})?(?![\w.])|(?:[0-9A-Fa-f]{1,4}:){7}[0-9A-Fa-f]{1,4}(?!\w)"
+    r"|(?:[0-9A-Fa-f]{1,4}:){1,6}:(?:[0-9A-Fa-f]{1,4}(?::[0-9A-Fa-f]{1,4}){0,5})?(?![\w:])",
+    "mac": r"(?:[0-9A-Fa-f]{2}[:-]){5}[0-9A-Fa-f]{2}(?!\w)",
+    "hex": r"0[xX][0-9A-Fa-f]+(?!\w)|(?=[A-Fa-f]*[0-9])(?=[0-9]*[A-Fa-f])[0-9A-Fa-f]{8,}(?!\w)",
+    "base64": r"(?=[A-Za-z]*[0-9])(?=[0-9A-Z]*[a-z])(?=[0-9a-z]*[A-Z])[A-Za-z0-9]{20,}[A-Za-z0-9+/_-]*"
+    r"(?:=|%3[Dd]){0,2}(?!\w)",
+}
+"""In the order in which they are tried; each begins where a word may."""
+
+_NUMBER = r"\d+(?:\.\d+)*"
+
+CUSTOM = "custom"
+
+
+class Mask(NamedTuple):
+    """Characters `begin` up to `end` of a line, which have become the placeholder at `at` in the masked line."""
+
+    kind: str
+    begin: int
+    end: int
+    at: int
+
+
+class Masked(NamedTuple):
+    """A masked line, and what was masked, in order."""
+
+    text: str
+    masks: tuple[Mask, ...]
+
+
+class Masks:
+    """What is masked: the types above, and patterns of the user's own, regular expressions that find no empty text."""
+
+    def __init__(self, patterns: Sequence[str] = ()) -> None:
+        typed = "|".join(f"(?P<{kind}>{pattern})" for kind, pattern in _PATTERNS.items())
+        own = [f"(?P<{CUSTOM}>{'|'.join(f'(?:{pattern})' for pattern in patterns)})"] if patterns else []
+        self._found = re.compile("|".join([*own, rf"(?<![0-9A-Za-z])(?:{typed})", rf"(?P<number>{_NUMBER})"]), re.ASCII)
+
+    @classmethod
+    def asked(cls, given: Sequence[str]) -> Self | None:
+        """From the values of an option: `auto`, or patterns; None for `none`."""
+        return None if tuple(given) == ("none",) else cls([pattern for pattern in given if pattern != "auto"])
+
+    def line(self, text: str) -> str:
+        """A line, masked."""
+        return self._found.sub(_placeholder_of, text)
+
+    def __call__(self, text: str) -> Masked:
+        """A line, masked, and what was masked."""
+        parts, masks, done, length = list[str](), list[Mask](), 0, 0
+        for found in self._found.finditer(text):
+            kind, begin, end = str(found.lastgroup), *found.span()
+            length += begin - done
+            masks.append(Mask(kind, begin, end, length))
+            parts += text[done:begin], placeholder(kind)
+            done, length = end, length + len(parts[-1])
+        return Masked("".join([*parts, text[done:]]), tuple(masks))
+
+
+def placeholder(kind: str) -> str:
+    """What stands in a masked line."""
+    return f"<{kind}>"
+
+
+def _placeholder_of(found: re.Match[str]) -> str:
+    return f"<{found.lastgroup}>"
+
+
+class Templates(NamedTuple):
+    """Distinct masked lines in the order in which they first appear, their counts, and which one each line has."""
+
+    texts: list[str]
+    counts: npt.NDArray[np.int64]
+    of_line: npt.NDArray[np.int64]
+
+
+def templates_of(lines: Iterable[str], masks: Masks) -> Templates:
+    """The templates of lines."""
+    places: dict[str, int] = {}
+    of_line = np.array([places.setdefault(masks.line(line), len(places)) for line in lines], dtype=np.int64)
+    return Templates(list(places), np.bincount(of_line, minlength=len(places)), of_line)
