@@ -39,7 +39,7 @@ from ramodo.paper.datasets import LabeledData
 from ramodo.paper.datasets.prepared import data_folder, read_prepared
 
 from .sizes import IS_TINY, load, sized
-from .table import print_table
+from .table import print_entries, print_table
 
 ROOT = Path(__file__).parents[1]
 TEN = ("R8", "R8_counts", "LC", "AD_dedup", "News20", "URL_iscx", "dorothea", "SMSSpam", "Chowdary", "adb_musk")
@@ -279,12 +279,12 @@ def show(cells: list[dict[str, Any]], chosen: list[Set], seeds: int) -> None:
         ]
         rows.append(["deviation over seeds", *[_spread(figures[name]) for name in kept]])
         rows.append(["sets more than .05 AUC below Sp", *[_below(figures[name], figures["Sp"]) for name in kept]])
-        print_table(f"Rows {way}: AUC / average precision, {seeds} seeds", ["sets", *kept], rows)
+        _print(f"suite_{way.replace(' ', '_')}", f"Rows {way}", ["sets", *kept], rows, seeds)
     own = [one for one in chosen if one.collection == "ten"]
     figures = {name: means(cells, own, AT_HAND, name) for name in DETECTORS}
     kept = [name for name, found in figures.items() if len(found) == len(own)]
     rows = [[one.name, *[_pair(figures[name][one.name].mean(axis=0)) for name in kept]] for one in own]
-    print_table(f"The ten sets: AUC / average precision, {seeds} seeds", ["set", *kept], rows)
+    _print("rankings", "The ten sets", ["set", *kept], rows, seeds)
 
 
 def _only(figures: dict[str, Any], own: list[Set]) -> dict[str, Any]:
@@ -302,7 +302,13 @@ def ablation(cells: list[dict[str, Any]], chosen: list[Set], seeds: int) -> None
         row = [_pair(by_corpus(means(told, own, way, "Consensus"), own)) for way in (AT_HAND, NEW) for _, own in titles]
         rows.append([view, *row])
     header = [f"{title}, {way}" for way in (AT_HAND, NEW) for title, _ in titles]
-    print_table(f"Without a view: AUC / average precision, {seeds} seeds", ["left out", *header], rows)
+    _print("views", "Without a view", ["left out", *header], rows, seeds)
+
+
+def _print(group: str, title: str, header: list[str], rows: list[Any], seeds: int) -> None:
+    runs = f"{seeds} seed{'s' * (seeds > 1)}; AUC / average precision, means over corpora"
+    print_table(f"{title}: {runs}", header, rows)
+    print_entries(group, "make bench-suite", runs, header, rows)
 
 
 def _pair(figures: Any) -> str:
