@@ -28,7 +28,7 @@ def run_diff(
     known = source.read(good, n_threads, quiet)
     with named_values(good, known):
         detector, _ = fit(fitting, known, known.is_text, False)
-    detector.schema_, detector.provenance_ = known.schema, told(known, detector, Keeping())
+    detector.provenance_ = told(detector, Keeping())
     table = Source.of_model(detector, None, None).for_path(bad).read(bad, n_threads, quiet)
     with named_values(bad, table):
         scores = scored(detector, table.X)

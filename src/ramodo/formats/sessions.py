@@ -51,7 +51,7 @@ _PATH = r"(?<![\w<])(?:/[\w.$+-]+){2,}"
 _REPEATED = re.compile(r"(<\w+>)(?:[ ,;]+\1)+")
 
 _ERROR = re.compile(
-    r"\b(?:ERROR|WARN(?:ING)?|FATAL|SEVERE|CRIT(?:ICAL)?|ALERT|EMERG|[Ee]rrors?|[Ff]ail(?:ed|ure)|\w*Exception)\b"
+    r"\b(?:ERROR|WARN(?:ING)?|FATAL|SEVERE|CRIT(?:ICAL)?|ALERT|EMERG|[Ee]rrors?|[Ff]ail(?:ed|ures?)|\w*Exception)\b"
     r"|^[A-Z]{3,20} \S* [45]\d\d$"
 )
 """Severe lines, and requests that were refused."""
