@@ -19,10 +19,10 @@ CUTOFFS = {
 """Stages that a cut-off may be, and their options."""
 
 OPTIONS_OF_REPEN = frozenset(option.name for option in OPTIONS).difference(
-    {"k"}, *(options - {"alpha"} for options in CUTOFFS.values())
+    {"k", "copies"}, *(options - {"alpha"} for options in CUTOFFS.values())
 )
 
-OPTIONS_OF_CONSENSUS = OPTIONS_OF_REPEN - {
+OPTIONS_OF_CONSENSUS = (OPTIONS_OF_REPEN | {"copies"}) - {
     "n_epochs",
     "samples_per_epoch",
     "batch_size",
