@@ -326,7 +326,7 @@ class RandomDistanceDetector(ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
     def save(self, path: str | os.PathLike[str]) -> Path:
         """Write the fitted model to one file (safetensors); `ramodo.load` reads it back.
 
-        The file holds some of the training rows, and names of columns: docs/security.md says what else.
+        The file holds some of the training rows, and names of columns: docs/guarantees.md says what else.
         """
         check_is_fitted(self, "outlier_scores_")
         return model_file.save(self, Path(path))
