@@ -44,7 +44,7 @@ SUFFIXES = {
     ".h5ad": "h5ad",
     ".txt": "text",
     ".text": "text",
-    ".log": "text",
+    ".log": "log",
     ".urls": "text",
     ".jsonl": "jsonl",
     ".ndjson": "jsonl",
