@@ -420,7 +420,7 @@ def test_missing_values_as_a_column_of_their_own(csv):
 
 
 def test_a_way_that_is_unknown(csv):
-    with pytest.raises(FormatError, match=r"missing='median' was given; allowed: error, zero, mean, indicator\."):
+    with pytest.raises(FormatError, match=r"missing must be one of error, zero, mean, indicator, got 'median'\."):
         csv(GAPS, missing="median")
 
 
