@@ -96,6 +96,10 @@ class LineReader:
             read = read.replaced((m.begin, m.end, _shown(m.kind, read.text[m.begin : m.end])) for m in masked)
         return read.replaced((begin, end, placeholder(ANY)) for begin, end in _open_places(read.text, self.open))
 
+    def begin_of(self, line: str) -> int:
+        """Where the part that is ranked begins."""
+        return min((begin for begin, _ in KINDS[self.kind].parts(line)), default=0)
+
     def text(self, line: str) -> str:
         """What is read."""
         text = " ".join(line[begin:end] for begin, end in KINDS[self.kind].parts(line))
