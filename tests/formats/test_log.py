@@ -159,3 +159,11 @@ def test_a_stream_is_read_as_the_model_was(tmp_path: Path) -> None:
     assert found.ids == ["10", "12"]
     assert (found.X[[0]] != table.X[[0]]).nnz == 0
     assert replace(found.schema, suffix=".log") == table.schema
+
+
+def test_a_model_of_whole_lines_reads_whole_lines(tmp_path: Path) -> None:
+    lines = [LINES["syslog"], "", LINES["access"]]
+    table = read(_written(tmp_path, lines), "text")
+    again = read(_written(tmp_path, lines), schema=table.schema, frequencies=table.frequencies)
+    assert again.texts == lines
+    assert (again.X != table.X).nnz == 0

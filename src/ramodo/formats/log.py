@@ -40,10 +40,12 @@ def _kind(given: Sequence[str], how: How) -> LineKind:
 
 
 def _table(given: Sequence[str], kind: LineKind, how: How) -> Table | None:
+    options = how.schema.tokens
+    if how.schema.columns and not options.lines:  # a model of whole lines
+        return as_table(given, how)
     texts, numbers = events(given, kind, how.schema.multiline)
     if not texts:
         return None
-    options = how.schema.tokens
     if not options.lines:
         options = _learned(options, kind, texts, how)
     table = as_table(texts, replace(how, schema=replace(how.schema, tokens=options)))
