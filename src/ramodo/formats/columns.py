@@ -11,7 +11,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from shlex import quote
 from typing import Any
 
 import numpy as np
@@ -37,8 +36,8 @@ _DAY = 86_400
 _MANY, _NEARLY_ALL = 20, 0.95
 """A column with this many values, this share of them distinct, probably names rows rather than describing them."""
 
-_ALLOWED = {"number": "numbers", "boolean": "numbers", "date": "dates", "category": "text", "set": "lists of text"}
-_ALLOWED |= {"list": "lists of numbers"}
+_WORDS = {"number": "numbers", "boolean": "numbers", "date": "dates", "category": "text", "set": "lists of text"}
+_WORDS |= {"list": "lists of numbers"}
 
 
 class ColumnReader:
@@ -47,6 +46,7 @@ class ColumnReader:
     def __init__(self, path: str, name: str, values: Any, how: How, ids: Sequence[str] | None = None) -> None:
         self._path, self.name, self._values, self._ids = path, name, values, ids
         self._known, self._missing, self._scale = how.schema.column(name), how.schema.missing, how.schema.scale
+        self._how = how
         self._grows = how.grows or self._known is None
         self.notes: list[str] = []
 
@@ -76,8 +76,8 @@ class ColumnReader:
             if kind is not None:
                 return kind
             raise FormatError(
-                f"{self._path}, column {self.name!r} holds {type}; allowed: numbers, text, lists of them, booleans and "
-                "dates. Leave it out with --ignore."
+                f"{self._path}, column {self.name!r} must hold numbers, text, lists of them, booleans or dates, got "
+                f"{type}. Leave it out with {self._how.option('ignore', self.name)}."
             )
         wanted = self._known.kind
         are_numbers = wanted in ("number", "boolean")
@@ -93,8 +93,8 @@ class ColumnReader:
             values = self._values.to_pylist()
             row = _first_text(values)
             found = "text" if row is None else f"text, as {values[row]!r} in {self._row(row)}"
-        allowed = f"allowed: {_ALLOWED[wanted]}, as the model was fitted with."
-        raise FormatError(f"{self._path}, column {self.name!r} holds {found}; {allowed}", row)
+        must = f"must hold {_WORDS[wanted]}, as the model was fitted with"
+        raise FormatError(f"{self._path}, column {self.name!r} {must}, got {found}.", row)
 
     def _converted(self, kind: str) -> Any:
         """Values of a number or date that are written as text, and numbers of a dictionary."""
@@ -157,7 +157,7 @@ class ColumnReader:
         return self._marked(column, [scaled[:, None], on_circles(seconds)], gaps)
 
     def _marked(self, column: Column, matrices: list[Any], gaps: Gaps) -> Read:
-        """With a feature that says where a value is missing, if that is asked for."""
+        """Add a feature that marks missing values, if the schema asks for one."""
         if self._grows:
             column = replace(column, marks_missing=self._missing == "indicator" and bool(gaps.any()))
         marks = [gaps.astype(np.float64)[:, None]] if column.marks_missing else []
@@ -166,7 +166,7 @@ class ColumnReader:
     # ---- lists and categories ----------------------------------------------------------------------------------------
 
     def _lists(self) -> Read:
-        """Lists of as many numbers in each row: a feature for each place."""
+        """Lists of equal length: a feature for each place."""
         import pyarrow as pa
         import pyarrow.compute as pc
 
@@ -181,8 +181,9 @@ class ColumnReader:
         if (lengths != width).any():
             row = int(np.argmax(lengths != width))
             raise FormatError(
-                f"{self._path}, column {self.name!r} holds lists of {width:.0f} values, and of {lengths[row]:.0f} in "
-                f"{self._row(row)}; allowed: as many in each row. Leave it out with --ignore.",
+                f"{self._path}, column {self.name!r} must hold lists of one length, got lists of {width:.0f} values "
+                f"and one of {lengths[row]:.0f} in {self._row(row)}. "
+                f"Leave it out with {self._how.option('ignore', self.name)}.",
                 row,
             )
         flat = pc.cast(pc.list_flatten(values), pa.float64(), safe=False)
@@ -195,7 +196,7 @@ class ColumnReader:
         return column, [Scales(column.scales).apply(matrix) if column.scales else matrix]
 
     def _categories(self, kind: str) -> Read:
-        """One feature per value, and for sets 1 in as many as a row has; a missing value has none, or is marked.
+        """One feature per value: 1 for each value that a row has. A missing value has no feature, or a mark.
 
         Empty text is missing: CSV files cannot tell the two apart.
         """
@@ -228,7 +229,8 @@ class ColumnReader:
 
     def _gap(self, row: int) -> MissingValueError:
         is_learned = self._known is not None and not self._grows
-        return MissingValueError(f"{self._path}, {self._row(row)}, column {self.name!r}", row, is_learned)
+        place, option = f"{self._path}, {self._row(row)}, column {self.name!r}", self._how.option("missing")
+        return MissingValueError(place, row, is_learned, option if self._how.in_python else f"{option} ")
 
     def _refuse_beyond(self, values: Doubles, names: Sequence[str]) -> None:
         """Raise at a value that no detector takes, where a scale would hide it, or be made of it."""
@@ -246,16 +248,17 @@ class ColumnReader:
         """Note columns that were probably not meant as text: numbers with a word among them, or names of rows."""
         row, n = _first_text(values), sum(value is not None for value in values)
         became = f"it became {len(kinds):,} columns, one for each value."
+        ignore = self._how.option("ignore", self.name)
         if row is not None and 2 * sum(map(is_plain, kinds)) > len(kinds):
             self.notes.append(
                 f"column {self.name!r} is read as text, for {values[row]!r} in {self._row(row)} is not a number: "
-                f"{became} Leave it out with --ignore {quote(self.name)}; or leave the value empty in the "
-                "file, and say with --missing what becomes of it."
+                f"{became} Leave it out with {ignore}; or leave the value empty, and say with "
+                f"{self._how.option('missing')} what becomes of it."
             )
         elif n >= _MANY and len(kinds) >= _NEARLY_ALL * n:
             self.notes.append(
                 f"column {self.name!r} is text with {len(kinds):,} values in {n:,} rows: {became} If it names the rows "
-                f"give --id {quote(self.name)}, else leave it out with --ignore {quote(self.name)}."
+                f"give {self._how.option('id', self.name)}, else leave it out with {ignore}."
             )
 
 
