@@ -26,12 +26,9 @@ def fit(fitting: Fitting, table: Table, is_text: bool, verbose: bool) -> tuple[D
     started = time.perf_counter()
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        detector.fit(table.X, labels=labels)
+        detector.fit(table, labels=labels)
     if not hasattr(detector, "stage_seconds_"):
         detector.stage_seconds_ = {"ranking": time.perf_counter() - started}
-    if table.names is not None and table.schema.first_named == 0:
-        detector.feature_names_in_ = np.array(table.names, dtype=object)
-    detector.document_frequencies_ = table.frequencies
     return detector, [str(w.message) for w in caught if issubclass(w.category, UserWarning)]
 
 
