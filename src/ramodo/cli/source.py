@@ -41,9 +41,9 @@ class Source:
     """How a command reads data.
 
     schema : what the flags ask for, or how the data of a model were read
-    format : that of these data, where something says it
-    detector : the model whose columns the data must have; None where they are read for themselves
-    chooses_scale : numbers are scaled as is usual for a format
+    format : that of these data, if known
+    detector : the model whose columns the data must have, if any
+    chooses_scale : scale numbers as is usual for the format
     optional : columns of the schema that these data may lack
     beside : columns to pass on unchanged
     """
@@ -106,7 +106,7 @@ class Source:
         )
 
     def for_path(self, path: str) -> Self:
-        """With the format of the model's own data, where nothing says that a file has another."""
+        """With the format of the model's data, unless the file has another."""
         if self.format is not None or self.detector is None or (path != "-" and suffix_of(path) != self.schema.suffix):
             return self
         return replace(self, format=self.schema.format)
