@@ -81,7 +81,7 @@ class Reading(Group):
     )
     vocabulary: Annotated[bool, _reading("--vocabulary", help="Keep the tokens of text as named columns.")] = False
     mask: Annotated[
-        Optional[list[str]],  # noqa: UP045
+        list[str] | None,
         _reading(
             "--mask",
             help="What to mask in logs: auto, the default, for times, addresses, numbers and the like; none; or a "
@@ -89,7 +89,7 @@ class Reading(Group):
         ),
     ] = None
     multiline: Annotated[
-        Optional[str],  # noqa: UP045
+        str | None,
         _reading("--multiline", help="Regular expression that is found in the first line of each event of a log."),
     ] = None
     zero_based: Annotated[
