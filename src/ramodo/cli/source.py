@@ -26,9 +26,10 @@ from ..formats import (
 )
 from ..formats.byte_streams import suffix_of
 from ..formats.dialect import delimiter_named
+from ..formats.masking import Masks, MasksError
 from ..formats.schema import MISSING, SCALES, SessionOptions
 from ..formats.sessions import pattern_of
-from ..options import OptionError, option_named
+from ..options import OptionError, option_error, option_named
 from .console import bar, note
 from .flags import Reading
 
@@ -44,9 +45,9 @@ class Source:
     """How a command reads data.
 
     schema : what the flags ask for, or how the data of a model were read
-    format : that of these data, where something says it
-    detector : the model whose columns the data must have; None where they are read for themselves
-    chooses_scale : numbers are scaled as is usual for a format
+    format : that of these data, if known
+    detector : the model whose columns the data must have, if any
+    chooses_scale : scale numbers as is usual for the format
     optional : columns of the schema that these data may lack
     beside : columns to pass on unchanged
     """
@@ -73,7 +74,11 @@ class Source:
                 "--words or --characters must be above 0, got 0 for both, which leaves nothing of a text."
             )
         given |= {"idf": given.get("idf", False), **ranges}
-        tokens = TextOptions(**{each.name: given.pop(each.name) for each in fields(TextOptions)})
+        masks = _masks(given.pop("mask"))
+        asked = {each.name: given.pop(each.name) for each in fields(TextOptions) if each.name in given}
+        tokens = TextOptions(**asked, masks=masks)
+        if given["multiline"] is not None:
+            _compiled("--multiline", given["multiline"])
         by, window = given.pop("group_by", None), given.pop("window", None)
         if by is not None or window is not None:
             given["sessions"] = _sessions(by, window, given["format"])
@@ -109,7 +114,7 @@ class Source:
         )
 
     def for_path(self, path: str) -> Self:
-        """With the format of the model's own data, where nothing says that a file has another."""
+        """With the format of the model's data, unless the file has another."""
         if self.format is not None or self.detector is None or (path != "-" and suffix_of(path) != self.schema.suffix):
             return self
         return replace(self, format=self.schema.format)
@@ -174,7 +179,7 @@ def _sessions(by: str | None, window: str | None, format: str | None) -> Session
     """What makes lines one row."""
     if by is None:
         raise OptionError("--window needs --group-by, the field that the lines of a session share: --group-by client.")
-    if format not in (None, "text", "accesslog", "jsonl", "sessions"):
+    if format not in (None, "log", "text", "accesslog", "jsonl", "sessions"):
         raise OptionError(f"--group-by is for logs, and --format {format} was given; allowed with it: text, jsonl.")
     pattern_of(by)
     return SessionOptions(by, None if window is None else _seconds(window))
@@ -186,6 +191,24 @@ def _seconds(window: str) -> float:
     if not 0 < seconds < 1e9:
         raise OptionError(f"--window must be a time such as 30s, 5m, 2h or 1d, got {window!r}.")
     return seconds
+
+
+def _masks(given: Sequence[str] | None) -> tuple[str, ...]:
+    """What `--mask` asks for: types or none, and patterns, each of which is added to the types."""
+    if not given:
+        return ()
+    try:
+        Masks.asked(given)
+    except MasksError as error:
+        raise OptionError(f"--mask: {error}") from None
+    return tuple(given)
+
+
+def _compiled(name: str, pattern: str) -> None:
+    try:
+        re.compile(pattern)
+    except re.error as error:
+        raise option_error(name, "a regular expression", f"{pattern!r}: {error}") from None
 
 
 def _range(name: str, given: str) -> tuple[int, int]:

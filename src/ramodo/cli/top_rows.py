@@ -13,6 +13,7 @@ from ..explain.explanation import Explanation
 from ..explain.naming import in_words
 from ..explain.reasons import Reason, RowExplanation
 from ..formats import Table
+from ..formats.line_reading import reader_of
 from ..insight.figures import percentiles
 from .console import print_rows
 
@@ -82,13 +83,20 @@ def print_top(rows: list[TopRow], table: Table, scores: Any, threshold: float, *
                 "yes" if scores[row.number] >= threshold else "no",
                 *([f"{len(row.like):,}" if row.like else ""] if alike else []),
                 _reasons(row),
-                *([_short(table.texts[row.number])] if table.texts else []),
+                *([_short(_document(table, row.number))] if table.texts else []),
                 *([_lines(table.lines[row.number])] if table.lines else []),
             ]
             for row, share in zip(rows, shares, strict=True)
         ],
         to_error=to_error,
     )
+
+
+def _document(table: Table, row: int) -> str:
+    """A document; of a log's line, from where it is ranked."""
+    text = (table.texts or ())[row]
+    reader = reader_of(table.schema.tokens)
+    return text if reader is None else text[reader.begin_of(text) :]
 
 
 def _reasons(row: TopRow) -> str:
