@@ -18,12 +18,12 @@ def as_table(path: Path, lines):
 def test_new_runs_of_documents(tmp_path):
     old = [f"worker {'abcdefgh'[i % 8]} did job {'klmnop'[i % 6]}" for i in range(60)]
     new = [*old[:5], "kernel panic", *old[5:9], *["worker b sees zebra"] * 3]
-    detector = Consensus(random_state=0).fit(as_table(tmp_path / "old.log", old).X)
-    found = first_seen(detector, as_table(tmp_path / "new.log", new))
+    detector = Consensus(random_state=0).fit(as_table(tmp_path / "old.txt", old).X)
+    found = first_seen(detector, as_table(tmp_path / "new.txt", new))
     assert [(one.row, one.n_rows) for one in found[:2]] == [(10, 3), (5, 1)]
     assert "zebra" in found[0].name
     assert "panic" in found[1].name
-    assert first_seen(detector, as_table(tmp_path / "same.log", old)) == []
+    assert first_seen(detector, as_table(tmp_path / "same.txt", old)) == []
 
 
 def test_new_features_of_a_matrix():
