@@ -134,7 +134,7 @@ class ColumnReader:
         if self._known is None:
             column = replace(column, scales=self._scales(filled[~gaps] if is_marked else filled))
         scaled = column.scales[0].apply(filled) if column.scales else filled
-        if is_marked:  # what a column without a value says is in its mark
+        if is_marked:  # the mark of a missing value says it all
             scaled = np.where(gaps, 0.0, scaled)
         return self._marked(column, [scaled[:, None]], gaps)
 
@@ -142,7 +142,7 @@ class ColumnReader:
         return () if self._scale == "none" else (Scale.learned(values, self._scale),)
 
     def _dates(self) -> Read:
-        """What people mean by a date: the hour and the day of the week, each a circle, and how long after the first."""
+        """A date as people see it: hour and day of the week, each on a circle, and the time since the first date."""
         seconds, column = self._floats(), self._known
         if self._scale == "none" if column is None else column.first_day is None:
             return self._numbers("date", seconds)
@@ -228,7 +228,7 @@ class ColumnReader:
         return MissingValueError(place, row, is_learned, option if self._how.in_python else f"{option} ")
 
     def _refuse_beyond(self, values: Doubles, names: Sequence[str]) -> None:
-        """Raise at a value that no detector takes, where a scale would hide it, or be made of it."""
+        """Raise for a value that no detector takes before a scale hides it or is learned from it."""
         beyond = np.abs(values) > LARGEST
         if self._scale != "none" and beyond.any():
             row, place = divmod(int(np.argmax(beyond)), values.shape[1])

@@ -58,7 +58,7 @@ def read(text: str, tensors: Tensors, n_features: int, n_rows: int) -> Model:
 
 def _share(facts: Any, tensors: Tensors) -> None:
     """Put arrays that are written once where each term looks for its own."""
-    require(isinstance(facts, dict), "its terms are not a table")
+    require(isinstance(facts, dict), "term is not a table")
     shared = facts.pop("shared", {})
     require(isinstance(shared, dict) and len(shared) <= MOST_TERMS, "its shared arrays are not a table")
     for name, other in shared.items():
