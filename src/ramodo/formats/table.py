@@ -7,8 +7,6 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from .schema import Schema
 
 if TYPE_CHECKING:
@@ -107,6 +105,8 @@ class Table:
 
     def learned_attributes(self) -> dict[str, Any]:
         """Attributes that a fitted detector keeps of how the rows were read."""
+        import numpy as np  # which the help of the command does not wait for
+
         found: dict[str, Any] = {"schema_": self.schema, "document_frequencies_": self.frequencies}
         if self.names is not None and self.schema.first_named == 0:
             found["feature_names_in_"] = np.array(self.names, dtype=object)
