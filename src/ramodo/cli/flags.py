@@ -23,7 +23,7 @@ READING, TEXT, FITTING, FLAGGING = "Reading the data", "Reading text", "Fitting"
 WRITING, MODEL_FILE = "What to write", "The model file"
 """Headings in the help of a command."""
 
-_OF_TEXT = ("--text", "--bits", "--words", "--characters", "--vocabulary", "--idf/--no-idf")
+_OF_TEXT = ("--text", "--mask", "--multiline", "--bits", "--words", "--characters", "--vocabulary", "--idf/--no-idf")
 _OF_FLAGGING = ("--share", "--fdr")
 
 
@@ -80,6 +80,18 @@ class Reading(Group):
         "3-5"
     )
     vocabulary: Annotated[bool, _reading("--vocabulary", help="Keep the tokens of text as named columns.")] = False
+    mask: Annotated[
+        list[str] | None,
+        _reading(
+            "--mask",
+            help="What to mask in logs: auto, the default, for times, addresses, numbers and the like; none; or a "
+            "regular expression besides these. May be repeated.",
+        ),
+    ] = None
+    multiline: Annotated[
+        str | None,
+        _reading("--multiline", help="Regular expression that is found in the first line of each event of a log."),
+    ] = None
     zero_based: Annotated[
         bool | None,
         _reading(

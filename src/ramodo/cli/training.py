@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 import warnings
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,6 +14,7 @@ from ..formats import Table
 from ..formats.labels_by_id import read_known_labels
 from ..options import OptionError
 from .flags import Fitting
+from .methods import METHODS
 from .source import threads_of
 
 if TYPE_CHECKING:
@@ -21,6 +23,8 @@ if TYPE_CHECKING:
 
 def fit(fitting: Fitting, table: Table, is_text: bool, verbose: bool) -> tuple[Detector, list[str]]:
     """The fitted detector, and its warnings."""
+    if table.schema.tokens.lines and "copies" in METHODS[fitting.method]:
+        fitting = replace(fitting, options={"copies": "root", **fitting.options})
     detector = detector_of(fitting, is_text, verbose)
     labels = None if fitting.labels is None else read_labels(fitting.labels, table)
     started = time.perf_counter()
