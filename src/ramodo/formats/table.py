@@ -105,7 +105,7 @@ class Table:
 
     def learned_attributes(self) -> dict[str, Any]:
         """Attributes that a fitted detector keeps of how the rows were read."""
-        import numpy as np  # which the help of the command does not wait for
+        import numpy as np  # not above: the command's help does not wait for it
 
         found: dict[str, Any] = {"schema_": self.schema, "document_frequencies_": self.frequencies}
         if self.names is not None and self.schema.first_named == 0:
