@@ -48,6 +48,7 @@ HOMES = {
     "Candidates": "stages.protocols",
     "Cutoff": "stages.protocols",
     "Conformal": "stages.conformal",
+    "AboveChance": "stages.chance",
     "TripletSampler": "stages.triplets",
     "Layers": "stages.layers",
     "RankingHinge": "stages.ranking_loss",
@@ -57,6 +58,7 @@ HOMES = {
 """Public names, and the modules that they are in."""
 
 __all__ = [
+    "AboveChance",
     "AverageNN",
     "AverageNeighborREPEN",
     "Candidates",
@@ -88,6 +90,7 @@ if TYPE_CHECKING:
     from .model.file.saving import load
     from .neighbors import AverageNeighborREPEN, KthNeighborREPEN
     from .repen import REPEN
+    from .stages.chance import AboveChance
     from .stages.conformal import Conformal
     from .stages.ensembles import Ensemble
     from .stages.layers import Layers

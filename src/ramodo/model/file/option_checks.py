@@ -15,6 +15,7 @@ CUTOFFS = {
     "TopFraction": frozenset({"fraction"}),
     "TopK": frozenset({"count"}),
     "Conformal": frozenset({"fdr", "held_out"}),
+    "AboveChance": frozenset({"fdr"}),
 }
 """Stages that a cut-off may be, and their options."""
 
