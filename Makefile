@@ -25,7 +25,7 @@ QUICK := $(wildcard tests/test_*.py) \
 test-quick: $(VENV)/tests
 	$(BIN)/python -m pytest -n 2 --dist worksteal -m "not slow" $(QUICK)
 
-# A browser and PostgreSQL from Debian: says what is missing, and installs it for root unless SYSTEM_PACKAGES=no.
+# A browser and PostgreSQL from Debian, or what else a target names: says what is missing, and installs it for root unless SYSTEM_PACKAGES=no.
 export SYSTEM_PACKAGES
 NEEDS := browser postgres
 system-packages:
@@ -48,7 +48,7 @@ lint: $(VENV)/lint
 	$(BIN)/zizmor --offline --quiet .github
 
 # One table each; the run at Webspam's shape needs 16 GB and several minutes, so it is asked for by name.
-BENCHMARKS := accuracy rankings instances discoveries labels logs triage triage_load triage_refit framework files explanations reasons peers kernels news20 growth dense scale imports serving
+BENCHMARKS := accuracy suite needles margins instances discoveries labels logs triage triage_load triage_refit framework files explanations reasons peers kernels news20 growth dense scale imports serving
 bench: $(addprefix bench-,$(BENCHMARKS))
 bench-all: bench bench-webspam
 bench-explanations: $(VENV)/bench
@@ -63,7 +63,8 @@ experiments: $(VENV)/tests
 
 # Damaged files, in all about half an hour: of every format; odd ones, by every command; svmlight against a slow reader, and under clang's sanitizers; models.
 FUZZER := build/fuzz/read_svmlight
-fuzz: $(VENV)/tests $(FUZZER)
+fuzz: NEEDS := clang
+fuzz: system-packages $(VENV)/tests $(FUZZER)
 	$(BIN)/python tests/fuzz/fuzz_files.py --count 100000 --seconds 300 --keep build/fuzz/bad
 	$(BIN)/python tests/fuzz/fuzz_files.py --odd --seconds 900 --keep build/fuzz/bad
 	$(BIN)/python tests/fuzz/fuzz_svmlight.py --seconds 300
@@ -123,8 +124,8 @@ $(PORTABLE)/built: $(NATIVE) $(VENV)/build
 STUB := src/ramodo/kernels/_native.pyi
 stubs: $(VENV)/lint
 	$(BIN)/python -m nanobind.stubgen -m ramodo.kernels._native -o $(STUB)
-	$(BIN)/ruff check --quiet --fix $(STUB)
 	$(BIN)/ruff format --quiet $(STUB)
+	$(BIN)/ruff check --quiet --fix $(STUB)
 
 $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)

@@ -158,7 +158,7 @@ def test_a_person_gets_a_page_and_a_program_all(ok, files):
 
 
 def test_the_tables_of_every_model_have_names(ok, files, data, tmp_path):
-    """What each array is said to be is what docs/security.md says; sizes add up."""
+    """What each array is said to be is what docs/guarantees.md says; sizes add up."""
     for path in (files.mail_model, files.visits_model, files.log_model):
         tables = json.loads(ok("info", path, "--json"))["tables"]
         assert list(tables.values()) == sorted(tables.values(), reverse=True)

@@ -15,21 +15,21 @@ from ramodo.cli import main
 
 DOCS = Path(__file__).parents[2] / "docs"
 WITH_EXAMPLES = {
-    "command-line.md",
     "consensus.md",
     "cutoffs.md",
     "datasets.md",
     "labels.md",
     "neighbours.md",
-    "normalization.md",
-    "report.md",
+    "reading.md",
+    "reasons.md",
     "scale.md",
     "serving.md",
     "stages.md",
+    "streaming.md",
     "theory.md",
     "triage.md",
     "which-options.md",
-    "why.md",
+    "writing.md",
 }
 
 

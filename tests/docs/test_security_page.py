@@ -1,4 +1,4 @@
-"""docs/security.md says what a model file holds: each array and each fact of one is named there; and the licences."""
+"""docs/guarantees.md says what a model file holds: each array and each fact of one is named there; and the licences."""
 
 import json
 import re
@@ -17,7 +17,7 @@ from ramodo.model.file import tensors as tensor_file
 from ramodo.model.file.terms import KINDS
 
 ROOT = Path(__file__).parents[2]
-PAGE = (ROOT / "docs" / "security.md").read_text(encoding="utf-8")
+PAGE = (ROOT / "docs" / "guarantees.md").read_text(encoding="utf-8")
 
 SAID = {
     "sample": "up to 1,000 rows in the representation",
@@ -45,6 +45,7 @@ OF_TERMS = {
     "sum": {},
     "by fold": {},
     "evidence": {"curve": "some of the scores of each view"},
+    "rarity": {"columns counts": "in how many training rows each of them is"},
 }
 """Of each kind of term its arrays, and what the page says of them."""
 
@@ -123,9 +124,9 @@ def test_what_the_command_adds_is_named_there(fact):
 
 
 def test_people_who_save_models_are_told():
-    assert "(docs/security.md)" in (ROOT / "README.md").read_text(encoding="utf-8")
-    assert "(security.md)" in (ROOT / "docs" / "command-line.md").read_text(encoding="utf-8")
-    assert "docs/security.md" in REPEN.save.__doc__
+    assert "(docs/guarantees.md)" in (ROOT / "README.md").read_text(encoding="utf-8")
+    assert "(guarantees.md#what-a-model-file-holds)" in (ROOT / "docs" / "writing.md").read_text(encoding="utf-8")
+    assert "docs/guarantees.md" in REPEN.save.__doc__
 
 
 @pytest.mark.parametrize(

@@ -16,8 +16,6 @@ from ..data.labels import Labels
 from ..data.rows import Rows
 from ..model.combining import Normalized
 from ..model.evidence import Curve, Evidence
-from ..model.learned import LearnedDistance
-from ..model.rarity import Rarity
 from ..model.terms import Model, Scores, Term
 from ..model.ties import Tied
 from ..stages.benjamini_hochberg import benjamini_hochberg
@@ -74,7 +72,7 @@ def _by_law(model: Model, drawn: Block, n_threads: int) -> tuple[Model, Scores, 
     """The evidence of views that nothing is learned for, by the bulk of drawn rows; theirs; and the largest weight."""
     (evidence, how), block = model.views, model.as_fitted(drawn)
     pairs = zip(evidence.views, evidence.weights, strict=True)
-    kept = [(view, weight) for view, weight in pairs if not any(isinstance(t, LearnedDistance) for t, _ in view.all())]
+    kept = [(view, weight) for view, weight in pairs if all(term.kind != "learned distance" for term, _ in view.all())]
     views = tuple(Normalized(view, how) if how is not None else view for view, _ in kept)
     scores = [view.score(block, n_threads) for view in views]
     curves = tuple(map(_curve, views, scores))
@@ -88,7 +86,7 @@ def _curve(view: Term, scores: Scores) -> Curve:
 
     Such a view counts up to the evidence of the share of rows that score as high.
     """
-    rare = next((term for term, _ in view.all() if isinstance(term, Rarity) and term.unshared), None)
-    few = rare is not None and (rare.frequencies.counts == 1).sum() < rare.frequencies.n_rows
+    rarities: list[Any] = [term for term, _ in view.all() if term.kind == "rarity"]
+    few = any(r.unshared and (r.frequencies.counts == 1).sum() < r.frequencies.n_rows for r in rarities)
     tied = Tied.of(scores, typical(scores))
     return counted_curve(tied) if few else curve_by_law(tied)
