@@ -19,6 +19,8 @@ from .data.labels import read_labels
 from .data.one_row import Places
 from .data.rows import Rows
 from .data.validation import DataError, open_rows
+from .formats import Table, frames
+from .formats.values import named_values
 from .model.terms import offset_of
 from .model.ties import settled
 from .options import OptionError, check
@@ -31,6 +33,14 @@ class Detector(ABC, OutlierMixin, BaseEstimator):
 
     random_state: Any
     n_jobs: int | None
+
+    def __new__(cls, *args: Any, **options: Any) -> Self:
+        """Other libraries call the share of rows to flag `contamination`: say what it is here."""
+        if "contamination" in options and "contamination" not in cls._get_param_names():
+            share = f"cutoff={options['contamination']!r}, the share of training rows to flag"
+            advice = f"give {share}" if "cutoff" in cls._get_param_names() else f"Consensus and REPEN take {share}"
+            raise TypeError(f"{cls.__name__} has no contamination: {advice}.")
+        return super().__new__(cls)
 
     @abstractmethod
     def _of_block(self) -> OfBlock:
@@ -61,7 +71,7 @@ class Detector(ABC, OutlierMixin, BaseEstimator):
 
     def decision_function(self, X: Any) -> Scores:
         """`score_samples` less `offset_`: negative for the rows that `predict` flags."""
-        scores = self.score_samples(X)  # first: it says so where nothing has been fitted
+        scores = self.score_samples(X)  # first: it raises if nothing has been fitted
         return map_values(partial(_above, offset=self.offset_), scores)
 
     def predict(self, X: Any) -> npt.NDArray[np.int64]:
@@ -69,17 +79,19 @@ class Detector(ABC, OutlierMixin, BaseEstimator):
         return map_values(_flags, self.decision_function(X))
 
     def fit_predict(self, X: Any, y: Any = None, **known: Any) -> npt.NDArray[np.int64]:
-        """`fit`, then `predict` of the same rows. `y` is ignored; `known` is what `fit` takes by name."""
+        """`fit`, then `predict` for the same rows. `y` is ignored; `known` is passed to `fit` by name."""
         self.fit(X, **known)
         return np.where(self.outlier_scores_ >= self.threshold_, -1, 1)
 
-    def _open(self, X: Any) -> Rows:
-        """X for scoring: checked, and with the columns that `fit` saw."""
+    def rows_of(self, X: Any) -> Rows:
+        """X for scoring, as rows: checked, and with the columns that `fit` saw."""
         check_is_fitted(self, "outlier_scores_")
         check({"n_jobs": self.n_jobs})
         if is_dask(X):
             return rows_of_dask(X, self)
-        self._refuse_table(X)
+        table = self._table_of(X)
+        if table is not None:
+            return self._open_table(table)
         _check_feature_names(self, X, reset=False)  # first: the values of other columns do not matter
         rows = open_rows(X, n_threads=self._n_threads())
         if rows.n_features != self.n_features_in_:
@@ -90,24 +102,31 @@ class Detector(ABC, OutlierMixin, BaseEstimator):
             )
         return rows
 
-    def _refuse_table(self, X: Any) -> None:
-        """Raise at a table where the command made features of columns: of categories, dates and scaled numbers."""
-        schema, names = getattr(self, "schema_", None), _get_feature_names(X)
-        if schema is None or not schema.columns or names is None:
-            return
-        if schema.scale != "none" or not np.array_equal(names, getattr(self, "feature_names_in_", ())):
+    def _table_of(self, X: Any) -> Table | None:
+        """A frame as its columns were read when this was fitted; None where X is a matrix, or a frame of numbers."""
+        check_is_fitted(self, "outlier_scores_")
+        schema, frequencies = self.schema_, self.document_frequencies_
+        return frames.to_score(X, schema, frequencies, self._n_threads())
+
+    def _open_table(self, table: Table) -> Rows:
+        """The rows of a table, which must have the features of `fit`."""
+        with named_values(frames.PLACE, table):
+            rows = open_rows(table.X, n_threads=self._n_threads())
+        own, names = table.names, getattr(self, "feature_names_in_", None)
+        if rows.n_features != self.n_features_in_ or not (own is None or names is None or own == list(names)):
             raise DataError(
-                "X must be the matrix of features that the command made of a table's columns, got a table. To score "
-                "tables like those that the model was fitted to: ramodo.serving.SavedModel(path).score(X)."
+                f"X must have the {self.n_features_in_:,} features that {type(self).__name__} was fitted to, in their "
+                f"order, got {rows.n_features:,}{' others' * (rows.n_features == self.n_features_in_)}."
             )
+        return rows
 
     def _of_rows(self, of_block: OfBlock, X: Any, n_columns: int | None = None) -> Any:
-        """What a function gives for each row of X; of a Dask collection as one, computed when it is asked for.
+        """The result of a function for each row of X; for a Dask collection, another one that is computed on demand.
 
-        `n_columns` is how many numbers in single precision that are for a row, where it is not one in double precision.
+        `n_columns` is set if a row's result is that many numbers in single precision, not one in double precision.
         """
         if not is_dask(X):
-            return self._open(X).gather(of_block)
+            return self.rows_of(X).gather(of_block)
         check_is_fitted(self, "outlier_scores_")
         check({"n_jobs": self.n_jobs})
         like = np.empty(0) if n_columns is None else np.empty((0, n_columns), dtype=np.float32)
@@ -138,8 +157,9 @@ class RankingDetector(Detector):
     def fit(self, X: Any, y: Any = None, *, labels: Any = None) -> Self:
         """Learn from the rows of `X` that are not known outliers (1 in `labels`); `y` is ignored."""
         self.check_stage()
-        names = _get_feature_names(X)
-        rows = open_rows(X, n_threads=self._n_threads())
+        table = frames.to_fit(X, self._n_threads())
+        names = _get_feature_names(X) if table is None else None
+        rows = open_rows(X if table is None else table.X, n_threads=self._n_threads())
         eligible = np.flatnonzero(read_labels(labels, rows.n_rows) != 1)
         if len(eligible) < 2:
             raise OptionError(
@@ -158,11 +178,12 @@ class RankingDetector(Detector):
             "schema_": None,
             "document_frequencies_": None,
             **rows.learned_attributes(),
+            **({} if table is None else table.learned_attributes()),
         }
         if names is not None:
             fitted["feature_names_in_"] = names
         self.__dict__.pop("feature_names_in_", None)
-        self.__dict__.update(fitted)  # in one go: an interrupted fit leaves the detector as it was
+        self.__dict__.update(fitted)  # all at once: an interrupted fit leaves the detector unchanged
         return self
 
     def _of_block(self) -> OfBlock:

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import copy
 import os
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
+from contextlib import nullcontext
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any, Self
@@ -24,19 +25,23 @@ from .data.blocks import Block
 from .data.dask_inputs import OfBlock, as_array
 from .data.labels import Labels, read_labels, read_numbers
 from .data.rows import Rows
+from .data.scaling_advice import warn_of_scales
 from .detector import Detector, seed_of
 from .explain.contributions import Explainer
-from .explain.explanation import Explanation
+from .explain.explanation import Explanation, feature_namer
+from .explain.naming import explained, told
 from .fitting import flow, repen
 from .fitting.folds import fit_by_fold
 from .fitting.relabeling import Unlabeled
 from .fitting.training_data import Given, TrainingData, open_training_data
+from .formats import Table, frames
+from .formats.values import named_values
 from .insight.diagnosis import Diagnosis, compare_normalizations, diagnose
 from .model.file import saving as model_file
-from .model.provenance import Provenance
+from .model.fitted import FittedDetector
 from .model.terms import Model, offset_of
 from .model.ties import settled
-from .options import TOP, OptionError, check, option_error
+from .options import TOP, OptionError, check
 from .stages import conformal
 from .stages.assembling import Stages, assemble
 from .stages.thresholding import cutoff_of
@@ -46,7 +51,7 @@ _WARM = 10
 """A warm start trains this part of the epochs."""
 
 
-class RandomDistanceDetector(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Detector):
+class RandomDistanceDetector(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Detector, FittedDetector):
     """Learns a representation for a random-distance detector, then detects in it."""
 
     n_epochs: int
@@ -71,7 +76,8 @@ class RandomDistanceDetector(ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
 
         Parameters
         ----------
-        X : matrix or table of numbers, sparse or dense, one row per object
+        X : matrix, sparse or dense, or data frame, one row per object; columns that are not numbers are read as by
+            `TableReader`, whose `fit_read` returns rows that X may be, too
         y : ignored, as in scikit-learn's outlier detectors
         labels : one label per row, optional: 1 known outlier, -1 known inlier, 0 unknown
         labeled_outliers, labeled_inliers : matrices of further rows, not part of X, whose nature is known
@@ -79,10 +85,14 @@ class RandomDistanceDetector(ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
         check(self.get_params(deep=False))
         stages, progress = self._stages(), Progress(self.verbose)
         seed = np.random.SeedSequence(seed_of(self.random_state))
-        names = _get_feature_names(X)
-        with progress.stage("check"):
-            given = Given(X, labels, labeled_outliers, labeled_inliers)
+        table = frames.to_fit(X, self._n_threads())
+        names = _get_feature_names(X) if table is None else None
+        named = nullcontext() if table is None or table is X else named_values(frames.PLACE, table)
+        with progress.stage("check"), named:
+            given = _given(X, table, labels, labeled_outliers, labeled_inliers, self._n_threads())
             data = open_training_data(given, stages, self.normalize, seed, self._n_threads())
+            if frames.is_frame(X) and (table is None or not table.schema.columns):
+                warn_of_scales(data.rows.in_memory(), X.columns)
             facts: dict[str, Any] = {
                 "row_lengths_": data.rows.lengths(),
                 "row_norms_": np.sqrt(data.rows.squared_norms(self._n_threads())),
@@ -95,8 +105,11 @@ class RandomDistanceDetector(ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
         progress.say("moved", data.rows.traffic())
         if names is not None:
             fitted["feature_names_in_"] = names
+        if table is not None:
+            fitted |= table.learned_attributes()
+        fitted["provenance_"] = told(fitted["model_"], table, X)
         self.__dict__.pop("feature_names_in_", None)
-        self.__dict__.update(fitted)  # in one go: an interrupted fit leaves the estimator as it was
+        self.__dict__.update(fitted)  # all at once: an interrupted fit leaves the estimator unchanged
         return self
 
     def _previous(self, data: TrainingData) -> Model | None:
@@ -162,11 +175,11 @@ class RandomDistanceDetector(ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
         Distances and representations stay as they are, and what the labels add to the score is learned anew. `fit` with
         `labels` also lets them shape the representations.
         """
-        rows = self._open(X)
-        return self._labeled(self._unlabeled(rows), read_labels(labels, rows.n_rows))
+        rows = self.rows_of(X)
+        return self.relabeled(self.unlabeled(rows), read_labels(labels, rows.n_rows))
 
-    def _unlabeled(self, rows: Rows) -> Unlabeled:
-        """What `_labeled` needs of rows, computed once for any number of labels."""
+    def unlabeled(self, rows: Rows) -> Unlabeled:
+        """What `relabeled` needs of rows, computed once for any number of labels."""
         if len(self.calibration_scores_):
             raise OptionError(
                 "this detector was fitted with a false-discovery rate (Conformal, --fdr), which does not hold for rows "
@@ -177,7 +190,8 @@ class RandomDistanceDetector(ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
             return Unlabeled(rows, self.model_.terms[0], self.outlier_scores_, self.initial_scores_)
         return Unlabeled.of(self.model_, rows, self.initial_scores_ if is_training else None, self._n_threads())
 
-    def _labeled(self, unlabeled: Unlabeled, labels: Labels) -> Self:
+    def relabeled(self, unlabeled: Unlabeled, labels: Labels) -> Self:
+        """`with_labels` of rows that `unlabeled` was called with."""
         model, scores = unlabeled.labeled(labels, seed_of(self.random_state), self._n_threads())
         stages, rows, found = self._stages(), unlabeled.rows, copy.copy(self)
         threshold = settled(stages.cutoff.cutoff_from(scores, np.empty(0)), scores)
@@ -211,7 +225,7 @@ class RandomDistanceDetector(ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
     def p_values(self, X: Any) -> npt.NDArray[np.float64]:
         """The share of training rows of its fold that score at least as high, for new rows.
 
-        Needs `cutoff=Conformal()`; with a share to hold out, those rows count in place of the fold's.
+        Needs `cutoff=Conformal()`; with a share to hold out, those rows count instead of the fold's.
         """
         check_is_fitted(self, "outlier_scores_")
         if len(self.calibration_scores_) == 0:
@@ -255,13 +269,27 @@ class RandomDistanceDetector(ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
             data where it had some, else the index
         """
         TOP.refuse_unless_allowed(top)
-        opened = self._open(X)
+        if (table := self._table_of(X)) is not None and table.schema.columns:
+            return self._explain_table(table, top, rows, names)
+        opened = self.rows_of(X)
         numbers = None if rows is None else read_numbers(rows, opened.n_rows)
         block = opened.in_memory() if numbers is None else opened.take(numbers)
         scores = self.model_.score(block, self._n_threads())
-        explainer, names_of = Explainer(self.model_, block.n_features), self._name_of(names)
+        explainer, names_of = Explainer(self.model_, block.n_features), feature_namer(self, names)
         found = explainer.explain(block, scores, self.outlier_scores_, names_of, top, self._n_threads())
-        return found if numbers is None else found.numbered(numbers.tolist())
+        ids = frames.index_of(X)
+        found = found if numbers is None else found.numbered(numbers.tolist())
+        return found.identified(ids, self.provenance_.id_of)
+
+    def _explain_table(self, table: Table, top: int, rows: Any, names: Any) -> Explanation:
+        """Why rows of a table have their scores, with values as they are in the table."""
+        opened = self._open_table(table)
+        numbers = np.arange(opened.n_rows) if rows is None else read_numbers(rows, opened.n_rows)
+        scores = np.zeros(opened.n_rows)
+        scores[numbers] = self.model_.score(opened.take(numbers), self._n_threads())
+        found = explained(self, table, numbers.tolist(), scores, top).numbered(numbers.tolist())
+        found = found if names is None else found.named(feature_namer(self, names))
+        return found.identified(table.ids, self.provenance_.id_of)
 
     def report(
         self,
@@ -275,19 +303,13 @@ class RandomDistanceDetector(ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
         title: str | None = None,
     ) -> Path:
         """Write one HTML file that says what was found in the rows of `X`, and why: see `ramodo.report`."""
-        from .report import write_report
+        from .report import write_report, write_table_report
 
+        if (table := self._table_of(X)) is not None and table.schema.columns and names is None:
+            table = replace(table, ids=table.ids if ids is None else [str(id) for id in ids])
+            table = table if texts is None else replace(table, texts=list(texts))
+            return write_table_report(self, table, path, y=y, title=title)
         return write_report(self, X, path, y=y, ids=ids, names=names, texts=texts, title=title)
-
-    def _name_of(self, names: Any) -> Callable[[int], str]:
-        if callable(names):
-            return names
-        known = getattr(self, "feature_names_in_", None) if names is None else names
-        if known is None:
-            return lambda column: f"feature {column}"
-        if len(known) != self.n_features_in_:
-            raise option_error("names", f"one for each of {self.n_features_in_} features", str(len(known)))
-        return lambda column: str(known[column])
 
     @property
     def components_(self) -> sp.coo_array:
@@ -399,6 +421,16 @@ class RAMODO(RandomDistanceDetector):
     Notes
     -----
     What each stage must do is in `ramodo.stages`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from ramodo import RAMODO, KthNN, Layers
+    >>> X = np.random.default_rng(0).normal(size=(200, 30))
+    >>> X[7] += 5
+    >>> detector = RAMODO(KthNN(1), representation=Layers((10,)), n_epochs=5, random_state=0).fit(X)
+    >>> int(detector.outlier_scores_.argmax())
+    7
     """
 
     def __init__(
@@ -466,6 +498,17 @@ class _PValues:
         return each[0] if len(each) == 1 else np.choose(block.folds(len(each)), each)
 
 
+def _given(X: Any, table: Table | None, labels: Any, outliers: Any, inliers: Any, n_threads: int) -> Given:
+    """What `fit` was given, with labelled rows beside X read as X is."""
+    if table is None:
+        return Given(X, labels, outliers, inliers)
+    schema, frequencies, known = table.schema, table.frequencies, []
+    for name, extra in (("labeled_outliers", outliers), ("labeled_inliers", inliers)):
+        read = None if extra is None else frames.to_score(extra, schema, frequencies, n_threads, name)
+        known.append(extra if read is None else read.X)
+    return Given(table.X, labels, *known)
+
+
 def _attributes(outcome: flow.Outcome, stages: Stages, data: TrainingData) -> dict[str, Any]:
     """What a fit leaves on the estimator."""
     fits, folds = outcome.fits, outcome.calibration
@@ -490,13 +533,12 @@ def _attributes(outcome: flow.Outcome, stages: Stages, data: TrainingData) -> di
         "false_positive_bound_": stages.cutoff.bound(),
         "options_": stages.shape(),
         "schema_": None,
-        "provenance_": Provenance(),
         "document_frequencies_": None,
     }
 
 
 def _mean_curve(curves: list[npt.NDArray[np.float64]]) -> npt.NDArray[np.float64]:
-    """The mean of those that are as long as the longest: a warm start may train a new representation for longer."""
+    """The mean of the longest curves: a warm start may train a new representation for longer."""
     longest = max(map(len, curves))
     alike = [curve for curve in curves if len(curve) == longest]
     return alike[0] if len(alike) == 1 else np.mean(alike, axis=0)

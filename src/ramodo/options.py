@@ -77,7 +77,7 @@ class Option:
         return self.default if isinstance(self.default, self.flag_type) else None
 
     def of_flag(self, given: Any) -> Any:
-        """The value of the option that the command's user means; raises `OptionError` where there is none."""
+        """The option's value for what the user gave the flag; raises `OptionError` if it is not allowed."""
         name = self.name if self.flag is None else self.flag.name
         if self.flag_type is str:
             words = {str(k.value).lower(): k.value for k in self.allowed if isinstance(k, Literal)}
@@ -211,7 +211,16 @@ OPTIONS: tuple[Option, ...] = (
         "-",
         "1 reports the stages, with progress where there is a terminal.",
     ),
-    # options of single stages
+    # options of siblings and of single stages
+    Option(
+        "copies",
+        "all",
+        (Literal("all"), Literal("root")),
+        "-",
+        "How many of equal rows count: all, or as many as the square root of their number, so that rows that repeat "
+        "neither hide others nor are nothing but ordinary.",
+        Flag("--copies", "How many of equal rows count: all or root, their square root; root for logs.", default=None),
+    ),
     Option("k", 3, (Integer(1, 100_000),), "sec. 3.2", "Neighbours that φ looks at; at most the references there are."),
     Option(
         "false_positives",

@@ -112,7 +112,7 @@ def test_where_no_row_is_found_none_is_by_rounding():
 def test_multiples_of_a_pattern_tie_where_length_does_not_count(per_pattern, dtype):
     X, which = multiples(0, per_pattern=per_pattern, dtype=dtype)
     detector = Consensus(random_state=0).fit(X)
-    found = detector.model_.breakdown(detector._open(X).in_memory(), 1)
+    found = detector.model_.breakdown(detector.rows_of(X).in_memory(), 1)
     for name, evidence in found.items():
         if "length 1" in name:
             assert max(np.ptp(evidence[which == pattern]) for pattern in range(N_PATTERNS)) < 1e-4, name

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import errno
 import os
+import re
 from collections.abc import Collection, Sequence
 from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
-from typing import Any, Self
+from typing import TYPE_CHECKING, Self
 
 from .. import threads
 from ..formats import (
@@ -25,10 +26,14 @@ from ..formats import (
 )
 from ..formats.byte_streams import suffix_of
 from ..formats.dialect import delimiter_named
+from ..formats.masking import Masks, MasksError
 from ..formats.schema import MISSING, SCALES
-from ..options import OptionError, option_named
+from ..options import OptionError, option_error, option_named
 from .console import bar, note
 from .flags import Reading
+
+if TYPE_CHECKING:
+    from ..model.fitted import FittedDetector
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -36,16 +41,16 @@ class Source:
     """How a command reads data.
 
     schema : what the flags ask for, or how the data of a model were read
-    format : that of these data, where something says it
-    detector : the model whose columns the data must have; None where they are read for themselves
-    chooses_scale : numbers are scaled as is usual for a format
+    format : that of these data, if known
+    detector : the model whose columns the data must have, if any
+    chooses_scale : scale numbers as is usual for the format
     optional : columns of the schema that these data may lack
-    beside : columns to hand out as they are
+    beside : columns to pass on unchanged
     """
 
     schema: Schema
     format: str | None = None
-    detector: Any = None
+    detector: FittedDetector | None = None
     chooses_scale: bool = False
     optional: Collection[str] = ()
     beside: Sequence[str] = ()
@@ -62,16 +67,20 @@ class Source:
         ranges = {name: _range(f"--{name}", given[name]) for name in ("words", "characters")}
         if not any(last for _, last in ranges.values()):
             raise OptionError(
-                "--words 0 and --characters 0 were given, which leave nothing of a text; allowed: one of them."
+                "--words or --characters must be above 0, got 0 for both, which leaves nothing of a text."
             )
         given |= {"idf": given.get("idf", False), **ranges}
-        tokens = TextOptions(**{each.name: given.pop(each.name) for each in fields(TextOptions)})
+        masks = _masks(given.pop("mask"))
+        asked = {each.name: given.pop(each.name) for each in fields(TextOptions) if each.name in given}
+        tokens = TextOptions(**asked, masks=masks)
+        if given["multiline"] is not None:
+            _compiled("--multiline", given["multiline"])
         format, chooses_scale = given.pop("format"), given.get("scale", "none") is None
         known = {name: value for name, value in given.items() if value is not None}
         return cls(schema=Schema(**known, tokens=tokens), format=format, chooses_scale=chooses_scale)
 
     @classmethod
-    def of_model(cls, detector: Any, format: str | None, id: str | None, label: str | None = None) -> Self:
+    def of_model(cls, detector: FittedDetector, format: str | None, id: str | None, label: str | None = None) -> Self:
         """How a model's data were read, for reading similar data; ids and labels may be in other columns."""
         schema = Schema.of_model(detector)
         optional = schema.unneeded if label is None else schema.ignore
@@ -97,7 +106,7 @@ class Source:
         )
 
     def for_path(self, path: str) -> Self:
-        """With the format of the model's own data, where nothing says that a file has another."""
+        """With the format of the model's data, unless the file has another."""
         if self.format is not None or self.detector is None or (path != "-" and suffix_of(path) != self.schema.suffix):
             return self
         return replace(self, format=self.schema.format)
@@ -112,7 +121,7 @@ class Source:
             raise
 
     def refuse_flags(self, path: str) -> None:
-        """Raise if something is asked for that a file of this format cannot have, or cannot do."""
+        """Raise for flags that do not apply to a file of this format."""
         kind, schema = self.format_at(path), self.schema
         learned = Schema() if self.detector is None else Schema.of_model(self.detector)
         for option in ("id", "label", "text", "ignore"):
@@ -120,25 +129,24 @@ class Source:
             if not given or given == known or option in kind.columns:
                 continue
             name = given if isinstance(given, str) else given[0]
-            allowed = ", ".join(other.name for other in all_formats() if option in other.columns)
+            formats = ", ".join(other.name for other in all_formats() if option in other.columns)
             raise OptionError(
-                f"--{option} {name!r} was given, and {path} is read as {kind.name}, which has no such columns; "
-                f"allowed with it: {allowed}."
+                f"--{option} must be a column of {formats}, got {name!r} for {path}, which is read as {kind.name}."
             )
         if self.detector is None and schema.scale != "none" and kind.has_documents and not kind.is_table:
             raise OptionError(
-                f"--scale {schema.scale} was given, and {path} is read as {kind.name}, which has no numbers; allowed "
-                "with it: none."
+                f"--scale must be none, since {path} is read as {kind.name}, which has no numbers, got {schema.scale}."
             )
 
     def refuse_unweighed(self, path: str) -> None:
-        """Raise if a model weighs tokens and the data are not documents: nobody can tell counts from weights."""
+        """Raise if a model weighs tokens and the data are not documents: counts and weights look alike."""
         kind = self.format_at(path)
         weighs = self.detector is not None and self.detector.document_frequencies_ is not None
         if weighs and not kind.has_documents and (not self.schema.text or "text" not in kind.columns):
+            name = "standard input" if path == "-" else path
             raise FormatError(
-                f"{path} is read as {kind.name}, and the model weighs the tokens of text; allowed: documents, or a "
-                "model that was fitted with --no-idf."
+                f"{name} must be documents, since the model weighs the tokens of text, got {kind.name}. A model "
+                "fitted with --no-idf takes other data."
             )
 
     def read(self, path: str, n_threads: int, quiet: bool = True) -> Table:
@@ -157,6 +165,24 @@ class Source:
         for text in table.notes:
             note(f"note: {text}", quiet)
         return table
+
+
+def _masks(given: Sequence[str] | None) -> tuple[str, ...]:
+    """What `--mask` asks for: types or none, and patterns, each of which is added to the types."""
+    if not given:
+        return ()
+    try:
+        Masks.asked(given)
+    except MasksError as error:
+        raise OptionError(f"--mask: {error}") from None
+    return tuple(given)
+
+
+def _compiled(name: str, pattern: str) -> None:
+    try:
+        re.compile(pattern)
+    except re.error as error:
+        raise option_error(name, "a regular expression", f"{pattern!r}: {error}") from None
 
 
 def _range(name: str, given: str) -> tuple[int, int]:

@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ..data.validation import open_block
-from ..formats import Table, text_and_columns
+from ..formats import Table, frames, text_and_columns
+from ..model.provenance import Provenance
+from ..model.terms import Model
 from ..threads import n_threads
 from .contributions import Explainer
 from .explanation import Explanation
 from .passages import Passages, facts_of
 from .reasons import Reason
+
+if TYPE_CHECKING:
+    from ..model.fitted import FittedDetector
 
 _SEARCHED = 300_000
 """Characters of documents that are searched for names of features that the explained rows lack."""
@@ -23,7 +28,7 @@ _KEPT_TOKENS = 5000
 
 
 def explained(
-    detector: Any,
+    detector: FittedDetector,
     table: Table,
     rows: Sequence[int],
     scores: Any,
@@ -65,17 +70,29 @@ def explained(
     return found.named(names_of(detector, table, found.columns(), rows))
 
 
-def explainer_of(detector: Any, table: Table, like: Explainer | None = None) -> Explainer:
-    """What `explained` needs of a detector, whatever the rows are."""
+def explainer_of(detector: FittedDetector, table: Table, like: Explainer | None = None) -> Explainer:
+    """What `explained` needs of a detector, for any rows."""
     return Explainer(detector.model_, table.X.shape[1], text_and_columns.units_of(table), like)
 
 
-def reference_tokens(detector: Any, table: Table) -> dict[str, str]:
-    """Names of the tokens that most reference documents have, for a model to keep: other documents may lack them."""
+def told(model: Model, table: Table | None, X: Any = None) -> Provenance:
+    """What a model keeps for explanations: ids of training rows that they may name, and names of tokens.
+
+    table : the training rows; None where they are X, a matrix or a frame of numbers
+    """
+    ids, origins = frames.index_of(X) if table is None else table.ids, model.origins()
+    rows = origins[0].numbers.tolist() if ids is not None and origins else ()
+    tokens = {} if table is None else _reference_tokens(origins, table)
+    return Provenance(tokens=tokens, reference_ids={str(row): str((ids or ())[row]) for row in rows})
+
+
+def _reference_tokens(origins: Sequence[Any], table: Table) -> dict[str, str]:
+    """Names of the tokens that most reference documents have: other documents may lack them."""
     if table.texts is None or table.schema.tokens.vocabulary:
         return {}
-    origins = detector.model_.origins()
-    columns, counts = np.unique(np.concatenate([origin.rows.indices for origin in origins]), return_counts=True)
+    columns, counts = np.unique(
+        np.concatenate([origin.rows.as_sparse().indices for origin in origins]), return_counts=True
+    )
     if table.fields is not None:
         columns, counts = (values[columns < table.schema.n_tokens] for values in (columns, counts))
     common = columns[np.argsort(-counts, kind="stable")[:_KEPT_TOKENS]].tolist()
@@ -99,10 +116,12 @@ def in_words(reasons: Sequence[Reason]) -> str:
     return ", ".join(f"{reason.in_words()} ({reason.contribution:+.2g})" for reason in reasons)
 
 
-def names_of(detector: Any, table: Table, columns: Iterable[int], rows: Sequence[int] = ()) -> Callable[[int], str]:
+def names_of(
+    detector: FittedDetector, table: Table, columns: Iterable[int], rows: Sequence[int] = ()
+) -> Callable[[int], str]:
     """Names of columns: those of the data, the tokens of text, of some rows first, or the index as in the file.
 
-    A token that no text at hand has, and that the model does not keep, has no name.
+    A token has no name if no available text contains it and the model does not keep it.
     """
     known = getattr(detector, "feature_names_in_", None)
     if known is not None:

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from shlex import quote
 from typing import Any
 
 import numpy as np
@@ -19,6 +18,7 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 from ..data.validation import LARGEST, ValueRefusedError
+from .categories import of_column, of_sets
 from .cyclic_dates import on_circles
 from .format import How
 from .json_values import array_of, is_plain
@@ -28,6 +28,7 @@ from .table import FormatError, MissingValueError
 
 Doubles = npt.NDArray[np.float64]
 Gaps = npt.NDArray[np.bool_]
+Places = npt.NDArray[np.int64]
 Read = tuple[Column, list[Any]]
 """A column as it was learned, and matrices of its features, side by side."""
 
@@ -37,8 +38,8 @@ _DAY = 86_400
 _MANY, _NEARLY_ALL = 20, 0.95
 """A column with this many values, this share of them distinct, probably names rows rather than describing them."""
 
-_ALLOWED = {"number": "numbers", "boolean": "numbers", "date": "dates", "category": "text", "set": "lists of text"}
-_ALLOWED |= {"list": "lists of numbers"}
+_WORDS = {"number": "numbers", "boolean": "numbers", "date": "dates", "category": "text", "set": "lists of text"}
+_WORDS |= {"list": "lists of numbers"}
 
 
 class ColumnReader:
@@ -47,6 +48,7 @@ class ColumnReader:
     def __init__(self, path: str, name: str, values: Any, how: How, ids: Sequence[str] | None = None) -> None:
         self._path, self.name, self._values, self._ids = path, name, values, ids
         self._known, self._missing, self._scale = how.schema.column(name), how.schema.missing, how.schema.scale
+        self._how = how
         self._grows = how.grows or self._known is None
         self.notes: list[str] = []
 
@@ -79,8 +81,8 @@ class ColumnReader:
             if kind is not None:
                 return kind
             raise FormatError(
-                f"{self._path}, column {self.name!r} holds {type}; allowed: numbers, text, lists of them, booleans and "
-                "dates. Leave it out with --ignore."
+                f"{self._path}, column {self.name!r} must hold numbers, text, lists of them, booleans or dates, got "
+                f"{type}. Leave it out with {self._how.option('ignore', self.name)}."
             )
         wanted = self._known.kind
         are_numbers = wanted in ("number", "boolean")
@@ -96,8 +98,8 @@ class ColumnReader:
             values = self._values.to_pylist()
             row = _first_text(values)
             found = "text" if row is None else f"text, as {values[row]!r} in {self._row(row)}"
-        allowed = f"allowed: {_ALLOWED[wanted]}, as the model was fitted with."
-        raise FormatError(f"{self._path}, column {self.name!r} holds {found}; {allowed}", row)
+        must = f"must hold {_WORDS[wanted]}, as the model was fitted with"
+        raise FormatError(f"{self._path}, column {self.name!r} {must}, got {found}.", row)
 
     def _converted(self, kind: str) -> Any:
         """Values of a number or date that are written as text, and numbers of a dictionary."""
@@ -135,7 +137,7 @@ class ColumnReader:
         if self._known is None:
             column = replace(column, scales=self._scales(filled[~gaps] if is_marked else filled))
         scaled = column.scales[0].apply(filled) if column.scales else filled
-        if is_marked:  # what a column without a value says is in its mark
+        if is_marked:  # the mark of a missing value says it all
             scaled = np.where(gaps, 0.0, scaled)
         return self._marked(column, [scaled[:, None]], gaps)
 
@@ -143,7 +145,7 @@ class ColumnReader:
         return () if self._scale == "none" else (Scale.learned(values, self._scale),)
 
     def _dates(self) -> Read:
-        """What people mean by a date: the hour and the day of the week, each a circle, and how long after the first."""
+        """A date as people see it: hour and day of the week, each on a circle, and the time since the first date."""
         seconds, column = self._floats(), self._known
         if self._scale == "none" if column is None else column.first_day is None:
             return self._numbers("date", seconds)
@@ -160,7 +162,7 @@ class ColumnReader:
         return self._marked(column, [scaled[:, None], on_circles(seconds)], gaps)
 
     def _marked(self, column: Column, matrices: list[Any], gaps: Gaps) -> Read:
-        """With a feature that says where a value is missing, if that is asked for."""
+        """Add a feature that marks missing values, if the schema asks for one."""
         if self._grows:
             column = replace(column, marks_missing=self._missing == "indicator" and bool(gaps.any()))
         marks = [gaps.astype(np.float64)[:, None]] if column.marks_missing else []
@@ -169,7 +171,7 @@ class ColumnReader:
     # ---- lists and categories ----------------------------------------------------------------------------------------
 
     def _lists(self) -> Read:
-        """Lists of as many numbers in each row: a feature for each place."""
+        """Lists of equal length: a feature for each place."""
         import pyarrow as pa
         import pyarrow.compute as pc
 
@@ -184,8 +186,9 @@ class ColumnReader:
         if (lengths != width).any():
             row = int(np.argmax(lengths != width))
             raise FormatError(
-                f"{self._path}, column {self.name!r} holds lists of {width:.0f} values, and of {lengths[row]:.0f} in "
-                f"{self._row(row)}; allowed: as many in each row. Leave it out with --ignore.",
+                f"{self._path}, column {self.name!r} must hold lists of one length, got lists of {width:.0f} values "
+                f"and one of {lengths[row]:.0f} in {self._row(row)}. "
+                f"Leave it out with {self._how.option('ignore', self.name)}.",
                 row,
             )
         flat = pc.cast(pc.list_flatten(values), pa.float64(), safe=False)
@@ -198,29 +201,22 @@ class ColumnReader:
         return column, [Scales(column.scales).apply(matrix) if column.scales else matrix]
 
     def _categories(self, kind: str) -> Read:
-        """One feature per value, and for sets 1 in as many as a row has; a missing value has none, or is marked.
-
-        Empty text is missing: CSV files cannot tell the two apart.
-        """
-        given = self._values.to_pylist()
-        texts = (
-            [None if value is None or value == "" else str(value) for value in given] if kind == "category" else given
-        )
-        gaps = np.array([value is None for value in texts], dtype=bool)
-        if kind == "set":
-            pairs = sorted({(row, text) for row, each in enumerate(given) for text in each or () if text})
-        else:
-            pairs = [(row, text) for row, text in enumerate(texts) if text is not None]
+        """One feature per value: 1 for each value that a row has. A missing value has no feature, or a mark."""
+        rows, codes, texts, gaps = (of_column if kind == "category" else of_sets)(self._values)
         self._refuse_gaps(gaps)
         column = self._known or Column(name=self.name, kind=kind)
         if self._grows:
-            column = replace(column, values=tuple(sorted({text for _, text in pairs})))
+            column = replace(column, values=tuple(texts))
         if self._known is None and kind == "category":
-            self._note_odd_text(texts, column.values)
-        place = {value: number for number, value in enumerate(column.values)}
-        known = [(row, place[text]) for row, text in pairs if text in place]
-        rows, codes = np.array(known, dtype=np.int64).reshape(-1, 2).T
-        matrix = sp.csr_array((np.ones(len(known)), (rows, codes)), shape=(len(given), len(column.values)))
+            self._note_odd_text(rows, codes, texts)
+        if column.values != tuple(texts):
+            place = {value: number for number, value in enumerate(column.values)}
+            codes = np.array([place.get(text, -1) for text in texts], dtype=np.int64)[codes]
+            rows, codes = rows[codes >= 0], codes[codes >= 0]
+        ends = np.cumsum(np.bincount(rows, minlength=len(gaps)))
+        shape = (len(gaps), len(column.values))
+        matrix = sp.csr_array((np.ones(len(codes)), codes, np.concatenate([[0], ends])), shape=shape)
+        matrix.sort_indices()
         return self._marked(column, [matrix], gaps)
 
     # ---- what is refused or noted ------------------------------------------------------------------------------------
@@ -231,10 +227,11 @@ class ColumnReader:
 
     def _gap(self, row: int) -> MissingValueError:
         is_learned = self._known is not None and not self._grows
-        return MissingValueError(f"{self._path}, {self._row(row)}, column {self.name!r}", row, is_learned)
+        place, option = f"{self._path}, {self._row(row)}, column {self.name!r}", self._how.option("missing")
+        return MissingValueError(place, row, is_learned, option if self._how.in_python else f"{option} ")
 
     def _refuse_beyond(self, values: Doubles, names: Sequence[str]) -> None:
-        """Raise at a value that no detector takes, where a scale would hide it, or be made of it."""
+        """Raise for a value that no detector takes before a scale hides it or is learned from it."""
         beyond = np.abs(values) > LARGEST
         if self._scale != "none" and beyond.any():
             row, place = divmod(int(np.argmax(beyond)), values.shape[1])
@@ -245,20 +242,22 @@ class ColumnReader:
         """A row as the user knows it: its id, or its number, counted from 0 as in the scores."""
         return f"row {number}" if self._ids is None else f"row {self._ids[number]!r}"
 
-    def _note_odd_text(self, values: Sequence[str | None], kinds: Sequence[str]) -> None:
+    def _note_odd_text(self, rows: Places, codes: Places, texts: Sequence[str]) -> None:
         """Note columns that were probably not meant as text: numbers with a word among them, or names of rows."""
-        row, n = _first_text(values), sum(value is not None for value in values)
-        became = f"it became {len(kinds):,} columns, one for each value."
-        if row is not None and 2 * sum(map(is_plain, kinds)) > len(kinds):
+        are_odd, n = np.array([not is_plain(text) for text in texts], dtype=bool), len(rows)
+        became = f"it became {len(texts):,} columns, one for each value."
+        ignore = self._how.option("ignore", self.name)
+        if are_odd.any() and 2 * are_odd.sum() < len(texts):
+            at = int(np.argmax(are_odd[codes]))
             self.notes.append(
-                f"column {self.name!r} is read as text, for {values[row]!r} in {self._row(row)} is not a number: "
-                f"{became} Leave it out with --ignore {quote(self.name)}; or leave the value empty in the "
-                "file, and say with --missing what becomes of it."
+                f"column {self.name!r} is read as text, for {texts[codes[at]]!r} in {self._row(rows[at])} is not a "
+                f"number: {became} Leave it out with {ignore}; or leave the value empty, and say with "
+                f"{self._how.option('missing')} what becomes of it."
             )
-        elif n >= _MANY and len(kinds) >= _NEARLY_ALL * n:
+        elif n >= _MANY and len(texts) >= _NEARLY_ALL * n:
             self.notes.append(
-                f"column {self.name!r} is text with {len(kinds):,} values in {n:,} rows: {became} If it names the rows "
-                f"give --id {quote(self.name)}, else leave it out with --ignore {quote(self.name)}."
+                f"column {self.name!r} is text with {len(texts):,} values in {n:,} rows: {became} If it names the rows "
+                f"give {self._how.option('id', self.name)}, else leave it out with {ignore}."
             )
 
 

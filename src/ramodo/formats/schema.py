@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Self, get_args, get_origin, g
 from .cyclic_dates import CYCLES, Circle
 
 if TYPE_CHECKING:
+    from ..model.fitted import FittedDetector
     from .scales import Scale, Scales
 
 SCALES = ("auto", "none", "standard", "robust", "log")
@@ -31,7 +32,7 @@ MISSING = ("error", "zero", "mean", "indicator")
 """What missing values become."""
 
 KINDS = ("number", "boolean", "date", "category", "set", "list", "text")
-"""Kinds of columns: a set is a list of categories, a list has as many numbers in each row, text holds documents."""
+"""Kinds of columns: a set is a list of categories, lists have equally many numbers, text holds documents."""
 
 _VALUES, _FIRST = ("category", "set"), date(1970, 1, 1)
 _DAYS = (date.min - _FIRST).days, (date.max - _FIRST).days
@@ -46,8 +47,13 @@ _MOST_NAMES = 1 << 22
 class TextOptions:
     """Which tokens: n-grams of words and of characters, from .. to, (0, 0) for none; 2^bits features.
 
-    vocabulary : every token has a feature and a name, in place of hashing
+    vocabulary : give every token a feature and a name instead of hashing
     idf : weigh tokens by inverse document frequency, with sublinear counts; else their values are counts
+    marks : runs of other characters than letters, digits and blanks are tokens, too, as `=%27` is
+    presence : only whether a document has a token counts, and its value is 1
+    lines : documents are lines of a log of this kind (log_lines.py), of which a part is read; empty for whole texts
+    masks : what is masked in lines: "auto", and regular expressions; or "none" (masking.py)
+    open : words after which lines have another word nearly each time, which is masked
     """
 
     words: tuple[int, int] = (1, 1)
@@ -55,6 +61,11 @@ class TextOptions:
     bits: int = 22
     vocabulary: bool = False
     idf: bool = True
+    marks: bool = False
+    presence: bool = False
+    lines: str = ""
+    masks: tuple[str, ...] = ()
+    open: tuple[str, ...] = ()
 
     @property
     def n_features(self) -> int:
@@ -65,7 +76,18 @@ class TextOptions:
     def is_sound(self) -> bool:
         """Whether a model can have been fitted with them."""
         ranges = (self.words, self.characters)
-        return 1 <= self.bits <= 48 and all(0 <= a <= b <= 16 and (a == 0) == (b == 0) for a, b in ranges)
+        fits = 1 <= self.bits <= 48 and all(0 <= a <= b <= 16 and (a == 0) == (b == 0) for a, b in ranges)
+        return fits and self._reads_lines()
+
+    def _reads_lines(self) -> bool:
+        from .log_lines import KINDS
+        from .masking import Masks, MasksError
+
+        try:
+            Masks.asked(self.masks)
+        except MasksError:
+            return False
+        return self.lines in ("", *KINDS)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -116,7 +138,7 @@ class Column:
 
     @property
     def is_sound(self) -> bool:
-        """Whether its fields fit each other, as those that reading learns do."""
+        """Whether its fields fit each other, as they do after reading."""
         is_text, usual = self.kind == "text", {"list": self.width, "number": 1, "boolean": 1, "date": 1}
         return (
             self.kind in KINDS
@@ -171,10 +193,11 @@ class Schema:
     scale : one of `SCALES`; with "none", dates are seconds since 1970, else days and cycles
     delimiter, header : of a CSV file; None to find out
     zero_based : whether the indices of an svmlight file begin at 0; None to find out
+    multiline : of a log, what fits the first line of each event; None where the lines themselves tell
     tokens : which tokens of documents are counted
-    columns : what was learned, texts first; nothing where it is still to be learned, or there is nothing to learn
+    columns : what was learned, texts first; empty if nothing has been learned yet or there is nothing to learn
     plain : names of the features of a matrix about which nothing else is known
-    is_numbered : columns have no names, and are called by their numbers
+    is_numbered : columns have numbers instead of names
     marks_last : features that mark missing values come after all others, as in a matrix; else after their column
     """
 
@@ -189,6 +212,7 @@ class Schema:
     delimiter: str | None = None
     header: bool | None = None
     zero_based: bool | None = None
+    multiline: str | None = None
     tokens: TextOptions = field(default_factory=TextOptions)
     columns: tuple[Column, ...] = ()
     plain: tuple[str, ...] | None = None
@@ -201,7 +225,7 @@ class Schema:
             object.__setattr__(self, name, (given,) if isinstance(given, str) else tuple(given))
 
     @classmethod
-    def of_model(cls, detector: Any) -> Self:
+    def of_model(cls, detector: FittedDetector) -> Self:
         """That of a model; of one fitted to a matrix, it has the names of the features, where there are some."""
         schema, names, frequencies = (
             getattr(detector, name, None) for name in ("schema_", "feature_names_in_", "document_frequencies_")
@@ -218,7 +242,7 @@ class Schema:
 
     @classmethod
     def from_json(cls, given: str | bytes) -> Self:
-        """The schema that a model file keeps; raises `ModelFileError` where it is none that reading learns."""
+        """The schema that a model file keeps; raises `ModelFileError` if reading could not have learned it."""
         from ..model.saved import require, shown
         from . import FORMATS
 
@@ -257,7 +281,7 @@ class Schema:
 
     @property
     def is_text(self) -> bool:
-        """Whether rows are documents, one each, and nothing else."""
+        """Whether each row is one document and has no other columns."""
         return len(self.columns) == len(self.texts) == 1
 
     @property
@@ -378,7 +402,7 @@ def _said(thing: Any) -> dict[str, Any]:
 
 
 def _built(hint: Any, given: Any, name: str) -> Any:
-    """A value of JSON as a field of this type holds it; raises `ModelFileError` where it is of another type."""
+    """A JSON value as a field of this type; raises `ModelFileError` for a value of another type."""
     from ..model.saved import ModelFileError, require, shown
     from .scales import Scale
 

@@ -63,7 +63,7 @@ def _as_dense(rows: Block) -> DenseRows:
 
 
 class Found(NamedTuple):
-    """What a scan of a block found; -1 for a row or column means that there is none."""
+    """What a scan of a block found; a row or column of -1 means that it found nothing."""
 
     bad_row: int
     bad_column: int
@@ -109,10 +109,11 @@ def count_text(
     characters: tuple[int, int],
     bits: int,
     n_threads: int,
+    marks: bool = False,
 ) -> tuple[Integers, Integers, Floats]:
     """Lengths of rows, columns and counts of the hashed tokens of each document."""
     with MemoryErrorAdvice(f"the tokens in {len(text):,} bytes of text", _SMALLER_FILES):
-        found: Any = _native.count_text(text, offsets, words, characters, bits, n_threads)
+        found: Any = _native.count_text(text, offsets, words, characters, bits, n_threads, marks)
     return found[0], found[1], found[2]
 
 
@@ -127,23 +128,23 @@ class TextSpans(NamedTuple):
 
 
 def text_spans(
-    text: npt.NDArray[np.uint8], words: tuple[int, int], characters: tuple[int, int], bits: int
+    text: npt.NDArray[np.uint8], words: tuple[int, int], characters: tuple[int, int], bits: int, marks: bool = False
 ) -> TextSpans:
     """Every token of one document, words first, with its place."""
     with MemoryErrorAdvice(f"the tokens in {len(text):,} bytes of text", _FEWER_AT_A_TIME):
-        found: Any = _native.text_spans(text, words, characters, bits)
+        found: Any = _native.text_spans(text, words, characters, bits, marks)
     return TextSpans(*found)
 
 
 def document_frequencies(columns: npt.NDArray[Any], n_features: int) -> tuple[Integers, npt.NDArray[np.int32]]:
-    """The columns that occur, in order, and how many documents have each, of entries with one for each that does."""
+    """The columns that occur, in order, and how many documents have each, given one entry per column and document."""
     with MemoryErrorAdvice(f"the documents of each token in {len(columns):,} counts", _SMALLER_FILES):
         found: Any = _native.document_frequencies(columns, n_features)
     return found[0], found[1]
 
 
 class TokenWeights:
-    """What tokens weigh; `documents` of `n_documents` have those of `columns`, which increase."""
+    """Weights of tokens; of `n_documents`, `documents[i]` have `columns[i]`, which increase."""
 
     def __init__(self, columns: Integers, documents: npt.NDArray[np.int32], n_documents: int, n_features: int) -> None:
         with MemoryErrorAdvice(f"the weights of {len(columns):,} tokens", _FEWER_BITS):
@@ -396,7 +397,7 @@ class Trainer:
         self._rows = rows
 
     def start_from(self, columns: Integers, weights: Floats) -> None:
-        """Set the weights of some features, in order, that have not been trained, in place of what the seed gave."""
+        """Replace the weights that the seed gave some features, in order; these must not have been trained."""
         self._trainer.start_from(columns, weights)
 
     def run(self, triplets: Integers, batch_size: int) -> Doubles:
