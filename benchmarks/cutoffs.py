@@ -62,7 +62,7 @@ def sets() -> None:
     means = np.nanmean(np.array(found), axis=0)
     nothing = np.isnan(np.array(found)[:, :, 1]).sum(axis=0)
     rows = [
-        [name, f"{100 * flags:.2f} %", f"{precision:.2f}", f"{recall:.2f}", none]
+        [name, f"{100 * flags:.2f} %", "-" if np.isnan(precision) else f"{precision:.2f}", f"{recall:.2f}", none]
         for name, (flags, precision, recall), none in zip(RULES, means, nothing, strict=True)
     ]
     header = ["cut-off", "flagged", "precision where any is", "recall", "sets without a flag"]
