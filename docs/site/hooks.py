@@ -107,7 +107,7 @@ def _links_to_root(markdown: str) -> str:
     for name, uri in pages.items():
         markdown = re.sub(rf"\]\((?:\.\./)?{re.escape(name)}", f"]({uri}", markdown)
     # What the site does not show is named, and not linked.
-    return re.sub(r"\[([^\]]+)\]\((?:LICENSE|numbers\.toml|licenses/[^)]*)\)", r"\1", markdown)
+    return re.sub(r"\[([^\]]+)\]\((?:LICENSE|numbers\.toml|(?:licenses|examples)/[^)]*)\)", r"\1", markdown)
 
 
 # ---- equations and code ------------------------------------------------------------------------------------------
