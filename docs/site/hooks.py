@@ -173,9 +173,10 @@ def _reference(name: str) -> str:
 
 
 def _gallery_index() -> str:
-    lines = [f"- [{_head(name)[0].rstrip('.')}]({name}.md)" for name in EXAMPLES]
-    told = "Scripts of the folder `examples`, with what they print and draw. They ran as this site was built."
-    return "\n".join(["# Gallery", "", told, "", *lines, ""])
+    titles = {name: _head(name)[0].rstrip(".") for name in EXAMPLES}
+    cards = [f"[![{title}]({name}.png) {title}]({name}.md){{ .card }}" for name, title in titles.items()]
+    about = "Scripts of the folder `examples`, with what they print and draw. They ran as this site was built."
+    return "\n".join(["# Gallery", "", about, "", *cards, ""])
 
 
 def _head(name: str) -> tuple[str, str, str]:
