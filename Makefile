@@ -25,7 +25,7 @@ QUICK := $(wildcard tests/test_*.py) \
 test-quick: $(VENV)/tests
 	$(BIN)/python -m pytest -n 2 --dist worksteal -m "not slow" $(QUICK)
 
-# A browser and PostgreSQL from Debian: says what is missing, and installs it for root unless SYSTEM_PACKAGES=no.
+# A browser and PostgreSQL from Debian, or what else a target names: says what is missing, and installs it for root unless SYSTEM_PACKAGES=no.
 export SYSTEM_PACKAGES
 NEEDS := browser postgres
 system-packages:
@@ -63,7 +63,8 @@ experiments: $(VENV)/tests
 
 # Damaged files, in all about half an hour: of every format; odd ones, by every command; svmlight against a slow reader, and under clang's sanitizers; models.
 FUZZER := build/fuzz/read_svmlight
-fuzz: $(VENV)/tests $(FUZZER)
+fuzz: NEEDS := clang
+fuzz: system-packages $(VENV)/tests $(FUZZER)
 	$(BIN)/python tests/fuzz/fuzz_files.py --count 100000 --seconds 300 --keep build/fuzz/bad
 	$(BIN)/python tests/fuzz/fuzz_files.py --odd --seconds 900 --keep build/fuzz/bad
 	$(BIN)/python tests/fuzz/fuzz_svmlight.py --seconds 300

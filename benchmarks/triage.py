@@ -61,12 +61,12 @@ def _measured(name: str, seed: int, n_rows: int) -> list[Any]:
     data = load(name)
     X, truth = data.X, np.asarray(data.y) == 1
     detector = Consensus(random_state=seed, n_jobs=2).fit(X)
-    rows = detector._open(X)
-    unlabeled, unit, seconds = detector._unlabeled(rows), normalize(X), list[float]()
+    rows = detector.rows_of(X)
+    unlabeled, unit, seconds = detector.unlabeled(rows), normalize(X), list[float]()
 
     def ours(labels: Any) -> Any:
         started = time.perf_counter()
-        scores = detector._labeled(unlabeled, labels).outlier_scores_
+        scores = detector.relabeled(unlabeled, labels).outlier_scores_
         seconds.append(time.perf_counter() - started)
         return scores
 

@@ -28,21 +28,42 @@ Integers = npt.NDArray[np.int64]
 
 
 def cantelli_bound(alpha: float) -> float:
-    """The largest share of scores that can lie `alpha` standard deviations above their mean."""
+    """The largest share of scores that can lie `alpha` standard deviations above their mean.
+
+    Examples
+    --------
+    >>> from ramodo.bounds import cantelli_bound
+    >>> cantelli_bound(3)
+    0.1
+    """
     if not alpha >= 0:
         raise ValueError(f"alpha must be a number of at least 0, got {alpha!r}.")
     return 1 / (1 + alpha**2)
 
 
 def cantelli_alpha(bound: float) -> float:
-    """The α whose bound is `bound`: 0.25 gives √3."""
+    """The α whose bound is `bound`: 0.25 gives √3.
+
+    Examples
+    --------
+    >>> from ramodo.bounds import cantelli_alpha
+    >>> cantelli_alpha(0.1)
+    3.0
+    """
     if not 0 < bound <= 1:
         raise ValueError(f"bound must be a number above 0 and at most 1, got {bound!r}.")
     return math.sqrt(1 / bound - 1)
 
 
 def cantelli_cutoff(scores: npt.NDArray[np.float64], alpha: float = math.sqrt(3)) -> float:
-    """Mean plus `alpha` standard deviations; above every score where they do not differ, since then none stands out."""
+    """Mean plus `alpha` standard deviations; above every score where they do not differ, since then none stands out.
+
+    Examples
+    --------
+    >>> from ramodo.bounds import cantelli_cutoff
+    >>> cantelli_cutoff([1.0, 3.0], alpha=2)
+    4.0
+    """
     mean, deviation = float(np.mean(scores)), float(np.std(scores))
     if deviation <= 1e-12 * abs(mean) or len(scores) == 0:
         return float(np.nextafter(np.max(scores, initial=0.0), np.inf))
@@ -54,13 +75,19 @@ def eta(n: int, shares: Sequence[float] | npt.NDArray[np.float64]) -> float:
 
     Computed cluster by cluster: of k draws that fall into the first clusters, a binomial number falls into the last of
     them. That is h·n² steps, where the sum over all counts would have exponentially many terms.
+
+    Examples
+    --------
+    >>> from ramodo.bounds import eta
+    >>> round(eta(2, [0.5, 0.5]), 12)
+    0.5
     """
     p = np.asarray(shares, dtype=np.float64)
     if n < 1 or len(p) < 1 or (p <= 0).any() or not math.isclose(float(p.sum()), 1.0, rel_tol=1e-9):
         raise ValueError(f"n must be at least 1 and shares above 0 with the sum 1, got {n} and {p.tolist()}.")
     if len(p) > n:
         return 0.0
-    met = np.zeros(n + 1)  # met[k]: P(k draws, all of which fall into the clusters so far, meet each of them)
+    met = np.zeros(n + 1)  # met[k]: P(k draws, all within the clusters so far, meet each of them)
     met[0], so_far = 1.0, 0.0
     for share in p:
         so_far += share
@@ -70,7 +97,14 @@ def eta(n: int, shares: Sequence[float] | npt.NDArray[np.float64]) -> float:
 
 
 def error_bound(n: int, gamma: float, shares: Sequence[float] | npt.NDArray[np.float64]) -> float:
-    """The largest probability that n queries rank an outlier at or below an inlier of I_s."""
+    """The largest probability that n queries rank an outlier at or below an inlier of I_s.
+
+    Examples
+    --------
+    >>> from ramodo.bounds import error_bound
+    >>> round(error_bound(1, 0.9, [1.0]), 12)
+    0.1
+    """
     if not 0 <= gamma <= 1:
         raise ValueError(f"gamma must be a number from 0 to 1, got {gamma!r}.")
     return 1.0 if gamma == 0 else 1 - gamma**n * eta(n, shares)
@@ -78,7 +112,23 @@ def error_bound(n: int, gamma: float, shares: Sequence[float] | npt.NDArray[np.f
 
 @dataclass(frozen=True)
 class Partition:
-    """A δ-radius partition of the inliers that lie farther than δ from every outlier."""
+    """A δ-radius partition of the inliers that lie farther than δ from every outlier.
+
+    Attributes
+    ----------
+    delta, gamma : the radius, and the share of all rows that are in the partition
+    rows : their numbers
+    clusters : the cluster of each of them
+
+    Examples
+    --------
+    >>> from ramodo.bounds import partition
+    >>> import numpy as np
+    >>> points = np.array([[0.0], [0.1], [5.0], [5.1], [9.0]])
+    >>> found = partition(points, np.array([4]), delta=1.0)
+    >>> found.shares
+    array([0.5, 0.5])
+    """
 
     delta: float
     gamma: float
@@ -100,6 +150,15 @@ def partition(points: Matrix, outliers: Integers, delta: float) -> Partition:
     """A δ-radius partition of `points`, given which of them are outliers.
 
     Clusters grow greedily: a row joins the first cluster all of whose rows are nearer than δ.
+
+    Examples
+    --------
+    >>> from ramodo.bounds import partition
+    >>> import numpy as np
+    >>> points = np.array([[0.0], [0.1], [5.0], [5.1], [9.0]])
+    >>> found = partition(points, np.array([4]), delta=1.0)
+    >>> found.clusters
+    array([0, 0, 1, 1])
     """
     inliers = np.setdiff1d(np.arange(len(points)), outliers)
     safe = inliers[(_distances(points[inliers], points[outliers]) > delta).all(axis=1)] if len(outliers) else inliers
@@ -116,6 +175,15 @@ def best_partition(points: Matrix, outliers: Integers, n: int, n_radii: int = 25
     """The partition of the lowest bound over a grid of δ, between the distances that occur.
 
     Works on a few hundred to a few thousand rows, of the representation or of a sample: it looks at all pairs.
+
+    Examples
+    --------
+    >>> from ramodo.bounds import best_partition
+    >>> import numpy as np
+    >>> points = np.array([[0.0], [0.1], [5.0], [5.1], [9.0]])
+    >>> found = best_partition(points, np.array([4]), n=3)
+    >>> bool(found.error_bound(3) < 1)
+    True
     """
     inliers = np.setdiff1d(np.arange(len(points)), outliers)
     if len(inliers) == 0 or len(outliers) == 0:

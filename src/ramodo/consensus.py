@@ -68,6 +68,29 @@ class Consensus(RandomDistanceDetector):
     -----
     `normalize=None` leaves the choice to the data: rows that are mostly zeros, none below, and of different lengths are
     also looked at with length 1.
+
+    Attributes
+    ----------
+    outlier_scores_ : array of shape (n_rows,)
+        Scores of the training rows, higher is more outlying.
+    threshold_ : float
+        `predict` flags rows with a score at or above it.
+    stage_seconds_ : dict
+        Seconds spent in each stage.
+    n_features_in_, feature_names_in_ : int, array of str
+        As everywhere in scikit-learn.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from ramodo import Consensus
+    >>> X = np.random.default_rng(0).normal(size=(200, 30))
+    >>> X[7] += 5
+    >>> detector = Consensus(random_state=0).fit(X)
+    >>> int(detector.outlier_scores_.argmax())
+    7
+    >>> detector.predict(X[6:8])
+    array([ 1, -1])
     """
 
     def __init__(

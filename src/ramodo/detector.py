@@ -61,7 +61,7 @@ class Detector(ABC, OutlierMixin, BaseEstimator):
 
     def decision_function(self, X: Any) -> Scores:
         """`score_samples` less `offset_`: negative for the rows that `predict` flags."""
-        scores = self.score_samples(X)  # first: it says so where nothing has been fitted
+        scores = self.score_samples(X)  # first: it raises if nothing has been fitted
         return map_values(partial(_above, offset=self.offset_), scores)
 
     def predict(self, X: Any) -> npt.NDArray[np.int64]:
@@ -69,12 +69,12 @@ class Detector(ABC, OutlierMixin, BaseEstimator):
         return map_values(_flags, self.decision_function(X))
 
     def fit_predict(self, X: Any, y: Any = None, **known: Any) -> npt.NDArray[np.int64]:
-        """`fit`, then `predict` of the same rows. `y` is ignored; `known` is what `fit` takes by name."""
+        """`fit`, then `predict` for the same rows. `y` is ignored; `known` is passed to `fit` by name."""
         self.fit(X, **known)
         return np.where(self.outlier_scores_ >= self.threshold_, -1, 1)
 
-    def _open(self, X: Any) -> Rows:
-        """X for scoring: checked, and with the columns that `fit` saw."""
+    def rows_of(self, X: Any) -> Rows:
+        """X for scoring, as rows: checked, and with the columns that `fit` saw."""
         check_is_fitted(self, "outlier_scores_")
         check({"n_jobs": self.n_jobs})
         if is_dask(X):
@@ -102,12 +102,12 @@ class Detector(ABC, OutlierMixin, BaseEstimator):
             )
 
     def _of_rows(self, of_block: OfBlock, X: Any, n_columns: int | None = None) -> Any:
-        """What a function gives for each row of X; of a Dask collection as one, computed when it is asked for.
+        """The result of a function for each row of X; for a Dask collection, another one that is computed on demand.
 
-        `n_columns` is how many numbers in single precision that are for a row, where it is not one in double precision.
+        `n_columns` is set if a row's result is that many numbers in single precision, not one in double precision.
         """
         if not is_dask(X):
-            return self._open(X).gather(of_block)
+            return self.rows_of(X).gather(of_block)
         check_is_fitted(self, "outlier_scores_")
         check({"n_jobs": self.n_jobs})
         like = np.empty(0) if n_columns is None else np.empty((0, n_columns), dtype=np.float32)
@@ -162,7 +162,7 @@ class RankingDetector(Detector):
         if names is not None:
             fitted["feature_names_in_"] = names
         self.__dict__.pop("feature_names_in_", None)
-        self.__dict__.update(fitted)  # in one go: an interrupted fit leaves the detector as it was
+        self.__dict__.update(fitted)  # all at once: an interrupted fit leaves the detector unchanged
         return self
 
     def _of_block(self) -> OfBlock:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import copy
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -26,17 +26,18 @@ from .data.labels import Labels, read_labels, read_numbers
 from .data.rows import Rows
 from .detector import Detector, seed_of
 from .explain.contributions import Explainer
-from .explain.explanation import Explanation
+from .explain.explanation import Explanation, feature_namer
 from .fitting import flow, repen
 from .fitting.folds import fit_by_fold
 from .fitting.relabeling import Unlabeled
 from .fitting.training_data import Given, TrainingData, open_training_data
 from .insight.diagnosis import Diagnosis, compare_normalizations, diagnose
 from .model.file import saving as model_file
+from .model.fitted import FittedDetector
 from .model.provenance import Provenance
 from .model.terms import Model, offset_of
 from .model.ties import settled
-from .options import TOP, OptionError, check, option_error
+from .options import TOP, OptionError, check
 from .stages import conformal
 from .stages.assembling import Stages, assemble
 from .stages.thresholding import cutoff_of
@@ -46,7 +47,7 @@ _WARM = 10
 """A warm start trains this part of the epochs."""
 
 
-class RandomDistanceDetector(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Detector):
+class RandomDistanceDetector(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Detector, FittedDetector):
     """Learns a representation for a random-distance detector, then detects in it."""
 
     n_epochs: int
@@ -96,7 +97,7 @@ class RandomDistanceDetector(ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
         if names is not None:
             fitted["feature_names_in_"] = names
         self.__dict__.pop("feature_names_in_", None)
-        self.__dict__.update(fitted)  # in one go: an interrupted fit leaves the estimator as it was
+        self.__dict__.update(fitted)  # all at once: an interrupted fit leaves the estimator unchanged
         return self
 
     def _previous(self, data: TrainingData) -> Model | None:
@@ -162,11 +163,11 @@ class RandomDistanceDetector(ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
         Distances and representations stay as they are, and what the labels add to the score is learned anew. `fit` with
         `labels` also lets them shape the representations.
         """
-        rows = self._open(X)
-        return self._labeled(self._unlabeled(rows), read_labels(labels, rows.n_rows))
+        rows = self.rows_of(X)
+        return self.relabeled(self.unlabeled(rows), read_labels(labels, rows.n_rows))
 
-    def _unlabeled(self, rows: Rows) -> Unlabeled:
-        """What `_labeled` needs of rows, computed once for any number of labels."""
+    def unlabeled(self, rows: Rows) -> Unlabeled:
+        """What `relabeled` needs of rows, computed once for any number of labels."""
         if len(self.calibration_scores_):
             raise OptionError(
                 "this detector was fitted with a false-discovery rate (Conformal, --fdr), which does not hold for rows "
@@ -177,7 +178,8 @@ class RandomDistanceDetector(ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
             return Unlabeled(rows, self.model_.terms[0], self.outlier_scores_, self.initial_scores_)
         return Unlabeled.of(self.model_, rows, self.initial_scores_ if is_training else None, self._n_threads())
 
-    def _labeled(self, unlabeled: Unlabeled, labels: Labels) -> Self:
+    def relabeled(self, unlabeled: Unlabeled, labels: Labels) -> Self:
+        """`with_labels` of rows that `unlabeled` was called with."""
         model, scores = unlabeled.labeled(labels, seed_of(self.random_state), self._n_threads())
         stages, rows, found = self._stages(), unlabeled.rows, copy.copy(self)
         threshold = settled(stages.cutoff.cutoff_from(scores, np.empty(0)), scores)
@@ -211,7 +213,7 @@ class RandomDistanceDetector(ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
     def p_values(self, X: Any) -> npt.NDArray[np.float64]:
         """The share of training rows of its fold that score at least as high, for new rows.
 
-        Needs `cutoff=Conformal()`; with a share to hold out, those rows count in place of the fold's.
+        Needs `cutoff=Conformal()`; with a share to hold out, those rows count instead of the fold's.
         """
         check_is_fitted(self, "outlier_scores_")
         if len(self.calibration_scores_) == 0:
@@ -255,11 +257,11 @@ class RandomDistanceDetector(ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
             data where it had some, else the index
         """
         TOP.refuse_unless_allowed(top)
-        opened = self._open(X)
+        opened = self.rows_of(X)
         numbers = None if rows is None else read_numbers(rows, opened.n_rows)
         block = opened.in_memory() if numbers is None else opened.take(numbers)
         scores = self.model_.score(block, self._n_threads())
-        explainer, names_of = Explainer(self.model_, block.n_features), self._name_of(names)
+        explainer, names_of = Explainer(self.model_, block.n_features), feature_namer(self, names)
         found = explainer.explain(block, scores, self.outlier_scores_, names_of, top, self._n_threads())
         return found if numbers is None else found.numbered(numbers.tolist())
 
@@ -278,16 +280,6 @@ class RandomDistanceDetector(ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
         from .report import write_report
 
         return write_report(self, X, path, y=y, ids=ids, names=names, texts=texts, title=title)
-
-    def _name_of(self, names: Any) -> Callable[[int], str]:
-        if callable(names):
-            return names
-        known = getattr(self, "feature_names_in_", None) if names is None else names
-        if known is None:
-            return lambda column: f"feature {column}"
-        if len(known) != self.n_features_in_:
-            raise option_error("names", f"one for each of {self.n_features_in_} features", str(len(known)))
-        return lambda column: str(known[column])
 
     @property
     def components_(self) -> sp.coo_array:
@@ -399,6 +391,16 @@ class RAMODO(RandomDistanceDetector):
     Notes
     -----
     What each stage must do is in `ramodo.stages`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from ramodo import RAMODO, KthNN, Layers
+    >>> X = np.random.default_rng(0).normal(size=(200, 30))
+    >>> X[7] += 5
+    >>> detector = RAMODO(KthNN(1), representation=Layers((10,)), n_epochs=5, random_state=0).fit(X)
+    >>> int(detector.outlier_scores_.argmax())
+    7
     """
 
     def __init__(
@@ -496,7 +498,7 @@ def _attributes(outcome: flow.Outcome, stages: Stages, data: TrainingData) -> di
 
 
 def _mean_curve(curves: list[npt.NDArray[np.float64]]) -> npt.NDArray[np.float64]:
-    """The mean of those that are as long as the longest: a warm start may train a new representation for longer."""
+    """The mean of the longest curves: a warm start may train a new representation for longer."""
     longest = max(map(len, curves))
     alike = [curve for curve in curves if len(curve) == longest]
     return alike[0] if len(alike) == 1 else np.mean(alike, axis=0)

@@ -10,7 +10,7 @@ from .stages.scoring import AverageNN, KthNN, RandomDistance
 
 
 class KthNeighborREPEN(REPEN):
-    """REPEN for the distance to the k-th nearest neighbour in place of the nearest.
+    """REPEN with the distance to the k-th nearest neighbour instead of the nearest.
 
     The ranking, the loss and the detection all look at the k-th nearest of 8 random rows: 8 references in a subsample,
     8 queries in a triplet.
@@ -78,6 +78,16 @@ class KthNeighborREPEN(REPEN):
     ----------
     Pang, Cao, Chen, Liu: Learning Representations of Ultrahigh-dimensional Data for Random Distance-based Outlier
     Detection. KDD 2018.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from ramodo import KthNeighborREPEN
+    >>> X = np.random.default_rng(0).normal(size=(200, 30))
+    >>> X[7] += 5
+    >>> detector = KthNeighborREPEN(k=3, n_epochs=5, random_state=0).fit(X)
+    >>> int(detector.outlier_scores_.argmax())
+    7
     """
 
     def __init__(
@@ -130,7 +140,7 @@ class KthNeighborREPEN(REPEN):
 
 
 class AverageNeighborREPEN(KthNeighborREPEN):
-    """REPEN for the mean distance to the k nearest neighbours in place of the nearest.
+    """REPEN with the mean distance to the k nearest neighbours instead of the nearest.
 
     The ranking, the loss and the detection all look at the k nearest of 8 random rows: 8 references in a subsample,
     8 queries in a triplet.
@@ -198,6 +208,16 @@ class AverageNeighborREPEN(KthNeighborREPEN):
     ----------
     Pang, Cao, Chen, Liu: Learning Representations of Ultrahigh-dimensional Data for Random Distance-based Outlier
     Detection. KDD 2018.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from ramodo import AverageNeighborREPEN
+    >>> X = np.random.default_rng(0).normal(size=(200, 30))
+    >>> X[7] += 5
+    >>> detector = AverageNeighborREPEN(k=3, n_epochs=5, random_state=0).fit(X)
+    >>> int(detector.outlier_scores_.argmax())
+    7
     """
 
     def _scorer(self) -> RandomDistance:

@@ -77,7 +77,7 @@ class Option:
         return self.default if isinstance(self.default, self.flag_type) else None
 
     def of_flag(self, given: Any) -> Any:
-        """The value of the option that the command's user means; raises `OptionError` where there is none."""
+        """The option's value for what the user gave the flag; raises `OptionError` if it is not allowed."""
         name = self.name if self.flag is None else self.flag.name
         if self.flag_type is str:
             words = {str(k.value).lower(): k.value for k in self.allowed if isinstance(k, Literal)}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
@@ -13,11 +13,24 @@ from .extras import pip_install
 from .insight.figures import curves, flat_map, rows_of_map, score_histogram, truth_of
 from .options import OptionError, option_error
 
+if TYPE_CHECKING:
+    from .model.fitted import FittedDetector
+
 _USUAL, _OUTLIER, _LOWERS, _INK = "#8fa3b8", "#c2410c", "#2f6fb0", "#1b2430"
 
 
-def plot_scores(detector: Any, ax: Any = None) -> Any:
-    """The distribution of the training rows' scores, with the cut-off."""
+def plot_scores(detector: FittedDetector, ax: Any = None) -> Any:
+    """The distribution of the training rows' scores, with the cut-off.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from ramodo import Consensus
+    >>> from ramodo.plots import plot_scores
+    >>> X = np.random.default_rng(0).normal(size=(100, 30))
+    >>> detector = Consensus(random_state=0).fit(X)
+    >>> ax = plot_scores(detector)
+    """
     ax = _axes(ax, detector)
     bars = score_histogram(detector.outlier_scores_, float(detector.threshold_))
     flagged = bars.edges[:-1] >= bars.threshold
@@ -37,8 +50,18 @@ def plot_scores(detector: Any, ax: Any = None) -> Any:
     return ax
 
 
-def plot_map(detector: Any, X: Any, ax: Any = None) -> Any:
-    """A map of the rows' representation, flagged ones on top; sampled where there are many."""
+def plot_map(detector: FittedDetector, X: Any, ax: Any = None) -> Any:
+    """A map of the rows' representation, flagged ones on top; sampled where there are many.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from ramodo import Consensus
+    >>> from ramodo.plots import plot_map
+    >>> X = np.random.default_rng(0).normal(size=(100, 30))
+    >>> detector = Consensus(random_state=0).fit(X)
+    >>> ax = plot_map(detector, X)
+    """
     ax = _axes(ax, detector)
     scores, rows = detector.outlier_score(X), open_rows(X)
     chosen = rows_of_map(scores, detector.threshold_)
@@ -59,7 +82,17 @@ def plot_map(detector: Any, X: Any, ax: Any = None) -> Any:
 
 
 def plot_reasons(row: RowExplanation | Explanation, ax: Any = None) -> Any:
-    """What each feature adds to a row's score, strongest at the top; what it lacks, and all others, as one bar each."""
+    """What each feature adds to a row's score, strongest at the top; what it lacks, and all others, as one bar each.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from ramodo import Consensus
+    >>> from ramodo.plots import plot_reasons
+    >>> X = np.random.default_rng(0).normal(size=(100, 30))
+    >>> detector = Consensus(random_state=0).fit(X)
+    >>> ax = plot_reasons(detector.explain(X[:1]))
+    """
     row, ax = _single(row), _axes(ax)
     values = [*[reason.contribution for reason in row.reasons], *[value for _, value in row.others()]]
     labels = [*[reason.in_words() for reason in row.reasons], *[label for label, _ in row.others()]]
@@ -72,7 +105,13 @@ def plot_reasons(row: RowExplanation | Explanation, ax: Any = None) -> Any:
 
 
 def plot_curves(y: Any, scores: Any, ax: Any = None) -> Any:
-    """ROC and precision-recall curve of scores against labels: 1 outlier, 0 or -1 not."""
+    """ROC and precision-recall curve of scores against labels: 1 outlier, 0 or -1 not.
+
+    Examples
+    --------
+    >>> from ramodo.plots import plot_curves
+    >>> ax = plot_curves([0, 0, 1, 0], scores=[0.1, 0.3, 0.9, 0.2])
+    """
     ax = _axes(ax)
     scores = np.asarray(scores, dtype=np.float64)
     found = curves(truth_of(y, len(scores)), scores)
@@ -85,8 +124,18 @@ def plot_curves(y: Any, scores: Any, ax: Any = None) -> Any:
     return ax
 
 
-def plot_training(detector: Any, ax: Any = None) -> Any:
-    """The mean ranking loss of each epoch."""
+def plot_training(detector: FittedDetector, ax: Any = None) -> Any:
+    """The mean ranking loss of each epoch.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from ramodo import Consensus
+    >>> from ramodo.plots import plot_training
+    >>> X = np.random.default_rng(0).normal(size=(100, 30))
+    >>> detector = Consensus(random_state=0).fit(X)
+    >>> ax = plot_training(detector)
+    """
     ax = _axes(ax, detector)
     ax.plot(np.arange(1, len(detector.loss_curve_) + 1), detector.loss_curve_, color=_OUTLIER, marker=".")
     ax.set(xlabel="epoch", ylabel="mean ranking loss")
@@ -104,7 +153,7 @@ def _single(given: Any) -> RowExplanation:
     raise option_error("why", "the explanation of one row, such as detector.explain(X)[0]", what)
 
 
-def _axes(given: Any, detector: Any = None) -> Any:
+def _axes(given: Any, detector: FittedDetector | None = None) -> Any:
     """The axes that were given, or those of a new figure; of a detector, once it is known to be fitted."""
     pyplot = None if given is not None else _pyplot()
     if detector is not None:

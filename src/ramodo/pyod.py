@@ -50,6 +50,17 @@ class PyODDetector(BaseDetector):
         The score above which `predict` flags a row.
     labels_ : array of shape (n_rows,)
         1 for training rows above the threshold, 0 for others.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from ramodo import Consensus
+    >>> from ramodo.pyod import PyODDetector
+    >>> X = np.random.default_rng(0).normal(size=(200, 30))
+    >>> X[7] += 5
+    >>> detector = PyODDetector(Consensus(random_state=0), contamination=0.05).fit(X)
+    >>> int(detector.labels_.sum()), int(detector.labels_[7])
+    (10, 1)
     """
 
     def __init__(self, detector: Detector | None = None, contamination: Any = 0.1) -> None:

@@ -109,6 +109,18 @@ class REPEN(RandomDistanceDetector):
     ----------
     Pang, Cao, Chen, Liu: Learning Representations of Ultrahigh-dimensional Data for Random Distance-based Outlier
     Detection. KDD 2018.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from ramodo import REPEN
+    >>> X = np.random.default_rng(0).normal(size=(200, 30))
+    >>> X[7] += 5
+    >>> detector = REPEN(n_epochs=5, random_state=0).fit(X)
+    >>> int(detector.outlier_scores_.argmax())
+    7
+    >>> detector.transform(X).shape
+    (200, 20)
     """
 
     def __init__(

@@ -35,7 +35,7 @@ def thread_map(
                     yield waiting.popleft().result()
                 try:
                     waiting.append(submit(work, piece))
-                except RuntimeError:  # the system has no thread left
+                except RuntimeError:  # the system allows no more threads
                     submit = _done
                     waiting.append(_done(work, piece))
             while waiting:

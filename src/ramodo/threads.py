@@ -12,7 +12,7 @@ def n_cores() -> int:
 
 
 def n_threads(n_jobs: int | None) -> int:
-    """-1 is all cores, -2 all but one; None is what a `joblib.parallel_config` around the call says, and else 1."""
+    """-1 is all cores, -2 all but one; None is the number of an enclosing `joblib.parallel_config`, else 1."""
     asked = _of_context() if n_jobs is None else int(n_jobs)
     return asked if asked > 0 else max(1, n_cores() + 1 + asked)
 

@@ -152,7 +152,7 @@ def test_values_without_meaning_are_not_passed_on(run, tmp_path, target):
     np.save(tmp_path / "data.npy", np.array([[1, np.nan], [2, 3]]))
     done = run("convert", tmp_path / "data.npy", tmp_path / f"out.{target}")
     assert done.code == 3
-    assert "data.npy contains NaN, first at row 0, column 1" in done.err
+    assert "data.npy must be finite and at most 1e+30 in absolute value, got NaN, first at row 0, column 1" in done.err
     assert os.listdir(tmp_path) == ["data.npy"]
 
 

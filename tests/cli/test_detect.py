@@ -298,7 +298,7 @@ def test_ids_of_digits_are_the_same_in_both_files(ok, run, tmp_path):
         ("id,label\n500,1\n", "no row of the data has the id '500'"),
         ("id,label\n5,2\n", "the label of '5' must be 1 (outlier), -1 (inlier) or 0 (unknown), got 2."),
         ("id,label\n5,x\n6,1\n", "labels must be 1 (outlier), -1 (inlier) or 0 (unknown), got 1, x."),
-        ("id,label\n5,1\n5,-1\n", "the id '5' is given twice"),
+        ("id,label\n5,1\n5,-1\n", "must have each id once, got '5' twice"),
         ("row,label\n5,1\n", "has no column 'id'"),
         ("id,truth\n5,1\n", "has no column 'label'"),
     ],

@@ -96,7 +96,7 @@ def test_the_label_that_means_outlier(ok, run, files, noisy, tmp_path):
     done = run("evaluate", files.mail_model, changed)
     assert done.code == 3
     n = int(truth.sum())
-    assert "no row has the label 1, which is to mean outlier; allowed: outliers and other rows." in done.err
+    assert "must have outliers and other rows, but no row has the label 1, configured as outlier." in done.err
     assert f"-7 ({n} rows), 3 ({len(truth) - n} rows): say which of them means outlier with --outlier" in done.err
 
 
@@ -138,7 +138,7 @@ def test_labels_that_are_words(ok, run, files, words, tmp_path):
     for outlier in ("1", "tumor", "Tumour"):
         done = run("evaluate", tmp_path / "model", words, "--outlier", outlier)
         assert done.code == 3
-        assert f"no row has the label {outlier}, which is to mean outlier" in done.err
+        assert f"no row has the label {outlier}, configured as outlier" in done.err
         assert "Its labels are normal (86 rows), tumour (4 rows): say which of them means" in done.err
     done = run("evaluate", files.visits_model, files.visits, "--outlier", "tumour")
     assert done.code == 3
@@ -240,4 +240,4 @@ def test_labels_that_fit_nothing(run, files, labels):
     )
     assert "has no column 'label'; it has id, truth" in complaint("id,truth\n1,1\n2,0\n")
     assert "one label for each of the 90 rows, got 2." in complaint("label\n1\n0\n")
-    assert "the id '1' is given twice" in complaint("id,label\n1,1\n1,0\n")
+    assert "must have each id once, got '1' twice" in complaint("id,label\n1,1\n1,0\n")

@@ -43,55 +43,58 @@ def made(tmp_path_factory):
 SAID = {
     "a value beyond measure": (
         ["detect", "huge.csv"],
-        "huge.csv, row 30, column 'a': the value 1e+300 was found; allowed: finite numbers up to 1e+30 in absolute "
-        "value. Where it stands for a missing value replace it; else check where it comes from, or change the unit.",
+        "huge.csv, row 30, column 'a': the value must be finite and at most 1e+30 in absolute value, got 1e+300. "
+        "Replace it if it stands for a missing value; else check where it comes from, or change the unit.",
     ),
-    "its index is that of the file": (["detect", "huge.svm"], "huge.svm, row 1, column 2: the value 1e+300 was found"),
-    "infinity": (["detect", "inf.csv"], "inf.csv, row 30, column 'b': infinity was found; allowed: finite numbers"),
+    "its index is that of the file": (["detect", "huge.svm"], "huge.svm, row 1, column 2: the value must be finite"),
+    "infinity": (["detect", "inf.csv"], "inf.csv, row 30, column 'b': the value must be finite"),
     "infinity in a matrix that is scaled": (
         ["detect", "inf.npz", "--scale", "standard"],
-        "inf.npz, row 7, column 'q': infinity was found; allowed: finite numbers",
+        "inf.npz, row 7, column 'q': the value must be finite and at most 1e+30 in absolute value, got infinity.",
     ),
     "in svmlight, too": (
         ["detect", "huge.svm", "--scale", "standard"],
-        "huge.svm, row 1, column 2: the value 1e+300 was found",
+        "huge.svm, row 1, column 2: the value must be finite",
     ),
     "a gap": (
         ["detect", "gap.csv"],
         "gap.csv, row 30, column 'a': the value is missing; say what to do with",
     ),
-    "to score, too": (["score", "{mail_model}", "huge.svm"], "huge.svm, row 1, column 2: the value 1e+300 was found"),
+    "to score, too": (["score", "{mail_model}", "huge.svm"], "huge.svm, row 1, column 2: the value must be finite"),
     "a folder": (
         ["detect", "mails"],
-        "mails has no files of text; allowed: a folder in which each file is a document.",
+        "mails must be a folder in which each file is a document, got no file of text.",
     ),
-    "an empty file": (["detect", "empty.csv"], "empty.csv is empty; allowed: a line of names, and lines of values."),
+    "an empty file": (
+        ["detect", "empty.csv"],
+        "empty.csv must have a line of names and lines of values, got an empty file.",
+    ),
     "no file": (["detect", "none.csv"], "none.csv: there is no such file; check its name"),
     "no Parquet": (["detect", "fake.parquet"], "if it is of another format, give that with --format."),
     "no archive": (["detect", "fake.npz"], "fake.npz is not a matrix that numpy or scipy saved"),
     "no model": (
         ["score", "plain.csv", "{visits_model}"],
-        "plain.csv is not a ramodo model: it does not begin as one; allowed: files that ramodo fit, ramodo detect "
-        "-m or save wrote; the model comes first: ramodo COMMAND MODEL DATA.",
+        "plain.csv is not a ramodo model: it does not begin as one; a model is what ramodo fit, ramodo detect -m or "
+        "save wrote; the model comes first: ramodo COMMAND MODEL DATA.",
     ),
     "a folder as a model": (["score", "mails", "plain.csv"], "mails: it must be a file, got a folder."),
     "a model of text": (
         ["score", "{log_model}", "plain.csv"],
-        "plain.csv is read as csv, and the model was fitted to text, a document a line; allowed: a file of such lines, "
-        "with --format text if its name says else.",
+        "plain.csv must be text, a document a line, as the model was fitted to, got csv. Give --format text if it has "
+        "such lines.",
     ),
     "a model of other columns": (
         ["score", "{visits_model}", "other.csv"],
-        "other.csv lacks 4 of the 4 columns that the model was fitted with, as 'country'; allowed: all of them, by "
-        "their names. It has 'visit', 'd'.",
+        "other.csv must have all 4 columns that the model was fitted with, by their names; it lacks 4, such as "
+        "'country', and has 'visit', 'd'.",
     ),
     "a model of another width": (
         ["score", "{mail_model}", "narrow.npy"],
-        "narrow.npy is read as numpy, with 3 columns, and the model was fitted to svmlight, with 40; allowed: data",
+        "narrow.npy must be svmlight with 40, as the model was fitted to, got numpy, with 3 columns. Give --format",
     ),
     "an index beyond the model": (
         ["score", "{mail_model}", "wide.svm"],
-        "wide.svm has the index 99; allowed: 1 to 40, the features of the model.",
+        "wide.svm must have indices from 1 to 40, the features of the model, got 99. If the indices",
     ),
     "labels that are words": (
         ["detect", "plain.csv", "--labels", "words.csv"],
@@ -104,8 +107,8 @@ SAID = {
     "no labels": (["evaluate", "{log_model}", "{log}"], "holds no labels; name their column with --label, or give"),
     "the label of all": (
         ["evaluate", "{mail_model}", "all.svm"],
-        "every row has the label 1, which is to mean outlier; allowed: outliers and other rows. Its labels are "
-        "1 (2 rows)",
+        "all.svm must have outliers and other rows, but every row has the label 1, configured as outlier. Its labels "
+        "are 1 (2 rows)",
     ),
     "no folder for a file": (
         ["detect", "plain.csv", "-o", "nowhere/scores.csv"],
@@ -137,23 +140,24 @@ def test_formats_that_are_not_read_from_standard_input(run, format):
 def test_standard_input_is_called_so(run, files, tmp_path):
     done = run("score", files.visits_model, "-", stdin=b"a,b\n1\n2,3,4\n")
     assert done.code == 3
-    assert "standard input has no column 'country', 'seconds'" in done.err
+    assert (
+        "standard input must name the columns of the model in its first line, among them 'country', 'seconds'"
+        in done.err
+    )
     done = run("transform", files.visits_model, "-", "-o", tmp_path / "z.npy", stdin=b"a,b\n1\n2,3,4\n")
-    assert "standard input has a row of 1 values, where there are 2 columns: '1'" in done.err
+    assert "standard input must have a value for each of its 2 columns in each row, got 1 in '1'" in done.err
 
 
 def test_a_log_for_a_model_of_a_table_is_no_matter_of_scales(run, files, ok, tmp_path):
     """The model remembers a scale, which nobody has given."""
     done = run("score", files.visits_model, files.log)
     assert done.code == 3
-    assert "access.log is read as text, and the model was fitted to csv" in done.err
+    assert "access.log must be csv with 11 columns, as the model was fitted to, got text." in done.err
     assert "--scale" not in done.err
     (tmp_path / "mails.csv").write_text("body,n\n" + "".join(f"a word or {i % 3},{i}\n" for i in range(40)))
     ok("fit", tmp_path / "mails.csv", "--text", "body", "-m", tmp_path / "model", "-q")
     done = run("score", tmp_path / "model", files.log)
-    assert (
-        "the model was fitted to documents, the column 'body' of a table; allowed: a table with that column" in done.err
-    )
+    assert "must be a table with documents in the column 'body', as the model was fitted to, got text." in done.err
 
 
 def test_what_is_not_there_has_no_format(run, tmp_path):

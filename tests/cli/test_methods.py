@@ -1,11 +1,12 @@
 """`--method`: what each method finds, and what it refuses."""
 
+import inspect
 import json
 
 import pytest
 
-from ramodo import Consensus, Sp, load
-from ramodo.cli.methods import METHODS
+from ramodo import REPEN, Consensus, Sp, load
+from ramodo.cli.methods import METHODS, OF_CUTOFF
 from support.made_files import AS_REPEN
 
 NO_MODEL = "the method sp only ranks rows and cannot write"
@@ -37,6 +38,11 @@ def test_the_first_method_is_the_default(ok, files, tmp_path):
         ok("fit", files.mail, "-m", tmp_path / "model", "-q", *arguments)
         assert type(load(tmp_path / "model")) is Consensus
     assert next(iter(METHODS)) == "consensus"
+
+
+def test_methods_have_the_options_of_their_estimators():
+    for method, kind in (("consensus", Consensus), ("repen", REPEN)):
+        assert METHODS[method] - OF_CUTOFF == set(inspect.signature(kind).parameters)
 
 
 def test_sp_ranks_and_gives_reasons(ok, files, data, tmp_path):

@@ -40,7 +40,10 @@ def test_a_model_of_numbers_says_where_the_text_is(run, ok, genes, tmp_path):
     ok("fit", genes / "genes.csv", "--id", "sample", "-m", tmp_path / "model")
     done = run("score", tmp_path / "model", genes / "words.csv")
     assert done.code == 3
-    assert "words.csv, column 'ENSG1' holds text, as 'n.d.' in row 'S031'; allowed: numbers" in done.err
+    assert (
+        "words.csv, column 'ENSG1' must hold numbers, as the model was fitted with, got text, as 'n.d.' in row 'S031'"
+        in done.err
+    )
 
 
 def test_a_model_of_text_takes_text(run, ok, genes, tmp_path):

@@ -72,7 +72,7 @@ def test_new_documents_have_tokens_too(ok, files, tmp_path):
 def test_labels_that_were_asked_for_must_be_there(ok, run, files, tmp_path):
     target = tmp_path / "report.html"
     for arguments, words in (
-        (["--outlier", 7], "no row has the label 7, which is to mean outlier"),
+        (["--outlier", 7], "no row has the label 7, configured as outlier"),
         (["--outlier", "spam"], "no row has the label spam"),
     ):
         done = run("report", files.mail_model, files.mail, "-o", target, *arguments)

@@ -77,12 +77,12 @@ def test_features_that_the_model_does_not_have(run, files, tmp_path):
     (tmp_path / "wide.svm").write_text("0 41:1\n")
     done = run("score", files.mail_model, tmp_path / "wide.svm", "-o", tmp_path / "s.csv")
     assert done.code == 3
-    assert "has the index 41; allowed: 1 to 40, the features of the model" in done.err
+    assert "must have indices from 1 to 40, the features of the model, got 41" in done.err
     assert os.listdir(tmp_path) == ["wide.svm"]
     np.save(tmp_path / "other.npy", np.ones((3, 39)))
     done = run("score", files.mail_model, tmp_path / "other.npy")
     assert done.code == 3
-    assert "other.npy is read as numpy, with 39 columns, and the model was fitted to svmlight, with 40" in done.err
+    assert "other.npy must be svmlight with 40, as the model was fitted to, got numpy, with 39 columns." in done.err
 
 
 def test_other_formats_of_the_same_width(ok, files, data, tmp_path):
@@ -171,7 +171,7 @@ def test_a_wrong_line_on_standard_input(run, files):
     assert "standard input, line 4, column 5: a number was expected" in done.err
     done = run("score", files.mail_model, "-", stdin=b"0 99:1\n")
     assert done.code == 3
-    assert "has the index 99" in done.err
+    assert "the features of the model, got 99" in done.err
 
 
 def test_bytes_that_are_not_utf_8_on_standard_input(ok, files, tmp_path):

@@ -124,7 +124,7 @@ def test_scales_of_a_matrix(ok, run, tmp_path, files):
     assert ok("score", tmp_path / "model", tmp_path / "data.npy") == out
     done = run("detect", files.log, "--scale", "log")
     assert done.code == 2
-    assert "--scale log was given, and" in done.err
+    assert "--scale must be none, since " in done.err
     assert run("detect", files.visits, "--scale", "most").code == 2
 
 

@@ -116,8 +116,8 @@ def test_columns_that_are_not_there(run, files, notes):
     assert "has no column 'nope'; it has key, place, seconds" in done.err
     done = run("score", files.log_model, files.log, "--with", "path")
     assert done.code == 2
-    assert "--with path was given, and" in done.err
-    assert "is read as text, which has no columns; allowed with it: --with text." in done.err
+    assert "--with must be text, since " in done.err
+    assert "is read as text, which has no columns, got path." in done.err
 
 
 # ---- reasons and views -----------------------------------------------------------------------------------------------

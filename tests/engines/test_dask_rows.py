@@ -220,7 +220,7 @@ def test_blocks_stay_where_they_are_if_there_is_room(client, monkeypatch):
 def test_an_unusable_value_names_its_partition(client):
     X = with_outliers()[0].toarray()
     X[70, 3] = np.nan
-    with pytest.raises(DataError, match="partition 1 of X contains NaN, first at row 10, column 3"):
+    with pytest.raises(DataError, match=r"partition 1 of X must be .* got NaN, first at row 10, column 3"):
         REPEN(**QUICK).fit(array(X, 2))
 
 

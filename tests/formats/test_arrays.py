@@ -153,7 +153,7 @@ def test_ids_and_labels_of_h5ad_are_columns_of_obs(tmp_path, dense):
     assert read(path, schema=replace(table.schema, label="nope")).classes is None
     with pytest.raises(FormatError, match=r"data.h5ad has no column 'nope' in obs; it has barcode, truth, status"):
         read(path, schema=Schema(label="nope"))
-    with pytest.raises(FormatError, match=r"data.h5ad, obs\['plate'\]: the id 'p' is given twice"):
+    with pytest.raises(FormatError, match=r"data.h5ad, obs\['plate'\] must have each id once, got 'p' twice"):
         read(path, schema=Schema(id="plate"))
 
 
@@ -204,7 +204,7 @@ def test_a_missing_file(tmp_path):
 )
 def test_arrays_that_are_no_matrix_of_numbers(tmp_path, array):
     np.save(tmp_path / "data.npy", array)
-    with pytest.raises(FormatError, match=r"data.npy holds an array of shape .*; allowed: a matrix of numbers\."):
+    with pytest.raises(FormatError, match=r"data.npy must hold a matrix of numbers, got an array of shape"):
         read(str(tmp_path / "data.npy"))
 
 
@@ -219,14 +219,14 @@ def test_sparse_numbers_that_scipy_or_our_kernels_lack(npz, X, dense, dtype):
     "y", [np.ones(12, complex), np.full(12, np.datetime64("2024-01-01"))], ids=["complex", "dates"]
 )
 def test_labels_that_are_neither_numbers_nor_text(npz, X, y):
-    with pytest.raises(FormatError, match=r"data.npz holds labels of dtype .*; allowed: numbers and text\."):
+    with pytest.raises(FormatError, match=r"data.npz must hold labels that are numbers or text, got dtype"):
         read(npz(**parts(X), y=y))
 
 
 def test_archives_without_one_matrix(npz):
-    with pytest.raises(FormatError, match=r"holds 2 matrices \(a, b\); allowed: one\."):
+    with pytest.raises(FormatError, match=r"must hold one matrix, got 2 \(a, b\)\."):
         read(npz(a=np.ones((2, 2)), b=np.ones((2, 2))))
-    with pytest.raises(FormatError, match=r"holds 0 matrices \(a\); allowed: one\."):
+    with pytest.raises(FormatError, match=r"must hold one matrix, got 0 \(a\)\."):
         read(npz(a=np.ones(2)))
 
 
@@ -235,7 +235,7 @@ def test_archives_without_one_matrix(npz):
     [("y", np.ones(11)), ("y", np.ones((12, 1))), ("ids", np.array(["a"])), ("names", np.array(["a", "b"]))],
 )
 def test_labels_names_and_ids_of_another_length(npz, X, name, value):
-    with pytest.raises(FormatError, match=rf"data.npz: {name} has shape .*; allowed: (12|7) values"):
+    with pytest.raises(FormatError, match=rf"data.npz: {name} must have (12|7) values"):
         read(npz(**parts(X), **{name: value}))
 
 

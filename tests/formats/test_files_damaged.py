@@ -62,7 +62,7 @@ def test_a_packing_that_is_not_opened(tmp_path, suffix):
     path = tmp_path / f"data.csv.{suffix}"
     with zipfile.ZipFile(path, "w") as archive:
         archive.writestr("data.csv", "a\n1\n")
-    with pytest.raises(FormatError, match=rf"data.csv.{suffix}: \.{suffix.lower()} files are not opened; .* Unpack it"):
+    with pytest.raises(FormatError, match=rf"data.csv.{suffix} must be a plain .*, got \.{suffix.lower()}\. Unpack it"):
         read(str(path))
 
 

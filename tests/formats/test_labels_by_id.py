@@ -38,7 +38,7 @@ def test_one_column_is_a_label_for_each_row(write):
         ("id,label\n8,1\n", "no row of the data has the id '8'; their ids are '007', '7', '=a', ..."),
         ("id,label\n7,2\n", r"the label of '7' must be 1 \(outlier\), -1 \(inlier\) or 0 \(unknown\), got 2\."),
         ("id,label\n7,x\n007,1\n", r"labels must be 1 \(outlier\), -1 \(inlier\) or 0 \(unknown\), got 1, x\."),
-        ("id,label\n7,1\n7,-1\n", "the id '7' is given twice"),
+        ("id,label\n7,1\n7,-1\n", "must have each id once, got '7' twice"),
         ("row,label\n7,1\n", "has no column 'id'"),
         ("id,truth\n7,1\n", "has no column 'label'; it has id, truth"),
         ("label\n1\n0\n", r"no column id, so it must have one label for each of the 4 rows, got 2\."),

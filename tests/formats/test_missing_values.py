@@ -64,7 +64,7 @@ def test_gaps_are_filled_as_they_are_in_tables(kind):
 @KINDS
 @pytest.mark.parametrize("value", [np.inf, -1e300])
 def test_values_that_are_no_numbers_are_named(kind, value):
-    with pytest.raises(FormatError, match=r"data, cell 'c1', gene 'g1' holds .*; allowed: finite numbers"):
+    with pytest.raises(FormatError, match=r"data, cell 'c1', gene 'g1' must hold a finite number"):
         filled("data", kind(matrix(value)), CELLS, GENES, Schema(missing="zero"))
 
 
@@ -73,5 +73,5 @@ def test_a_file_without_names_of_cells_or_genes_is_refused(h5ad, part):
     path = h5ad(1.0)
     with h5py.File(path, "a") as file:
         del file[part]
-    with pytest.raises(FormatError, match=rf"data.h5ad has no {part}; allowed: an AnnData file"):
+    with pytest.raises(FormatError, match=rf"data.h5ad must be an AnnData file, .*, got no {part}\."):
         read(path)

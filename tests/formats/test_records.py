@@ -39,7 +39,9 @@ def test_lists_of_numbers_are_columns(jsonl):
     table = jsonl({"v": [1, 2]}, {"v": [3, 4.5]})
     assert table.names == ["v.0", "v.1"]
     assert table.X.tolist() == [[1, 2], [3, 4.5]]
-    with pytest.raises(FormatError, match=r"column 'v' holds lists of 1 values, and of 2 in row 1"):
+    with pytest.raises(
+        FormatError, match=r"column 'v' must hold lists of one length, got .* 1 values and one of 2 in row 1"
+    ):
         jsonl({"v": [1]}, {"v": [1, 2]})
 
 
@@ -106,7 +108,7 @@ def test_what_is_nested_deeply_is_no_harm(jsonl):
 
 def test_names_that_grow_beyond_their_line_are_refused(jsonl):
     deep = '{"k":1,"%s":' % ("x" * 90) * 800 + "1" + "}" * 800
-    with pytest.raises(FormatError, match=r"data\.jsonl, line 2: the key 'xxx.* has more than 1,000 characters"):
+    with pytest.raises(FormatError, match=r"data\.jsonl, line 2: a key must have at most 1,000 .* got 'xxx"):
         jsonl({"a": 1}, deep)
     assert jsonl({"x" * 1000: 1}).names == ["x" * 1000]
 

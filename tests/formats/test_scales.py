@@ -112,7 +112,7 @@ def test_a_matrix_is_scaled_as_it_was(tmp_path):
 def test_rows_on_disk_are_not_scaled(tmp_path, monkeypatch):
     monkeypatch.setattr("ramodo.data.mapped.IN_MEMORY", 0)
     folder.write(tmp_path / "data.rows", Table(sp.random_array((20, 9), density=0.9, format="csr")))
-    with pytest.raises(FormatError, match=r"data.rows stays on disk, and --scale auto was given; allowed: none"):
+    with pytest.raises(FormatError, match=r"--scale must be none, since .*data.rows stays on disk, got auto"):
         read(str(tmp_path / "data.rows"), schema=Schema(scale="auto"))
 
 
@@ -188,7 +188,9 @@ def test_an_embedding_is_scaled_as_one_thing(arrow):
 
 
 def test_lists_that_do_not_fit_are_refused(arrow):
-    with pytest.raises(FormatError, match=r"'vector' holds lists of 2 values, and of 3 in row 1; allowed: as many"):
+    with pytest.raises(
+        FormatError, match=r"'vector' must hold lists of one length, got lists of 2 values and one of 3 in row 1"
+    ):
         arrow(None, vector=[[1, 2], [3, 4, 5]])
     with pytest.raises(FormatError, match=r"row 1, column 'vector': the value is missing"):
         arrow(None, vector=[[1, 2], None])

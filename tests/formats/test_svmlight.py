@@ -152,7 +152,7 @@ _DECIMALS = st.builds(
 def test_a_decimal_number_is_the_double_that_python_takes_it_for(text):
     expected = float(text)
     if np.isinf(expected):
-        with pytest.raises(FormatError, match=r"line 1, column 5: the value is not finite"):
+        with pytest.raises(FormatError, match=r"line 1, column 5: the value must be a finite number"):
             parse(f"0 1:{text}\n".encode())
         return
     table = parse(f"{text} 1:{text}\n".encode())
@@ -218,12 +218,12 @@ def test_the_base_that_was_found_is_told():
 
 
 def test_an_index_0_in_a_file_said_to_begin_at_1():
-    with pytest.raises(FormatError, match="text has an index 0; allowed in a file that begins at 1"):
+    with pytest.raises(FormatError, match=r"text must have indices of at least 1, .*, got 0"):
         parse(b"1 0:2 1:2\n", zero_based=False)
 
 
 def test_features_that_the_model_does_not_know():
-    with pytest.raises(FormatError, match=r"text has the index 31; allowed: 1 to 30, the features"):
+    with pytest.raises(FormatError, match=r"text must have indices from 1 to 30, the features of the model, got 31"):
         parse(b"1 1:2 31:4\n", n_features=30)
 
 
@@ -324,13 +324,13 @@ WRONG = {
     "index with a sign": (b"1 +3:4", 3, "an index was expected, digits alone"),
     "index of letters": (b"1 x:4", 3, "an index was expected, digits alone"),
     "index with a point": (b"1 1.5:4", 4, "index:value was expected"),
-    "index 10^18": (b"1 1:2 1000000000000000000:4", 7, "the index is too large"),
-    "index 2^48 + 1": (b"1 281474976710657:4", 3, "the index is too large"),
-    "index of many digits": (b"1 " + b"9" * 100 + b":4", 3, "the index is too large"),
-    "value nan": (b"1 1:2 2:nan", 9, "the value is not finite"),
-    "value inf": (b"1 1:inf", 5, "the value is not finite"),
-    "value -infinity": (b"1 1:-infinity", 5, "the value is not finite"),
-    "value too large": (b"1 1:1e309", 5, "the value is not finite"),
+    "index 10^18": (b"1 1:2 1000000000000000000:4", 7, "the index must be from 0 to 2"),
+    "index 2^48 + 1": (b"1 281474976710657:4", 3, "the index must be from 0 to 2"),
+    "index of many digits": (b"1 " + b"9" * 100 + b":4", 3, "the index must be from 0 to 2"),
+    "value nan": (b"1 1:2 2:nan", 9, "the value must be a finite number"),
+    "value inf": (b"1 1:inf", 5, "the value must be a finite number"),
+    "value -infinity": (b"1 1:-infinity", 5, "the value must be a finite number"),
+    "value too large": (b"1 1:1e309", 5, "the value must be a finite number"),
     "value of letters": (b"1 1:abc", 5, "a number was expected"),
     "value with a rest": (b"1 1:2x", 5, "a number was expected"),
     "two colons": (b"1 1:2:3", 5, "a number was expected"),

@@ -148,7 +148,7 @@ def test_dictionaries_are_text(arrow):
 def test_columns_of_other_types_are_refused_by_name(arrow, array):
     with pytest.raises(
         FormatError,
-        match=r"data.parquet, column 'odd' holds .*; allowed: numbers, text, lists of them, booleans and dates",
+        match=r"data.parquet, column 'odd' must hold numbers, text, lists of them, booleans or dates, got ",
     ):
         arrow(fine=pa.array([1]), odd=array)
     assert arrow(Schema(ignore=["odd"]), fine=pa.array([1]), odd=array).names == ["fine"]
@@ -251,9 +251,7 @@ def test_ids_stay_as_they_are_written(csv):
 
 
 def test_an_id_given_twice_is_refused(csv):
-    with pytest.raises(
-        FormatError, match=r"data.csv, column 'key': the id 'b' is given twice; allowed: each id once\."
-    ):
+    with pytest.raises(FormatError, match=r"data.csv, column 'key' must have each id once, got 'b' twice\."):
         csv("key,x\na,1\nb,2\nc,3\nb,4\n", id="key")
 
 
@@ -347,9 +345,9 @@ def test_text_that_a_model_knows_as_text_is_not_told(csv):
 
 
 def test_text_where_a_model_has_numbers_is_refused(csv, arrow):
-    with pytest.raises(FormatError, match=r"data.csv, column 'x' holds text, as 'n.d.' in row 1; allowed: numbers"):
+    with pytest.raises(FormatError, match=r"data.csv, column 'x' must hold numbers, .*, got text, as 'n.d.' in row 1"):
         csv("x,y\n1,1\nn.d.,2\n", columns=(Column(name="x"), Column(name="y")))
-    with pytest.raises(FormatError, match=r"column 'x' holds list<.*>; allowed: numbers"):
+    with pytest.raises(FormatError, match=r"column 'x' must hold numbers, .*, got list<"):
         arrow(Schema(columns=(Column(name="x"),)), x=pa.array([["1"], ["2"]]))
 
 
@@ -420,7 +418,7 @@ def test_missing_values_as_a_column_of_their_own(csv):
 
 
 def test_a_way_that_is_unknown(csv):
-    with pytest.raises(FormatError, match=r"missing='median' was given; allowed: error, zero, mean, indicator\."):
+    with pytest.raises(FormatError, match=r"missing must be one of error, zero, mean, indicator, got 'median'\."):
         csv(GAPS, missing="median")
 
 

@@ -98,5 +98,5 @@ def test_a_folder_of_documents(tmp_path):
 
 def test_a_folder_without_documents(tmp_path):
     (tmp_path / "none").mkdir()
-    with pytest.raises(FormatError, match=r"none has no files of text; allowed: a folder in which each file"):
+    with pytest.raises(FormatError, match=r"none must be a folder in which each file is a document"):
         read_folder(str(tmp_path / "none"))

@@ -105,6 +105,12 @@ def calls():
         "Explainer.explain": partial(explainer.explain, np.array([0, N]), wide, values, *view),
         "count_text": partial(_native.count_text, text, np.array([0, len(text)]), (1, 2), (0, 0), 20, 1),
         "text_spans": partial(_native.text_spans, text, (1, 1), (0, 0), 20),
+        "count_features": partial(_native.count_features, *sparse, EACH, 1),
+        "FeatureWeights": partial(_native.FeatureWeights, wide, weights[:, 0].copy(), N, 1.0),
+        "FeatureWeights.sums": partial(
+            _native.FeatureWeights(wide[:EACH], np.ones(EACH, dtype=np.float32), EACH, 1.0).sums,
+            *(*sparse, np.empty(n_rows), 1),
+        ),
         "document_frequencies": partial(_native.document_frequencies, wide, N),
         "TokenWeights": partial(_native.TokenWeights, wide, wide.astype(np.int32) * 0 + 1, 1, N),
         "TokenWeights.weigh": partial(
@@ -151,7 +157,7 @@ def test_another_thread_runs_meanwhile(name, unswitched):
 def test_every_native_function_is_here():
     """But those that look at no array."""
     named = {part.strip().split(".")[-1] for name in CALLS for part in name.split(",")}
-    known = named | {"instructions", "compiler", "TrainingOptions", "Trainer", "FeatureSums", "go_on"}
+    known = named | {"instructions", "compiler", "TrainingOptions", "Trainer", "FeatureSums", "go_on", "add_presence"}
     functions = {name for name in dir(_native) if not name.startswith("_")}
     methods = {
         method

@@ -3,11 +3,13 @@
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from scipy.stats import rankdata
 
 from ramodo import REPEN, Conformal, Consensus, TopK
 from ramodo.fitting.curves import curve_by_law
 from ramodo.model.evidence import Curve
 from ramodo.model.ties import ROUNDING, Tied, settled
+from ramodo.paper.datasets import data_folder, load_prepared
 from support.own_process import run
 
 pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore:subsample_size")]
@@ -110,7 +112,7 @@ def test_where_no_row_is_found_none_is_by_rounding():
 def test_multiples_of_a_pattern_tie_where_length_does_not_count(per_pattern, dtype):
     X, which = multiples(0, per_pattern=per_pattern, dtype=dtype)
     detector = Consensus(random_state=0).fit(X)
-    found = detector.model_.breakdown(detector._open(X).in_memory(), 1)
+    found = detector.model_.breakdown(detector.rows_of(X).in_memory(), 1)
     for name, evidence in found.items():
         if "length 1" in name:
             assert max(np.ptp(evidence[which == pattern]) for pattern in range(N_PATTERNS)) < 1e-4, name
@@ -179,6 +181,17 @@ def test_a_copy_in_dense_rows_is_fitted_alike():
     one, other = Consensus(random_state=0).fit(X), Consensus(random_state=0).fit(X.toarray())
     np.testing.assert_allclose(other.outlier_scores_, one.outlier_scores_, atol=1e-2)
     assert (one.predict(X) == other.predict(X)).all()
+
+
+@pytest.mark.skipif(data_folder() is None, reason="no folder of prepared sets; name one in RAMODO_DATA")
+@pytest.mark.parametrize("Detector", [Consensus, REPEN])
+@pytest.mark.parametrize("name", ["AD_dedup", "LC", "adb_musk"])
+def test_real_rows_rank_alike_sparse_and_dense(name, Detector):
+    """Each is trained by a kernel of its own, and rounding grows with every step."""
+    X = sp.csr_array(load_prepared(name).X)
+    one, other = (Detector(random_state=0).fit(rows) for rows in (X, X.toarray()))
+    assert (rankdata(other.outlier_scores_) == rankdata(one.outlier_scores_)).all()
+    assert (other.predict(X) == one.predict(X)).all()
 
 
 _SCORED = """

@@ -71,7 +71,7 @@ def test_an_install_finds_headers_where_the_last_one_did(target):
 
 
 @needs_make
-@pytest.mark.parametrize("target", ["test", "test-oldest", "test-spark"])
+@pytest.mark.parametrize("target", ["test", "test-oldest", "test-spark", "fuzz"])
 def test_system_packages_come_first(target):
     """Whoever runs the tests reads what is going to be installed before anything else is."""
     assert recipe(target).startswith("python3 tests/support/system_packages.py")

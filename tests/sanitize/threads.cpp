@@ -9,6 +9,7 @@
 
 #include "dense_training.hpp"
 #include "document_frequencies.hpp"
+#include "rarity.hpp"
 #include "scan.hpp"
 #include "sp_dense.hpp"
 #include "sp_small.hpp"
@@ -128,6 +129,14 @@ static void score(int n_threads, const Data& data, Digest& digest) {
     const Scan found = scan_sparse(pool, x, 10.0, &seen);
     must(found.ordered && found.bad_row < 0 && found.outside_row < 0, "the scan found what is not there");
     digest.add(seen.sorted());
+
+    const FeatureCounts counted = count_features(pool, x);
+    digest.add(counted.columns);
+    digest.add(counted.counts);
+    const std::vector<float> rare(counted.columns.size(), 0.25f);
+    const FeatureWeights weights(counted.columns.data(), rare.data(), static_cast<int64_t>(rare.size()), x.n_columns, 1.0f);
+    weights.sums(pool, x, scores.data());
+    digest.add(scores);
 }
 
 static void read(int n_threads, Digest& digest) {
@@ -160,7 +169,7 @@ int main() {
     for (int n_threads : {1, 3}) {
         Digest digest;
         use_pool(n_threads);
-        for (int64_t d : {int64_t{20000}, int64_t{1} << 40}) {
+        for (int64_t d : {int64_t{2000}, int64_t{20000}, int64_t{1} << 40}) {
             const Data data(d);
             train(n_threads, data, digest);
             score(n_threads, data, digest);

@@ -31,7 +31,9 @@ def constraints(text: str) -> list[str]:
 def _lowest(package: str) -> str:
     found = _BOUND.fullmatch(package)
     if found is None:
-        raise ValueError(f"{package!r} stands in {PROJECT.name}; allowed: a name and its lowest version, name>=1.2.")
+        raise ValueError(
+            f"packages in {PROJECT.name} must have a name and a lowest version, name>=1.2, got {package!r}."
+        )
     return f"{found[1]}=={found[2]}"
 
 

@@ -33,6 +33,7 @@ NEEDS = {
     "browser": Need("chromium chromium-driver", "tests of pages in a browser", ("chromium", "chromedriver")),
     "postgres": Need("postgresql", "tests of labels that a team shares", ("initdb",)),
     "java": Need("default-jre-headless", "the Spark example", ("java",)),
+    "clang": Need("clang libclang-rt-dev", "make fuzz, which stops without them", ("clang++",)),
 }
 
 

@@ -74,10 +74,16 @@ def _merged(values, changes):
     return {key: value for key, value in {**values, **changes}.items() if value is not Ellipsis}
 
 
-def assert_refused(path, message=""):
-    """By all who read models, in the same words."""
+def assert_not_loaded(path, message=""):
+    """By `load`: what is wrong may be an option, which scoring has no use for."""
     with pytest.raises(ModelFileError, match=rf"{path.name} is not a ramodo model: .*{message}") as found:
         load(path)
+    return found
+
+
+def assert_refused(path, message=""):
+    """By all who read models, in the same words."""
+    found = assert_not_loaded(path, message)
     with pytest.raises(ModelFileError) as other:
         open_model(path)
     assert str(other.value) == str(found.value)

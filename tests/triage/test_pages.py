@@ -285,7 +285,7 @@ def test_a_failed_refit_is_on_the_page(opened, browser, monkeypatch):
         raise ValueError("it went wrong")
 
     with monkeypatch.context() as patched:
-        patched.setattr(type(session._detector), "_labeled", fail)
+        patched.setattr(type(session._detector), "relabeled", fail)
         browser.post("/refit")
         session.wait(30)
     assert "it went wrong" in browser.get("/").text
@@ -295,13 +295,13 @@ def test_a_failed_refit_is_on_the_page(opened, browser, monkeypatch):
 
 def test_labels_come_in_while_a_refit_runs(opened, browser, monkeypatch):
     session, going = opened[0], threading.Event()
-    whole = type(session._detector)._labeled
+    whole = type(session._detector).relabeled
 
     def slow(self, *arguments):
         going.wait(30)
         return whole(self, *arguments)
 
-    monkeypatch.setattr(type(session._detector), "_labeled", slow)
+    monkeypatch.setattr(type(session._detector), "relabeled", slow)
     browser.post("/label", {"row": browser.row, "label": 1})
     browser.post("/refit")
     assert session.status.working

@@ -110,7 +110,7 @@ def test_a_refit_that_fails_says_so_and_labels_stay(session_of, planted, monkeyp
     def fail(*_):
         raise MemoryError("no room for it")
 
-    monkeypatch.setattr(type(planted.detector), "_labeled", fail)
+    monkeypatch.setattr(type(planted.detector), "relabeled", fail)
     session.refit(wait=True)
     assert "no room for it" in session.problems()[0]
     assert session.version == 0

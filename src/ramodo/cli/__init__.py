@@ -66,7 +66,7 @@ def _leave_output() -> None:
 
 
 def _complain(text: str) -> None:
-    """Print to standard error; if nobody reads that, the exit code must be enough."""
+    """Print to standard error; if nobody reads it, the exit code must suffice."""
     try:
         print(text, file=sys.stderr, flush=True)
     except OSError:

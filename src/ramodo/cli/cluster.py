@@ -7,7 +7,7 @@ import logging
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..extras import pip_install
 from ..formats import FormatError, Table, format_of
@@ -16,6 +16,9 @@ from ..options import OptionError
 from .console import bar, note
 from .flags import Writing
 from .source import Source
+
+if TYPE_CHECKING:
+    from ..model.fitted import FittedDetector
 
 _PATIENCE = 20
 """Seconds to wait for a scheduler or a worker."""
@@ -117,7 +120,7 @@ def with_format(path: str, source: Source) -> Source:
     return source
 
 
-def read_on_cluster(path: str, source: Source, quiet: bool, detector: Any = None) -> Table:
+def read_on_cluster(path: str, source: Source, quiet: bool, detector: FittedDetector | None = None) -> Table:
     """The files of a glob as a table whose matrix stays with the workers.
 
     With a detector, the table has the detector's columns.

@@ -122,7 +122,7 @@ def _writing(*names: str, help: str, **bounds: int) -> Any:
 
 @dataclass(frozen=True)
 class Writing(Group):
-    """What to write about rows besides id, score, percentile and flag."""
+    """What to write about rows in addition to id, score, percentile and flag."""
 
     flagged: Annotated[
         bool, _writing("--flagged", help="Only flagged rows, highest first; for a stream, as they arrive.")

@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -22,6 +22,9 @@ from ..model.file.tensors import metadata_of
 from ..model.file.tensors import read as read_tensors
 from .console import note, print_facts
 from .source import threads_of
+
+if TYPE_CHECKING:
+    from ..model.fitted import FittedDetector
 
 _TABLES = (
     (r"origin\.", "training rows, as they were given"),
@@ -118,9 +121,9 @@ def _tables(path: str) -> dict[str, int]:
     return dict(sorted(found.items(), key=lambda item: -item[1]))
 
 
-def _private(detector: Any) -> dict[str, int]:
+def _private(detector: FittedDetector) -> dict[str, int]:
     """How much of its training data a model file holds."""
-    rows = np.unique(np.concatenate([origin.numbers for origin in detector.model_.origins()] or [np.empty(0)]))
+    rows = {number for origin in detector.model_.origins() for number in origin.numbers.tolist()}
     return {
         "training rows": len(rows),
         "ids of rows": len(detector.provenance_.reference_ids),

@@ -6,15 +6,24 @@ from collections.abc import Mapping
 from typing import Any
 
 from ..constraints import either
-from ..model.file.option_checks import OPTIONS_OF
 from ..options import OPTIONS, OptionError, option_error, option_named
 
 OF_CUTOFF = frozenset({"fdr"})
 """Flags that stand for a cut-off."""
 
+_OF_STAGES = frozenset({"k", "false_positives", "fraction", "count", "held_out"})
+"""Options of stages, which no flag gives."""
+
+_OF_TRAINING = frozenset({"n_epochs", "samples_per_epoch", "batch_size", "margin", "n_estimators"}) | frozenset(
+    {"n_queries", "n_subsamples", "subsample_size"}
+)
+"""Options that `Consensus` sets itself."""
+
+_OF_REPEN = frozenset(option.name for option in OPTIONS) - _OF_STAGES | OF_CUTOFF
+
 METHODS = {
-    "consensus": OPTIONS_OF["Consensus"] | OF_CUTOFF,
-    "repen": OPTIONS_OF["REPEN"] | OF_CUTOFF,
+    "consensus": _OF_REPEN - _OF_TRAINING,
+    "repen": _OF_REPEN,
     "sp": frozenset({"random_state", "n_jobs"}),
 }
 """Methods, and their options by name in Python; the first is the default."""
@@ -23,7 +32,7 @@ DEFAULT = next(iter(METHODS))
 
 
 def checked(method: str) -> str:
-    """The method; raises if there is none of this name."""
+    """The method; raises for an unknown name."""
     if method not in METHODS:
         raise option_error("--method", either(METHODS), repr(method))
     return method

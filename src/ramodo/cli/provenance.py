@@ -6,15 +6,18 @@ import shlex
 import sys
 from dataclasses import replace
 from datetime import UTC, datetime
-from typing import Any
+from typing import TYPE_CHECKING
 
 from ..explain.naming import reference_tokens
 from ..formats import Table
 from ..model.provenance import Provenance
 from .flags import Keeping
 
+if TYPE_CHECKING:
+    from ..framework import RandomDistanceDetector
 
-def told(table: Table, detector: Any, keeping: Keeping) -> Provenance:
+
+def told(table: Table, detector: RandomDistanceDetector, keeping: Keeping) -> Provenance:
     """Names of tokens and, unless left out, ids, command and time."""
     found = Provenance(tokens=reference_tokens(detector, table))
     if keeping.no_provenance:
@@ -27,7 +30,7 @@ def told(table: Table, detector: Any, keeping: Keeping) -> Provenance:
     )
 
 
-def save(path: str, detector: Any, keeping: Keeping) -> None:
+def save(path: str, detector: RandomDistanceDetector, keeping: Keeping) -> None:
     """Write the model without what should be left out; the detector keeps it, for the rest of this run."""
     told_all = detector.provenance_
     try:
@@ -38,7 +41,7 @@ def save(path: str, detector: Any, keeping: Keeping) -> None:
         detector.provenance_ = told_all
 
 
-def _reference_ids(detector: Any, table: Table) -> dict[str, str]:
+def _reference_ids(detector: RandomDistanceDetector, table: Table) -> dict[str, str]:
     """Ids of the training rows that explanations may name as nearest, if rows have ids."""
     if table.ids is None:
         return {}

@@ -1,11 +1,11 @@
-"""What is written of each row: id, score, percentile and flag, and what was asked for beside them."""
+"""What is written about each row: id, score, percentile and flag, and extra columns the user asked for."""
 
 from __future__ import annotations
 
 import csv
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -20,6 +20,9 @@ from ..options import OptionError
 from ..threads import n_threads
 from .flags import Writing
 from .source import Source
+
+if TYPE_CHECKING:
+    from ..model.fitted import FittedDetector
 
 Rows = npt.NDArray[np.int64]
 Scores = npt.NDArray[np.float64]
@@ -68,7 +71,7 @@ class Records:
 class Recorder:
     """Makes records of rows and their scores, as a command was asked to."""
 
-    def __init__(self, detector: Any, writing: Writing) -> None:
+    def __init__(self, detector: FittedDetector, writing: Writing) -> None:
         self._detector, self._writing = detector, writing
         self._known = np.sort(detector.outlier_scores_)
 
@@ -143,7 +146,7 @@ def beside_of(writing: Writing) -> list[str]:
 
 
 def to_read(path: str, source: Source, writing: Writing) -> Source:
-    """How to read data so that what is asked for can be written; raises where it cannot, before any work."""
+    """How to read the data so that the requested columns can be written; raises before any work if they cannot."""
     names = beside_of(writing)
     kind = source.format_at(path)
     if "with" in kind.columns:
@@ -152,8 +155,8 @@ def to_read(path: str, source: Source, writing: Writing) -> Source:
     for name in names:
         if kind.has_documents and name != DOCUMENT:
             raise OptionError(
-                f"--with {name} was given, and {path} is read as {kind.name}, which has no columns; allowed with it: "
-                f"--with {DOCUMENT}. {_have_columns()}"
+                f"--with must be {DOCUMENT}, since {path} is read as {kind.name}, which has no columns, got {name}. "
+                f"{_have_columns()}"
             )
     return source
 

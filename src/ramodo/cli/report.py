@@ -6,7 +6,7 @@ import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..explain.explanation import Explanation
 from ..explain.naming import explained, names_of
@@ -15,6 +15,9 @@ from ..formats.truth import outliers_in, outliers_named
 from . import output as files
 from .console import note
 from .source import Source, threads_of
+
+if TYPE_CHECKING:
+    from ..framework import RandomDistanceDetector
 
 
 def run_report(
@@ -53,7 +56,7 @@ def refuse_report(path: str) -> None:
     plotly_script()
 
 
-def write(path: str, detector: Any, data: str, table: Table, scores: Any, truth: Any) -> None:
+def write(path: str, detector: RandomDistanceDetector, data: str, table: Table, scores: Any, truth: Any) -> None:
     """Write the report on the rows of a table."""
     from ..report import write_report
     from ..report.content import REASONS, SHOWN

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING
 
 from ..formats import Format, FormatError, Table, format_named
 from ..formats.values import named_values
@@ -16,6 +16,9 @@ from .flags import Writing
 from .records import Recorder, to_read
 from .source import Source, threads_of
 from .streaming import Stream, scores_of
+
+if TYPE_CHECKING:
+    from ..model.file.saving import Opened
 
 
 def run_score(
@@ -60,7 +63,7 @@ def run_score(
     _score(detector, path, source.read(path, detector.n_jobs), writing, output, quiet)
 
 
-def _score(detector: Any, path: str, table: Table, writing: Writing, output: str, quiet: bool) -> None:
+def _score(detector: Opened, path: str, table: Table, writing: Writing, output: str, quiet: bool) -> None:
     progress = bar("scoring", "rows", quiet)
     with named_values(path, table):
         scores = scores_of(detector, table.X, progress.show)

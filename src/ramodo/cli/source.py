@@ -7,7 +7,7 @@ import os
 from collections.abc import Collection, Sequence
 from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
-from typing import Any, Self
+from typing import TYPE_CHECKING, Self
 
 from .. import threads
 from ..formats import (
@@ -30,6 +30,9 @@ from ..options import OptionError, option_named
 from .console import bar, note
 from .flags import Reading
 
+if TYPE_CHECKING:
+    from ..model.fitted import FittedDetector
+
 
 @dataclass(frozen=True, kw_only=True)
 class Source:
@@ -40,12 +43,12 @@ class Source:
     detector : the model whose columns the data must have; None where they are read for themselves
     chooses_scale : numbers are scaled as is usual for a format
     optional : columns of the schema that these data may lack
-    beside : columns to hand out as they are
+    beside : columns to pass on unchanged
     """
 
     schema: Schema
     format: str | None = None
-    detector: Any = None
+    detector: FittedDetector | None = None
     chooses_scale: bool = False
     optional: Collection[str] = ()
     beside: Sequence[str] = ()
@@ -62,7 +65,7 @@ class Source:
         ranges = {name: _range(f"--{name}", given[name]) for name in ("words", "characters")}
         if not any(last for _, last in ranges.values()):
             raise OptionError(
-                "--words 0 and --characters 0 were given, which leave nothing of a text; allowed: one of them."
+                "--words or --characters must be above 0, got 0 for both, which leaves nothing of a text."
             )
         given |= {"idf": given.get("idf", False), **ranges}
         tokens = TextOptions(**{each.name: given.pop(each.name) for each in fields(TextOptions)})
@@ -71,7 +74,7 @@ class Source:
         return cls(schema=Schema(**known, tokens=tokens), format=format, chooses_scale=chooses_scale)
 
     @classmethod
-    def of_model(cls, detector: Any, format: str | None, id: str | None, label: str | None = None) -> Self:
+    def of_model(cls, detector: FittedDetector, format: str | None, id: str | None, label: str | None = None) -> Self:
         """How a model's data were read, for reading similar data; ids and labels may be in other columns."""
         schema = Schema.of_model(detector)
         optional = schema.unneeded if label is None else schema.ignore
@@ -112,7 +115,7 @@ class Source:
             raise
 
     def refuse_flags(self, path: str) -> None:
-        """Raise if something is asked for that a file of this format cannot have, or cannot do."""
+        """Raise for flags that do not apply to a file of this format."""
         kind, schema = self.format_at(path), self.schema
         learned = Schema() if self.detector is None else Schema.of_model(self.detector)
         for option in ("id", "label", "text", "ignore"):
@@ -120,25 +123,24 @@ class Source:
             if not given or given == known or option in kind.columns:
                 continue
             name = given if isinstance(given, str) else given[0]
-            allowed = ", ".join(other.name for other in all_formats() if option in other.columns)
+            formats = ", ".join(other.name for other in all_formats() if option in other.columns)
             raise OptionError(
-                f"--{option} {name!r} was given, and {path} is read as {kind.name}, which has no such columns; "
-                f"allowed with it: {allowed}."
+                f"--{option} must be a column of {formats}, got {name!r} for {path}, which is read as {kind.name}."
             )
         if self.detector is None and schema.scale != "none" and kind.has_documents and not kind.is_table:
             raise OptionError(
-                f"--scale {schema.scale} was given, and {path} is read as {kind.name}, which has no numbers; allowed "
-                "with it: none."
+                f"--scale must be none, since {path} is read as {kind.name}, which has no numbers, got {schema.scale}."
             )
 
     def refuse_unweighed(self, path: str) -> None:
-        """Raise if a model weighs tokens and the data are not documents: nobody can tell counts from weights."""
+        """Raise if a model weighs tokens and the data are not documents: counts and weights look alike."""
         kind = self.format_at(path)
         weighs = self.detector is not None and self.detector.document_frequencies_ is not None
         if weighs and not kind.has_documents and (not self.schema.text or "text" not in kind.columns):
+            name = "standard input" if path == "-" else path
             raise FormatError(
-                f"{path} is read as {kind.name}, and the model weighs the tokens of text; allowed: documents, or a "
-                "model that was fitted with --no-idf."
+                f"{name} must be documents, since the model weighs the tokens of text, got {kind.name}. A model "
+                "fitted with --no-idf takes other data."
             )
 
     def read(self, path: str, n_threads: int, quiet: bool = True) -> Table:

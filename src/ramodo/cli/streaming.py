@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import sys
 import warnings
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -15,6 +15,9 @@ from ..formats.byte_streams import LONGEST_LINE, damage_refused, open_binary
 from . import output as files
 from .console import note
 from .records import Recorder
+
+if TYPE_CHECKING:
+    from ..model.file.saving import Opened
 
 _NAME = "standard input"
 
@@ -26,7 +29,7 @@ _MOST_REPORTED = 20
 """How many skipped rows are reported one by one; the end reports their total."""
 
 
-def scores_of(detector: Any, X: Any, show: Any = None) -> Any:
+def scores_of(detector: Opened, X: Any, show: Any = None) -> Any:
     """Scores of a matrix whose columns were already compared with the model's."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)
@@ -37,7 +40,15 @@ class Stream:
     """Standard input, from the first line to the last, in constant memory."""
 
     def __init__(
-        self, detector: Any, kind: Format, how: How, recorder: Recorder, lines: str, *, strict: bool, quiet: bool
+        self,
+        detector: Opened,
+        kind: Format,
+        how: How,
+        recorder: Recorder,
+        lines: str,
+        *,
+        strict: bool,
+        quiet: bool,
     ) -> None:
         self._detector, self._kind, self._how, self._strict, self._quiet = detector, kind, how, strict, quiet
         self._recorder, self._written_as = recorder, lines
@@ -117,7 +128,7 @@ class Stream:
 
 
 def _records(block: bytes) -> list[bytes]:
-    """Lines with their ends, joined if a quoted value spans several; the last is what follows the last complete one."""
+    """Lines with their ends, joined if a quoted value spans several; the last item is an incomplete line or empty."""
     lines = block.split(b"\n")
     found, begun, is_open = list[bytes](), list[bytes](), False
     for line in lines[:-1]:

@@ -1,4 +1,4 @@
-"""The fold of a row, by a hash of its content: the same wherever the row is, and in every process.
+"""The fold of a row, by a hash of its content: the same at any position and in every process.
 
 Columns and values of the non-zeros are hashed, with values in single precision: sparse and dense rows give the same
 fold, and so do the types that hold the same numbers. Equal rows share a fold.

@@ -80,10 +80,10 @@ def _header(file: IO[bytes]) -> tuple[tuple[int, ...], bool, np.dtype[Any]]:
     file.seek(0)
     version = np.lib.format.read_magic(file)
     if version not in _VERSIONS:
-        raise ValueError(f"{_name(file)} is an array file of version {version[0]}.{version[1]}; allowed: 1.0 and 2.0")
+        raise ValueError(f"{_name(file)} must be an array file of version 1.0 or 2.0, got {version[0]}.{version[1]}")
     shape, is_fortran, dtype = _VERSIONS[version](file)
     if dtype.hasobject:
-        raise ValueError(f"{_name(file)} holds Python objects; allowed: numbers")
+        raise ValueError(f"{_name(file)} must hold numbers, got Python objects")
     return shape, is_fortran, dtype
 
 

@@ -22,17 +22,17 @@ LARGEST = 1e30
 
 
 class DataError(ValueError, TypeError):
-    """The data cannot be used; the message says what was given and what is allowed."""
+    """The data cannot be used; the message says what must hold and what was given."""
 
 
 class ValueRefusedError(DataError):
-    """An unusable value; `said` is what is wrong with it and what to do, without its place."""
+    """An unusable value; `said` is the message without the place of the value."""
 
     def __init__(self, name: str, value: float, row: int, column: int) -> None:
         kind, advice = _kind_and_advice(value)
-        allowed = f"allowed: finite numbers up to {LARGEST:g} in absolute value. {advice}"
-        super().__init__(f"{name} contains {kind}, first at row {row}, column {column}; {allowed}")
-        self.row, self.column, self.said = row, column, f"{kind} was found; {allowed}"
+        must = f"must be finite and at most {LARGEST:g} in absolute value, got {kind}"
+        super().__init__(f"the values of {name} {must}, first at row {row}, column {column}. {advice}")
+        self.row, self.column, self.said = row, column, f"the value {must}. {advice}"
 
     def __reduce__(self) -> Any:
         return DataError, self.args
@@ -44,10 +44,10 @@ def _kind_and_advice(value: float) -> tuple[str, str]:
         return "NaN", "Fill or drop missing values first."
     checked = "check where it comes from"
     if np.isinf(value):
-        return "infinity", f"It is no measurement: {checked}, and replace it or leave the row out."
+        return "infinity", f"It cannot be a measurement: {checked}, and replace it or leave the row out."
     return (
-        f"the value {value:g}",
-        f"Where it stands for a missing value replace it; else {checked}, or change the unit.",
+        f"{value:g}",
+        f"Replace it if it stands for a missing value; else {checked}, or change the unit.",
     )
 
 
@@ -114,8 +114,8 @@ def _refuse_columns(name: str, bad: list[tuple[Any, str]]) -> None:
     if bad:
         column, dtype = bad[0]
         raise DataError(
-            f"{name} has {len(bad)} column(s) that are not numbers, the first {column!r} of dtype {dtype}; "
-            "allowed: numbers and booleans. Encode text and categories first (one-hot, counts)."
+            f"the columns of {name} must be numbers or booleans, got {len(bad)} other column(s), the first {column!r} "
+            f"of dtype {dtype}. Encode text and categories first (one-hot, counts)."
         )
 
 
@@ -128,11 +128,11 @@ def _target(dtype: np.dtype[Any]) -> type[np.floating[Any]]:
 
 def _refuse_dtype(dtype: np.dtype[Any], name: str) -> None:
     if dtype.kind == "c":
-        raise DataError(f"Complex data not supported: {name} has dtype {dtype}; allowed: real numbers and booleans.")
+        raise DataError(f"Complex data not supported: {name} must have real numbers or booleans, got dtype {dtype}.")
     if dtype.kind not in "biuf":
         raise DataError(
-            f"{name} has dtype {dtype}; allowed: floats, integers and booleans. An object or string matrix must be "
-            "converted by the caller, who knows what its entries mean."
+            f"{name} must have floats, integers or booleans, got dtype {dtype}. Convert a matrix of objects or strings "
+            "first: only you know what its entries mean."
         )
 
 
@@ -151,13 +151,13 @@ def _open_dense(X: Any, name: str, counted: bool) -> tuple[DenseRows, Facts]:
     values = np.asarray(X)
     if values.ndim < 2 and values.dtype.kind in "USO":
         raise DataError(
-            f"{name} holds text or objects ({type(X).__name__}, dtype {values.dtype}); allowed: a matrix of numbers. "
+            f"{name} must be a matrix of numbers, got text or objects ({type(X).__name__}, dtype {values.dtype}). "
             "Turn text into numbers first, with a vectorizer of sklearn.feature_extraction.text for example."
         )
     if values.ndim != 2:
         raise DataError(
-            f"Expected 2D array, got {values.ndim}D array instead: {name} has shape {values.shape}; allowed: a matrix, "
-            "one row per object. Reshape your data with .reshape(1, -1) if it is a single row."
+            f"Expected 2D array, got {values.ndim}D array instead: {name} must be a matrix, one row per object, got "
+            f"shape {values.shape}. Reshape your data with .reshape(1, -1) if it is a single row."
         )
     _refuse_dtype(values.dtype, name)
     _refuse_shape(values.shape, name)
@@ -234,7 +234,7 @@ def refuse_indices(index: npt.NDArray[Any], size: int, name: str) -> None:
 def _from_csr(matrix: Any) -> SparseRows:
     indices = np.ascontiguousarray(matrix.indices)
     if indices.dtype.kind not in "iu":
-        raise DataError(f"a sparse matrix has feature indices of dtype {indices.dtype}; allowed: integers.")
+        raise DataError(f"the feature indices of a sparse matrix must be integers, got dtype {indices.dtype}.")
     if indices.dtype not in (np.int32, np.int64):
         indices = indices.astype(np.int64)
     with np.errstate(over="ignore"):
@@ -253,8 +253,8 @@ def _scan(rows: SparseRows, name: str, n_threads: int, counted: bool) -> tuple[F
         found = scan.add(block, LARGEST, n_threads)
         if found.outside_row >= 0:
             raise DataError(
-                f"{name} has the feature index {found.outside} in row {first + found.outside_row}; allowed: 0 to "
-                f"{rows.n_features - 1}, since {name} has {rows.n_features} columns."
+                f"the feature indices of {name} must be from 0 to {rows.n_features - 1}, since it has "
+                f"{rows.n_features} columns, got {found.outside} in row {first + found.outside_row}."
             )
         if found.bad_row >= 0:
             start, stop = block.indptr[found.bad_row : found.bad_row + 2]

@@ -44,7 +44,15 @@ _SECTIONS = ["products", "category", "blog", "help", "about", "cart", "search"]
 
 @dataclass(frozen=True)
 class AccessLog:
-    """Lines in the order of time; `y` is 1 for attacks; `kinds` and `causes` are empty for all other lines."""
+    """Lines in the order of time; `y` is 1 for attacks; `kinds` and `causes` are empty for all other lines.
+
+    Examples
+    --------
+    >>> from ramodo.datasets import make_access_log
+    >>> log = make_access_log(1000, 2, random_state=0)
+    >>> len(log.lines), int(log.y.sum())
+    (1000, 2)
+    """
 
     lines: list[str]
     y: npt.NDArray[np.int8]
@@ -64,7 +72,15 @@ class _Request:
 
 
 def make_access_log(n_lines: int = 30_000, n_attacks: int = 20, *, random_state: int | None = None) -> AccessLog:
-    """A log of `n_lines` lines in the combined format; `n_attacks` of them are attacks, of ten kinds in turn."""
+    """A log of `n_lines` lines in the combined format; `n_attacks` of them are attacks, of ten kinds in turn.
+
+    Examples
+    --------
+    >>> from ramodo.datasets import make_access_log
+    >>> log = make_access_log(1000, 10, random_state=0)
+    >>> len(set(log.kinds)) - 1  # all other lines have the kind ""
+    10
+    """
     if not Integer(1).accepts(n_lines) or not Integer(0, n_lines).accepts(n_attacks):
         raise OptionError(
             "n_lines must be an integer of at least 1 and n_attacks one from 0 to n_lines, got "

@@ -27,7 +27,15 @@ KINDS = ("foreign", "spam", "boilerplate")
 
 @dataclass(frozen=True)
 class Documents:
-    """Texts; `y` is 1 for planted ones; `kinds` and `causes` (words that give it away) are empty for all others."""
+    """Texts; `y` is 1 for planted ones; `kinds` and `causes` (words that give it away) are empty for all others.
+
+    Examples
+    --------
+    >>> from ramodo.datasets import make_documents
+    >>> documents = make_documents(100, 3, random_state=0)
+    >>> len(documents.texts), int(documents.y.sum())
+    (100, 3)
+    """
 
     texts: list[str]
     y: npt.NDArray[np.int8]
@@ -36,7 +44,15 @@ class Documents:
 
 
 def make_documents(n_documents: int = 5_000, n_planted: int = 30, *, random_state: int | None = None) -> Documents:
-    """`n_documents` documents of 30 to 120 words; `n_planted` of them are odd, in one of three ways."""
+    """`n_documents` documents of 30 to 120 words; `n_planted` of them are odd, in one of three ways.
+
+    Examples
+    --------
+    >>> from ramodo.datasets import make_documents
+    >>> documents = make_documents(100, 3, random_state=0)
+    >>> len(set(documents.kinds)) - 1  # all other documents have the kind ""
+    3
+    """
     if not Integer(1).accepts(n_documents) or not Integer(0, n_documents).accepts(n_planted):
         raise OptionError(
             "n_documents must be an integer of at least 1 and n_planted one from 0 to n_documents, got "

@@ -35,7 +35,7 @@ def make_ultrahigh(
     skew: float = 0.0,
     random_state: int | None = None,
 ) -> tuple[sp.csr_array, npt.NDArray[np.int8]]:
-    """Rows of about `row_length` non-zeros, some of which are outliers.
+    """Rows of about `row_length` non-zeros; some are outliers.
 
     Most of a row's features are those of one of ten topics, the rest comes from the whole width. An outlier is such a
     row with about `marks_per_outlier` more features, out of `n_marks` that inliers rarely have: it differs from them in
@@ -50,6 +50,13 @@ def make_ultrahigh(
     -------
     X : CSR matrix, float32
     y : 1 for outliers, 0 for inliers
+
+    Examples
+    --------
+    >>> from ramodo.datasets import make_ultrahigh
+    >>> X, y = make_ultrahigh(100, 50_000, random_state=0)
+    >>> X.shape, int(y.sum())
+    ((100, 50000), 2)
     """
     rng = np.random.default_rng(random_state)
     y = np.zeros(n_rows, dtype=np.int8)

@@ -76,9 +76,9 @@ class _Survey:
 
 
 class DaskRows(Rows):
-    """Rows in consecutive partitions; each becomes a block where it is.
+    """Rows in consecutive partitions; each becomes a block on the worker that holds it.
 
-    `form` is what all partitions are known to have in common before any is read.
+    `form` is what is known about all partitions before any is read.
     """
 
     def __init__(self, partitions: Sequence[Partition], form: Form | None = None) -> None:
@@ -239,7 +239,7 @@ class DaskRows(Rows):
         return self._unpacked(kind, tasks, [self.sizes[part] for part in parts], show)
 
     def _unpacked(self, kind: str, tasks: Sequence[Delayed], sizes: Sequence[int], show: Show | None) -> list[Any]:
-        """The unpacked results of tasks, in order; `show` gets the size of those that are done, and of all."""
+        """The unpacked results of tasks, in order; `show` gets the size of the finished ones and of all."""
         found, done = [None] * len(tasks), 0
 
         def arrived(place: int, data: bytes) -> None:
@@ -291,7 +291,7 @@ class DaskRows(Rows):
 
     @cached_property
     def _sources(self) -> list[tuple[Any, ...]]:
-        """Arguments of a task for each block: the block if there is room for all, otherwise what it is made from."""
+        """Arguments of a task for each block: the block if memory allows for all, otherwise its source."""
         held = self._hold(self._form)
         sources = [(part.source, part.place, *held) for part in self.partitions]
         if self._is_known or self.n_bytes > self._runner.room():

@@ -37,13 +37,25 @@ def open_dataset(
 
     Parameters
     ----------
-    path : a glob, or several, of files or rows folders; with a protocol, such as s3://, wherever fsspec finds them
+    path : a glob, or several, of files or rows folders; with a protocol, such as s3://, on any file system of fsspec
     format : the format of all files, if their suffix does not tell
     schema : how to read them. Scales and means of tables, and how many documents contain each token, are learned now,
         which reads each file once; the result has them as `schema` and `frequencies`. By default numbers are not
         scaled, and tokens are counted
     n_features : number of columns, if files do not say it and the largest index is not the last
     storage : options of the file system, for fsspec
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> import numpy as np
+    >>> from ramodo import open_dataset
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     for part in "ab":
+    ...         np.save(f"{folder}/{part}.npy", np.eye(40))
+    ...     rows = open_dataset(f"{folder}/*.npy")
+    ...     rows.n_rows, rows.n_features
+    (80, 40)
     """
     given = [path] if isinstance(path, str) else list(path)
     storage = dict(storage or {})

@@ -8,7 +8,7 @@ be parts of one matrix.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any, Protocol, Self
+from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -23,13 +23,6 @@ from . import tables
 
 Integers = npt.NDArray[np.int64]
 Doubles = npt.NDArray[np.float64]
-
-
-class Loader(Protocol):
-    """Reads a file in the task that needs it."""
-
-    def load(self, form: Form) -> Table:
-        """The rows, with as many columns as `form` says if the file does not say it."""
 
 
 @dataclass(frozen=True)
@@ -99,7 +92,7 @@ class Partition:
 
 
 def look(source: Any, place: str, form: Form) -> Seen:
-    """One pass over a partition. `form` is what all are known to have in common before."""
+    """One pass over a partition. `form` is what is already known about all of them."""
     table = _table(source, place, form)
     block = _opened(table, place, form)
     features, largest = block.features_and_largest()

@@ -1,6 +1,6 @@
 """Values as bytes for the way between this process and workers: counted, and compressed where that is cheap.
 
-Arrays are taken out of their pickle. zstd then compresses each array byte by byte of its values: the lowest byte of all
+Arrays are kept out of the pickle. zstd then compresses each array byte by byte of its values: the lowest byte of all
 values first, then the next one, so that exponents, counts and ones shrink. Integers that mostly increase, such as
 sorted features, are stored as differences first.
 """

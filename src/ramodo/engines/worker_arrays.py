@@ -211,7 +211,7 @@ async def _send(client: Any, shared: SharedArray, worker: str) -> None:
 
 
 def _withdraw(client: weakref.ref[Any], name: str) -> None:
-    """Take an array from the workers without waiting: this runs wherever garbage is collected."""
+    """Remove an array from the workers without waiting: garbage collection calls this."""
     one = client()
     if one is not None:
         _drop_users(name, parcels_of(one))

@@ -34,7 +34,7 @@ _STRONGEST = 100
 
 
 class _Asked(NamedTuple):
-    """What is wanted of each row."""
+    """Options for explaining each row."""
 
     top: int
     name_of: Callable[[int], str]
@@ -47,8 +47,8 @@ class _Asked(NamedTuple):
 class Explainer:
     """Explains rows by a model; what does not depend on the rows is computed once. Several threads may use it.
 
-    shown : gives, for columns and values there, values that people know: the counts of tokens that are weighed
-    like : of a model that may have the same references, as one with other labels has; what is known of these is kept
+    shown : turns values of columns into values that people know, such as weights of tokens into counts
+    like : an explainer of a model with the same references, such as one with other labels, to reuse its work
     """
 
     def __init__(
@@ -86,8 +86,8 @@ class Explainer:
         """Reasons for the score of each row. `scores` are those of the rows, `known` those of the training rows.
 
         `frequencies` are those of the tokens in the training documents. With `enough`, rows have more reasons than
-        `top` where some more explain 80 % of the score. Rows after the first `in_full` have no reasons: what is
-        known of them is enough to put them into groups. Without `together`, what they have in common is left out.
+        `top` where a few more explain 80 % of the score. Rows after the first `in_full` get no reasons, only
+        what grouping needs. Without `together`, what they have in common is left out.
         """
         asked = _Asked(top, name_of, passages, frequencies, enough, rows.n_rows if in_full is None else in_full)
         percentiles = 100 * np.searchsorted(np.sort(known), scores) / max(1, len(known))
@@ -200,7 +200,7 @@ def _seen(added: dict[str, float]) -> tuple[Seen, ...]:
 
 
 class _Block(NamedTuple):
-    """Results for a block of rows: some are kept, others only added to sums."""
+    """Results for a block of rows: some are kept, others only summed."""
 
     explained: list[RowExplanation]
     strongest: list[Strongest]

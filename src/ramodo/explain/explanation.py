@@ -6,16 +6,20 @@ import math
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
+from ..options import option_error
 from .grouping import groups_of
 from .passages import Passage, PassagesOf
 from .reasons import Lacks, Reason, RowExplanation, Seen
 
-__all__ = ["Driver", "Explanation", "Group", "Reason", "RowExplanation", "Seen", "Strongest"]
+if TYPE_CHECKING:
+    from ..model.fitted import FittedDetector
+
+__all__ = ["Driver", "Explanation", "Group", "Reason", "RowExplanation", "Seen", "Strongest", "feature_namer"]
 
 
 _COMMON = 5
@@ -208,7 +212,7 @@ class Explanation(Sequence[RowExplanation]):
     def to_frame(self) -> Any:
         """A pandas frame with a line per reason, and lines for what a row lacks and for all other features.
 
-        The contributions of a row sum to its score. What is not about a single feature has no column, value or mean.
+        The contributions of a row sum to its score. Other lines have no column, value or mean.
         """
         import pandas  # type: ignore[import-untyped, unused-ignore]
 
@@ -222,3 +226,15 @@ class Explanation(Sequence[RowExplanation]):
     def _repr_html_(self) -> str:
         """Tables with bars, for notebooks. Names are escaped: a feature called `<script>` stays text."""
         return "".join(row.as_html() for row in self._rows)
+
+
+def feature_namer(detector: FittedDetector, names: Any = None) -> Callable[[int], str]:
+    """The name of each feature, by its number: as given, else as in the training data, else its number."""
+    if callable(names):
+        return names
+    known = getattr(detector, "feature_names_in_", None) if names is None else names
+    if known is None:
+        return lambda column: f"feature {column}"
+    if len(known) != detector.n_features_in_:
+        raise option_error("names", f"one for each of {detector.n_features_in_} features", str(len(known)))
+    return lambda column: str(known[column])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -15,6 +15,9 @@ from .explanation import Explanation
 from .passages import Passages, facts_of
 from .reasons import Reason
 
+if TYPE_CHECKING:
+    from ..model.fitted import FittedDetector
+
 _SEARCHED = 300_000
 """Characters of documents that are searched for names of features that the explained rows lack."""
 
@@ -23,7 +26,7 @@ _KEPT_TOKENS = 5000
 
 
 def explained(
-    detector: Any,
+    detector: FittedDetector,
     table: Table,
     rows: Sequence[int],
     scores: Any,
@@ -65,17 +68,19 @@ def explained(
     return found.named(names_of(detector, table, found.columns(), rows))
 
 
-def explainer_of(detector: Any, table: Table, like: Explainer | None = None) -> Explainer:
-    """What `explained` needs of a detector, whatever the rows are."""
+def explainer_of(detector: FittedDetector, table: Table, like: Explainer | None = None) -> Explainer:
+    """What `explained` needs of a detector, for any rows."""
     return Explainer(detector.model_, table.X.shape[1], text_and_columns.units_of(table), like)
 
 
-def reference_tokens(detector: Any, table: Table) -> dict[str, str]:
+def reference_tokens(detector: FittedDetector, table: Table) -> dict[str, str]:
     """Names of the tokens that most reference documents have, for a model to keep: other documents may lack them."""
     if table.texts is None or table.schema.tokens.vocabulary:
         return {}
     origins = detector.model_.origins()
-    columns, counts = np.unique(np.concatenate([origin.rows.indices for origin in origins]), return_counts=True)
+    columns, counts = np.unique(
+        np.concatenate([origin.rows.as_sparse().indices for origin in origins]), return_counts=True
+    )
     if table.fields is not None:
         columns, counts = (values[columns < table.schema.n_tokens] for values in (columns, counts))
     common = columns[np.argsort(-counts, kind="stable")[:_KEPT_TOKENS]].tolist()
@@ -99,10 +104,12 @@ def in_words(reasons: Sequence[Reason]) -> str:
     return ", ".join(f"{reason.in_words()} ({reason.contribution:+.2g})" for reason in reasons)
 
 
-def names_of(detector: Any, table: Table, columns: Iterable[int], rows: Sequence[int] = ()) -> Callable[[int], str]:
+def names_of(
+    detector: FittedDetector, table: Table, columns: Iterable[int], rows: Sequence[int] = ()
+) -> Callable[[int], str]:
     """Names of columns: those of the data, the tokens of text, of some rows first, or the index as in the file.
 
-    A token that no text at hand has, and that the model does not keep, has no name.
+    A token has no name if no available text contains it and the model does not keep it.
     """
     known = getattr(detector, "feature_names_in_", None)
     if known is not None:

@@ -1,6 +1,6 @@
 """The runs of characters by which a document stands out: overlapping tokens added up, each run once.
 
-A token adds to the score of a document; where it is in it, that is spread over its characters, in equal parts. A
+What a token adds to the score of a document is spread evenly over the characters of its occurrences. A
 character is then worth what all n-grams and words over it add, and the sum over the characters is that of the tokens,
 exactly. A run is a piece of the text whose characters are worth more than the quadratic mean of all: the more of the
 score lies in a few places, the higher that is above the plain mean, and the fewer characters reach it. Where all
@@ -48,7 +48,7 @@ class Passage(NamedTuple):
     field: str = ""
     """The column of the document, where there are several."""
     circle: Circle | None = None
-    """The date of which the features at `places` are sine and cosine; there are no spans then."""
+    """The date whose sine and cosine are the features at `places`; it has no spans."""
 
     @property
     def name(self) -> str:
@@ -146,7 +146,7 @@ def _runs(normalised: npt.NDArray[np.uint8], worth: Doubles) -> list[tuple[int, 
 
 
 def _once(runs: list[tuple[int, int]], normalised: bytes, worth: Doubles) -> list[list[tuple[int, int]]]:
-    """Runs that read the same are one; those that raise the score, strongest first."""
+    """Merge runs with the same text; keep those that raise the score, strongest first."""
     same: dict[bytes, list[tuple[int, int]]] = {}
     for begin, end in runs:
         same.setdefault(normalised[begin:end], []).append((begin, end))

@@ -1,4 +1,4 @@
-"""What is said of one row: its score as a sum of reasons, of what it lacks, and of all else together."""
+"""The explanation of one row: its score as a sum of reasons, of what it lacks, and of everything else."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _SAME = 0.01
 """A value counts as usual if it differs from the mean by less than this share of it."""
 
 _ALWAYS = ("column", "feature", "value", "contribution", "share", "mean")
-"""What JSON says of every reason."""
+"""Fields of every reason in JSON."""
 
 _VIEWS = 4
 """Views named in one line; the others are summed up."""
@@ -38,7 +38,7 @@ class Span(NamedTuple):
 class Reason:
     """What one feature adds to a row's score, its value there, and what is typical of the reference rows.
 
-    Of documents, a reason is a run of characters: the tokens inside of it, added up. What is typical is then said of
+    For documents, a reason is a run of characters: the tokens inside it, added up. What is typical then describes
     the rarest of them: tokens that share a feature by chance can make a run look more usual, and never rarer.
     """
 

@@ -1,4 +1,4 @@
-"""Facts of a row as named reasons, beside what is usual among the reference rows."""
+"""Facts about a row as named reasons, compared with what is usual among the reference rows."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class Facts:
         return len(self._amounts)
 
     def first(self, n: int) -> list[int]:
-        """The places of the first `n` facts: those that raise the score most come first."""
+        """The places of the `n` facts that raise the score most, strongest first."""
         return np.argsort(-self._amounts, kind="stable")[:n].tolist()
 
     def enough(self, wanted: float, fewest: int) -> int:
@@ -105,7 +105,7 @@ class Typical:
         )
 
     def _of_passage(self, has: Strongest, passage: Passage, frequencies: Any) -> Reason:
-        """A run of characters; what is usual is said of its rarest token, since the run is at least as rare."""
+        """A run of characters, described by its rarest token, since the run is at least as rare."""
         columns = has.columns[passage.places]
         shares, means = self._shares(columns)
         if passage.circle is not None:

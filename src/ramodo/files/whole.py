@@ -36,7 +36,7 @@ def write_whole(path: Path, write: Callable[[str], None]) -> None:
         raise IsADirectoryError(f"the path must be that of a file, got the folder {str(path)!r}.")
     path = path.resolve()  # replace the target of a link, not the link
     if path.exists() and not path.is_file():  # a device or a pipe would be replaced
-        raise FileExistsError(f"{str(path)!r} was given, which is not a regular file; allowed: the path of a file.")
+        raise FileExistsError(f"the path must be that of a regular file, got {str(path)!r}.")
     with beside(path) as temporary:
         try:
             with writing_to(path):
@@ -131,7 +131,7 @@ def _new(target: Path, folder: bool) -> tuple[Path, int | None]:
             handle = os.open(path, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o666)
         if fcntl is None:
             if handle is not None:
-                os.close(handle)  # Windows, which has no such locks, renames no open file
+                os.close(handle)  # Windows has no such locks and cannot rename an open file
             return path, None
         if _lock(handle) is not False and os.path.exists(path):
             return path, handle

@@ -1,7 +1,7 @@
 """How labelled outliers enter the final score: the direction in which they differ from everything else.
 
 Training lets labels shape the representation, but distances in a representation of a few columns keep little of what
-single features say about the labelled outliers. A direction in the original features keeps it. Two are learnt:
+single features say about the labelled outliers. A direction in the original features keeps it. Two are learned:
 
 - the difference of the means of the labelled outliers and of the others, feature by feature in its own unit
   (label_means.py): the best reading of few labels, and the only one of a single label;
@@ -46,7 +46,7 @@ _TRUST = 4
 """The prior strength counts as much as this many labels."""
 
 _HIGHEST, _LEAST_HIGHEST = 0.05, 5
-"""The share, and the least number, of rows that count as the top of a ranking: about as many as outliers often are."""
+"""The share and the minimum number of rows that count as the top of a ranking: about the usual number of outliers."""
 
 
 @dataclass(frozen=True)

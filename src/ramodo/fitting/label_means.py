@@ -1,6 +1,6 @@
-"""Means of the labelled outliers and of the others, feature by feature, each feature in a unit of its own.
+"""Means of the labelled outliers and of the others, feature by feature, each in its own unit.
 
-Of rows of length 1 where values are mostly zero: the length of such a row says how much of it there is, not what it is.
+Rows that are mostly zeros are scaled to length 1 first: their length says how much there is, not what it is.
 A feature's unit is then the root of its root mean square and that of all features, so that features that are large
 everywhere do not drown out the others, and rare ones are not blown up. Where most values are not zero, rows are tables
 of measurements, whose length means nothing: they stay as they are, and a feature's unit is its standard deviation.
@@ -117,7 +117,7 @@ class Means:
 
 
 def _places(columns: Integers, wanted: Any, n_features: int) -> npt.NDArray[np.int32]:
-    """The places of columns among sorted ones that include them; by a table if that is no larger than the rows."""
+    """The places of columns in a sorted list with all of them; by a lookup table if it is no larger than the rows."""
     if n_features > len(wanted):
         return np.searchsorted(columns, wanted).astype(np.int32)
     table = np.empty(n_features, dtype=np.int32)

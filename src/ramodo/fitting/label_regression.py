@@ -1,7 +1,7 @@
 """A logistic regression of the labelled outliers against the others, by scikit-learn.
 
 Both sides weigh alike (`class_weight="balanced"`), C = 1 for rows whose mean square length is 1. As C falls to 0, the
-weights turn into the difference of the means: the regression is what many labels make of that.
+weights turn into the difference of the means: with many labels, the regression refines it.
 
 Sparse rows are read by liblinear in the dual, whose passes cost the non-zeros and not the features: many times faster
 than L-BFGS where there are a million of these, for the same ranking. Its constant is one more feature.
@@ -42,8 +42,8 @@ class Regression:
     def of(cls, means: Means, rng: np.random.Generator) -> Regression:
         """Of two labelled outliers or more.
 
-        Hidden outliers among the others are trained on as inliers, and a regression of many features can learn them by
-        heart. So the outliers that a fold leaves out join the others, as hidden ones do, and must come out on top.
+        Hidden outliers among the others are trained on as inliers, and a regression of many features can memorise
+        them. So the outliers that a fold leaves out join the others, as hidden ones do, and must come out on top.
         """
         outliers, background = means.matrix(means.rows), means.matrix(means.background)
         fine = None if means.fine is None else means.matrix(means.fine)

@@ -1,4 +1,4 @@
-"""A fitted model with other labels: what it learned without them stays, and their direction is learned anew.
+"""A fitted model with other labels: what it learned without labels stays, and the direction of labels is learned again.
 
 An analyst who labels row after row wants the new ranking in seconds. Distances of all rows to references, and the
 representations, do not have to be computed again for that: the direction of the labels (label_direction.py) is what

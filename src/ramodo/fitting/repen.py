@@ -58,7 +58,7 @@ def _together(fits: list[LearnedFit]) -> tuple[Term, Scores]:
 def _fit_several(
     stages: Stages, plan: Plan, data: TrainingData, seeds: list[Seeds], starts: Any, progress: Progress
 ) -> list[LearnedFit]:
-    """Independent models, as many at a time as there are threads. Ctrl-C stops all of them within an epoch."""
+    """Independent models, one per thread at a time. Ctrl-C stops all of them within an epoch."""
     workers = min(plan.n_threads, plan.n_estimators)
     threads_each = max(1, plan.n_threads // workers)
     stop, lock, done = threading.Event(), threading.Lock(), [0]

@@ -76,7 +76,7 @@ def train(
 ) -> Trained:
     """Minimise the ranking loss over epochs of triplets, on their rows times `scale`.
 
-    `head` is what follows the first layer's sums; None for an activation of the given slope alone. `loss_curve` is the
+    `head` is what follows the first layer's sums; None for only an activation of the given slope. `loss_curve` is the
     mean loss of each epoch. With `early`, the weights after the first epoch are kept too.
     """
     hinge = loss.native if head is None else None

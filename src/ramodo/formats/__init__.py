@@ -44,7 +44,7 @@ FORMATS = tuple(_HOMES)
 
 
 def format_named(name: str) -> Format:
-    """The format of this name; raises `FormatError` if there is none."""
+    """The format of this name; raises `FormatError` for an unknown name."""
     if name not in _HOMES:
         raise FormatError(f"the format must be one of {', '.join(FORMATS)}, got {name!r}.")
     declared: tuple[Format, ...] = import_module(f".{_HOMES[name]}", __name__).FORMATS
@@ -73,8 +73,7 @@ def format_of(path: str, given: str | None = None) -> str:
             return format.name
     if suffix in OTHER_PACKINGS:
         raise FormatError(
-            f"{path}: {suffix} files are not opened; allowed: plain files, and files packed as "
-            f"{', '.join(COMPRESSED)}. Unpack it first."
+            f"{path} must be a plain file, or packed as {', '.join(COMPRESSED)}, got {suffix}. Unpack it first."
         )
     raise FormatError(
         f"{path}: the suffix {suffix or '(none)'} says nothing of its format; give one with --format: "

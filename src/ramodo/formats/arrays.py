@@ -63,7 +63,7 @@ def _from_archive(path: str, arrays: dict[str, Any]) -> Table:
 
 def _classes(path: str, y: Any) -> Classes:
     if not is_text(y) and y.dtype.kind not in "biufS":
-        raise FormatError(f"{path} holds labels of dtype {y.dtype}; allowed: numbers and text.")
+        raise FormatError(f"{path} must hold labels that are numbers or text, got dtype {y.dtype}.")
     return np.vectorize(as_utf8, otypes="U")(y) if is_text(y) else y.astype(np.float64)
 
 
@@ -71,30 +71,30 @@ def _sparse(path: str, arrays: dict[str, Any]) -> Any:
     kind = arrays.get("format", np.array(b"csr")).item()
     build = {b"csr": sp.csr_array, b"csc": sp.csc_array, "csr": sp.csr_array, "csc": sp.csc_array}.get(kind)
     if build is None:
-        raise FormatError(f"{path} holds a sparse matrix of format {kind!r}; allowed: csr and csc.")
+        raise FormatError(f"{path} must hold a sparse matrix of format csr or csc, got {kind!r}.")
     matrix = build(tuple(int(n) for n in arrays["shape"]))
     matrix.data, matrix.indices, matrix.indptr = arrays["data"], arrays["indices"], arrays["indptr"]
     if matrix.data.dtype.kind not in "biuf":
-        raise FormatError(f"{path} holds a matrix of dtype {matrix.data.dtype}; allowed: numbers.")
+        raise FormatError(f"{path} must hold a matrix of numbers, got dtype {matrix.data.dtype}.")
     _refuse_empty(path, matrix)
     refuse_structure(matrix, "it")  # scipy trusts such arrays
     refuse_indices(matrix.indices, matrix.shape[matrix.format == "csr"], "it")
     if matrix.data.dtype not in (np.float16, np.longdouble):
         return matrix
-    return matrix.astype(np.float64)  # scipy has no float16, our kernels no long double
+    return matrix.astype(np.float64)  # scipy lacks float16, and our kernels lack long double
 
 
 def _dense(path: str, arrays: dict[str, Any]) -> Any:
     matrices = [array for array in arrays.values() if array.ndim == 2]
     if len(matrices) != 1:
-        raise FormatError(f"{path} holds {len(matrices)} matrices ({', '.join(arrays) or 'nothing'}); allowed: one.")
+        raise FormatError(f"{path} must hold one matrix, got {len(matrices)} ({', '.join(arrays) or 'nothing'}).")
     return _matrix(path, matrices[0])
 
 
 def _matrix(path: str, array: Any) -> Any:
     if array.ndim != 2 or array.dtype.kind not in "biuf":
         raise FormatError(
-            f"{path} holds an array of shape {array.shape} and dtype {array.dtype}; allowed: a matrix of numbers."
+            f"{path} must hold a matrix of numbers, got an array of shape {array.shape} and dtype {array.dtype}."
         )
     _refuse_empty(path, array)
     return array
@@ -108,7 +108,7 @@ def _refuse_empty(path: str, matrix: Any) -> None:
 
 def _refuse_length(path: str, name: str, values: Sequence[str] | Classes | None, n: int) -> None:
     if values is not None and np.shape(values) != (n,):
-        raise FormatError(f"{path}: {name} has shape {np.shape(values)}; allowed: {n:,} values, as the matrix has.")
+        raise FormatError(f"{path}: {name} must have {n:,} values, as the matrix has, got shape {np.shape(values)}.")
 
 
 FORMATS = (

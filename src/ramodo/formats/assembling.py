@@ -70,8 +70,8 @@ def _used(path: str, table: Any, schema: Schema) -> tuple[list[str], list[str]]:
 def lacking(path: str, own: Sequence[str], names: Sequence[str], absent: Sequence[str]) -> str:
     """That columns of the model are absent."""
     return (
-        f"{path} lacks {len(absent):,} of the {len(names):,} columns that the model was fitted with, as "
-        f"{absent[0]!r}; allowed: all of them, by their names. It has {first_of([repr(name) for name in own[:11]])}."
+        f"{path} must have all {len(names):,} columns that the model was fitted with, by their names; it lacks "
+        f"{len(absent):,}, such as {absent[0]!r}, and has {first_of([repr(name) for name in own[:11]])}."
     )
 
 
@@ -90,7 +90,7 @@ def refuse_unknown(path: str, table: Any, asked: Iterable[str | None], optional:
     there = set(names)
     if len(there) < len(names):
         twice = min(name for name, n in Counter(names).items() if n > 1)
-        raise FormatError(f"{path} has several columns named {twice!r}; allowed: one of each name.")
+        raise FormatError(f"{path} must have one column of each name, got several named {twice!r}.")
     for name in filter(None, asked):
         if name not in there and name not in optional:
             raise FormatError(f"{path} has no column {name!r}; it has {first_of(names)}.")

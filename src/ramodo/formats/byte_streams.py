@@ -72,7 +72,7 @@ def is_plain_file(path: str) -> bool:
 
 
 class _Watched(io.RawIOBase):
-    """A file that reports how much of it has been read, unless it is a pipe, which has no size."""
+    """A file that reports how much of it has been read, unless it is a pipe, whose size is unknown."""
 
     def __init__(self, file: IO[bytes], show: Show) -> None:
         self._file, self._show = file, show

@@ -37,8 +37,8 @@ _DAY = 86_400
 _MANY, _NEARLY_ALL = 20, 0.95
 """A column with this many values, this share of them distinct, probably names rows rather than describing them."""
 
-_ALLOWED = {"number": "numbers", "boolean": "numbers", "date": "dates", "category": "text", "set": "lists of text"}
-_ALLOWED |= {"list": "lists of numbers"}
+_WORDS = {"number": "numbers", "boolean": "numbers", "date": "dates", "category": "text", "set": "lists of text"}
+_WORDS |= {"list": "lists of numbers"}
 
 
 class ColumnReader:
@@ -76,8 +76,8 @@ class ColumnReader:
             if kind is not None:
                 return kind
             raise FormatError(
-                f"{self._path}, column {self.name!r} holds {type}; allowed: numbers, text, lists of them, booleans and "
-                "dates. Leave it out with --ignore."
+                f"{self._path}, column {self.name!r} must hold numbers, text, lists of them, booleans or dates, got "
+                f"{type}. Leave it out with --ignore."
             )
         wanted = self._known.kind
         are_numbers = wanted in ("number", "boolean")
@@ -93,8 +93,8 @@ class ColumnReader:
             values = self._values.to_pylist()
             row = _first_text(values)
             found = "text" if row is None else f"text, as {values[row]!r} in {self._row(row)}"
-        allowed = f"allowed: {_ALLOWED[wanted]}, as the model was fitted with."
-        raise FormatError(f"{self._path}, column {self.name!r} holds {found}; {allowed}", row)
+        must = f"must hold {_WORDS[wanted]}, as the model was fitted with"
+        raise FormatError(f"{self._path}, column {self.name!r} {must}, got {found}.", row)
 
     def _converted(self, kind: str) -> Any:
         """Values of a number or date that are written as text, and numbers of a dictionary."""
@@ -157,7 +157,7 @@ class ColumnReader:
         return self._marked(column, [scaled[:, None], on_circles(seconds)], gaps)
 
     def _marked(self, column: Column, matrices: list[Any], gaps: Gaps) -> Read:
-        """With a feature that says where a value is missing, if that is asked for."""
+        """Add a feature that marks missing values, if the schema asks for one."""
         if self._grows:
             column = replace(column, marks_missing=self._missing == "indicator" and bool(gaps.any()))
         marks = [gaps.astype(np.float64)[:, None]] if column.marks_missing else []
@@ -166,7 +166,7 @@ class ColumnReader:
     # ---- lists and categories ----------------------------------------------------------------------------------------
 
     def _lists(self) -> Read:
-        """Lists of as many numbers in each row: a feature for each place."""
+        """Lists of equal length: a feature for each place."""
         import pyarrow as pa
         import pyarrow.compute as pc
 
@@ -181,8 +181,8 @@ class ColumnReader:
         if (lengths != width).any():
             row = int(np.argmax(lengths != width))
             raise FormatError(
-                f"{self._path}, column {self.name!r} holds lists of {width:.0f} values, and of {lengths[row]:.0f} in "
-                f"{self._row(row)}; allowed: as many in each row. Leave it out with --ignore.",
+                f"{self._path}, column {self.name!r} must hold lists of one length, got lists of {width:.0f} values "
+                f"and one of {lengths[row]:.0f} in {self._row(row)}. Leave it out with --ignore.",
                 row,
             )
         flat = pc.cast(pc.list_flatten(values), pa.float64(), safe=False)
@@ -195,7 +195,7 @@ class ColumnReader:
         return column, [Scales(column.scales).apply(matrix) if column.scales else matrix]
 
     def _categories(self, kind: str) -> Read:
-        """One feature per value, and for sets 1 in as many as a row has; a missing value has none, or is marked.
+        """One feature per value: 1 for each value that a row has. A missing value has no feature, or a mark.
 
         Empty text is missing: CSV files cannot tell the two apart.
         """

@@ -1,6 +1,6 @@
 """What bytes are, by the first of them: packed, with a byte-order mark, or in UTF-16.
 
-Standard input has no suffix, and a byte-order mark is no part of the first line: neither is for the user to say.
+Packing and encoding are recognised from the content: standard input has no suffix, and users should not need to know.
 """
 
 from __future__ import annotations
@@ -37,13 +37,13 @@ _MARKS = {
 """Byte-order marks; that of UTF-32 begins with that of UTF-16, and is looked for first."""
 
 MOST_GROWTH, ALWAYS_ALLOWED = 1000, 1 << 28
-"""A packed file may grow so many times, and to so many bytes however small it is; larger ones would fill the memory."""
+"""The factor by which a packed file may grow, and the size that any may reach; a larger one would fill the memory."""
 
 _LONGEST = max(_BZ2_HEAD, *map(len, _PACKINGS.values()), *map(len, _MARKS))
 
 
 def is_plain(head: bytes) -> bool:
-    """Whether bytes that begin so are text as it is: neither packed nor marked."""
+    """Whether these first bytes are plain text: neither packed nor with a byte-order mark."""
     return _packing(head) is None and _mark(head) is None
 
 
@@ -67,11 +67,12 @@ def as_text(path: str, stream: Any, suffix: str = "") -> IO[bytes]:
 
 
 def refuse_bomb(path: str, packed: int, unpacked: int) -> None:
-    """Raise if a file of so many bytes grows to so many more that it was probably made to fill the memory."""
+    """Raise if a packed file grows so much that it was probably made to fill the memory."""
     if unpacked > max(ALWAYS_ALLOWED, MOST_GROWTH * packed):
         raise FormatError(
-            f"{path} grows from {packed:,} to {unpacked:,} bytes or more as it is read; allowed: {ALWAYS_ALLOWED:,} "
-            f"bytes, or {MOST_GROWTH:,} times its size. If that is no mistake, unpack it or write it as CSV first."
+            f"{path} must grow to at most {ALWAYS_ALLOWED:,} bytes, or {MOST_GROWTH:,} times its size, as it is read, "
+            f"got {unpacked:,} bytes or more from {packed:,}. If you trust the file, unpack it or write it as CSV "
+            "first."
         )
 
 
@@ -114,7 +115,7 @@ class _Readable(io.RawIOBase):
 
 
 class _Resumed(_Readable):
-    """A stream from its beginning, of which the first bytes have been read."""
+    """A stream from its beginning, although its first bytes have been read."""
 
     def __init__(self, head: bytes, stream: Any) -> None:
         self._head, self._stream = head, stream
@@ -146,7 +147,7 @@ class _Unpacked(_Resumed):
 
 
 class _Decoded(_Readable):
-    """Text of another encoding in UTF-8; what is no text becomes the replacement character."""
+    """Text of another encoding in UTF-8; invalid bytes become the replacement character."""
 
     def __init__(self, stream: io.BufferedReader, encoding: str) -> None:
         self._stream, self._decoder = stream, codecs.getincrementaldecoder(encoding)("replace")

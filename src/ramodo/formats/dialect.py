@@ -30,9 +30,9 @@ _WITH_COMMA, _WITH_POINT = re.compile(r"\s*[+-]?\d*,\d+([eE][+-]?\d+)?\s*"), re.
 class Dialect:
     """How one file is written.
 
-    names : names that columns get in place of a line of names; None where there is such a line
+    names : names of columns if the file has no line of names; else None
     noticed : whether the absence of that line was found, and not said by the user
-    unnamed : what columns are called that have no name in that line: "column 1"
+    unnamed : names, such as "column 1", for columns whose name is empty in that line
     """
 
     delimiter: str = ","
@@ -53,7 +53,7 @@ def delimiter_named(given: str) -> str:
 
 
 def dialect_of(head: bytes, usual: str, delimiter: str | None = None, header: bool | None = None) -> Dialect:
-    """The dialect of a file that begins so; `usual` is the delimiter that its suffix stands for."""
+    """The dialect of a file with this beginning; `usual` is the delimiter that its suffix implies."""
     lines = head.decode("utf-8", "replace")
     if len(head) >= HEAD:  # the last line may be half of one
         lines = lines[: lines.rfind("\n") + 1] or lines
@@ -83,7 +83,7 @@ def _rows(lines: str, delimiter: str) -> list[list[str]]:
 
 
 def _delimiter(lines: str, usual: str) -> str:
-    """One that splits all lines into as many values, two or more; of several, that which leaves most numbers."""
+    """The delimiter that splits all lines into equally many values, two or more; of several, that with most numbers."""
     fitting: dict[str, float] = {}
     for candidate in sorted(_CANDIDATES, key=lambda candidate: candidate != usual):
         rows = _rows(lines, candidate)
@@ -104,9 +104,9 @@ def _has_decimal_commas(rows: list[list[str]]) -> bool:
 
 
 def _lacks_names(rows: list[list[str]]) -> bool:
-    """Whether the first line holds a number in each column of which all other values are numbers too.
+    """Whether the first line holds a number in each column whose other values are all numbers.
 
-    Numbers that count 0, 1, 2, or from a year on, are names: libraries write such.
+    Numbers that count up from 0, 1 or a year are names: libraries write such lines.
     """
     first, *others = rows or [[]]
     if not others or any(len(row) != len(first) for row in others):

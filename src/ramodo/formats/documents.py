@@ -19,7 +19,7 @@ def is_rows_folder(path: str) -> bool:
 
 
 def read(path: str, how: How | None = None) -> Table:
-    """One row per file, in the order of their paths; hidden files, and files that are no text, are left out."""
+    """One row per file, in the order of their paths; hidden files, and files that are not text, are left out."""
     ids, texts, left_out = list[str](), list[str](), list[str]()
     for name in _files(path):
         with open_binary(os.path.join(path, name)) as stream:
@@ -31,7 +31,7 @@ def read(path: str, how: How | None = None) -> Table:
         ids.append(id)
         texts.append(content.decode("utf-8", "replace"))
     if not texts:
-        raise FormatError(f"{path} has no files of text; allowed: a folder in which each file is a document.")
+        raise FormatError(f"{path} must be a folder in which each file is a document, got no file of text.")
     return replace(as_table(texts, how or How()), ids=ids, notes=_notes(left_out))
 
 

@@ -148,7 +148,7 @@ def read(path: str) -> Table:
                     raise
                 reason = str(error).rstrip(".") or type(error).__name__
                 if isinstance(error, FileNotFoundError) and error.filename == "meta.json":
-                    reason = "it has no meta.json; allowed: a folder that ramodo convert wrote, or a file in this one"
+                    reason = "it has no meta.json; give a folder that ramodo convert wrote, or a file in this one"
                 raise FormatError(f"{path} is not a rows folder: {reason}.") from None
     raise FormatError(f"{path} is replaced by others all the time; read it when they are done.")
 
@@ -162,7 +162,7 @@ def _table(folder: OpenFolder) -> Table:
     if not 1 <= n_features < 2**63:
         raise ValueError(f"it has {n_features} features")
     kinds = {"indptr": "iu", "indices": "iu", "data": "iuf"}
-    arrays = {name: _mapped(folder, name, allowed) for name, allowed in kinds.items()}
+    arrays = {name: _mapped(folder, name, letters) for name, letters in kinds.items()}
     try:
         labels = _mapped(folder, "classes", "iuf")
     except FileNotFoundError:

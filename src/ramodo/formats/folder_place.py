@@ -1,6 +1,6 @@
 """How a folder is put in place and opened while other processes write it, read it or are killed.
 
-A writer works in a folder of its own beside the target (`files.whole.beside`). The old folder steps aside, locked, and
+A writer works in its own folder beside the target (`files.whole.beside`). The old folder steps aside, locked, and
 the new one takes its name; readers that find neither wait that moment. Where a writer was killed in between, the next
 reader or writer puts the old folder back. Writers for one target do not wait for each other: the last to finish wins.
 
@@ -138,7 +138,7 @@ def _moved_aside(target: Path) -> list[Path]:
 
 
 def _refuse_foreign(target: Path, is_ours: Callable[[OpenFolder], bool]) -> None:
-    """Raise if `target` is not ours; asked again while others replace it, since it may have no files for a moment."""
+    """Raise if `target` is not a rows folder; retries while others replace it, since it may be empty then."""
     for _ in attempts():
         try:
             folder = OpenFolder(target)
@@ -192,7 +192,7 @@ def _step_aside(temporary: Path, target: Path) -> bool:
 
 
 def _remove(old: Path) -> None:
-    """Remove under another name, so that nobody takes the rest for a folder to be put back."""
+    """Remove under another name, so that no process restores a half-removed folder."""
     gone = old.with_name(old.name.removesuffix(_GONE) + _GONE)
     with suppress(OSError):
         os.rename(old, gone)

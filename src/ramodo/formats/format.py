@@ -20,16 +20,16 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class How:
-    """What a reader is given beside a path; a format uses what applies to it.
+    """How to read a path; a format uses the fields that apply to it.
 
-    schema : what is asked for; with columns, what a model or other files learned
+    schema : what the user asked for; with columns, what a model or other files learned
     frequencies : document frequencies by which a model weights tokens; None to learn them from these documents
     n_features : number of columns, if a model knows it
     optional : columns named by the schema that the data may lack
-    beside : columns to hand out as they are, for people to see beside the scores
+    beside : columns to pass on unchanged, shown next to the scores
     grows : rows are some of many: their categories and marks of missing values are learned, all else is known
     show : called with the megabytes read so far and in total, for formats read in pieces
-    plain : of a table these rows alone, as a table of pyarrow's, in place of a matrix
+    plain : return only these rows of a table, as pyarrow's table, not as a matrix
     """
 
     schema: Schema = field(default_factory=Schema)

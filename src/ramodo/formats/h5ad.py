@@ -22,7 +22,7 @@ def read(path: str, how: How) -> Table:
     schema = how.schema
     with open(path, "rb"):
         pass
-    need_threads(path, 2)  # of which one is a process
+    need_threads(path, 2)  # one of them is a process
     with ThreadPoolExecutor(1) as pool:
         checking = pool.submit(h5ad_check.what_is_wrong, path)  # meanwhile this process imports
         try:
@@ -55,15 +55,15 @@ def read(path: str, how: How) -> Table:
 
 
 def _refuse_parts(path: str) -> None:
-    """Raise if the file has no names of cells or genes, for which anndata would make some up."""
+    """Raise if the file lacks names of cells or genes, since anndata would invent some."""
     import h5py
 
     with h5py.File(path, "r") as file:
         absent = [name for name in ("obs", "var") if name not in file]
     if absent:
         raise FormatError(
-            f"{path} has no {' and no '.join(absent)}; allowed: an AnnData file, in which obs names the cells and var "
-            "the genes. Write it again with anndata."
+            f"{path} must be an AnnData file, in which obs names the cells and var the genes, got no "
+            f"{' and no '.join(absent)}. Write it again with anndata."
         )
 
 

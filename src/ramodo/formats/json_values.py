@@ -26,7 +26,7 @@ def array_of(path: str, name: str, values: Sequence[Any], kind: str = "") -> Any
         except ValueError:
             return pa.array([None if each is None else as_text(each) for each in values], pa.string())
         except TypeError as error:
-            raise RowError(path, row, f"column {name!r} has {brief(value)}; allowed: {error}.") from None
+            raise RowError(path, row, f"column {name!r} must have {error}, got {brief(value)}.") from None
     types = {"number": pa.float64(), "boolean": pa.float64(), "date": pa.timestamp("us")}
     types |= {"list": pa.list_(pa.float64()), "set": pa.list_(pa.string())}
     try:
@@ -60,7 +60,7 @@ def _is_date(text: str) -> bool:
 
 
 def is_plain(text: str) -> bool:
-    """Whether text is a number, boolean or date, or says that there is none."""
+    """Whether text is a number, a boolean, a date or a word for a missing value."""
     for read in (_number, _date):
         try:
             read(text)
@@ -70,11 +70,11 @@ def is_plain(text: str) -> bool:
     return False
 
 
-# ---- one value: ValueError where it is text of another kind, TypeError with what is allowed where it is unusable -----
+# ---- one value: ValueError where it is text of another kind, TypeError with what it must be where it is unusable -----
 
 
 def _number(value: Any) -> float | None:
-    """A number; text that is one, or says that there is none, as in CSV files."""
+    """A number; also from text with a number or a word for a missing value, as in CSV files."""
     if isinstance(value, str):
         word = value.strip().lower()
         if value in _nulls() or word in ("true", "false"):

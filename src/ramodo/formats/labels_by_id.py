@@ -1,4 +1,4 @@
-"""Labels in a table of their own, matched with the rows of the data by id."""
+"""Labels in a separate table, matched with the rows of the data by id."""
 
 from __future__ import annotations
 

@@ -32,7 +32,7 @@ def as_columns(path: str, kind: str, table: Table, how: How) -> Table:
 
 
 def _matched(path: str, kind: str, table: Table, schema: Schema) -> Any:
-    """The features of a schema, by name if both have names, else as many.
+    """The features of a schema, matched by name if both have names, else by number.
 
     Marks of missing values and categories that no row has may be absent, if anything else of their column is there.
     """
@@ -76,8 +76,8 @@ def _scaled(path: str, table: Table) -> Table:
     schema, how = table.schema, table.schema.scale
     if sp.issparse(table.X) and is_mapped(table.X.data):
         raise FormatError(
-            f"{path} stays on disk, and --scale {how} was given; allowed: none, or numbers that are scaled before they "
-            "are written there."
+            f"--scale must be none, since {path} stays on disk, got {how}. Scale its numbers before they are written "
+            "there."
         )
     with named_values(path, table):  # a scale would hide what is too large, and make no number of infinity
         open_block(table.X, name=path)
@@ -96,17 +96,17 @@ def other_data(path: str, kind: str | None, n: int | None, schema: Schema, n_fea
     if schema.texts:
         named = ", ".join(map(repr, schema.text))
         if not named:
-            fitted, advice = "text, a document a line", "a file of such lines, with --format text if its name says else"
+            fitted, advice = "text, a document a line", " Give --format text if it has such lines."
         else:
-            fitted, advice = f"documents, the column {named} of a table", "a table with that column"
-        return f"{name} is read as {kind}, and the model was fitted to {fitted}; allowed: {advice}."
+            fitted, advice = f"a table with documents in the column {named}", ""
+        return f"{name} must be {fitted}, as the model was fitted to, got {kind}.{advice}"
     columns, all_of = ("", " columns") if n is None else (f", with {n:,} columns", "")
     if schema.format not in (None, kind):
         return (
-            f"{name} is read as {kind}{columns}, and the model was fitted to {schema.format}, with {width:,}{all_of}; "
-            f"allowed: data like those of the model, with --format {schema.format} if these are."
+            f"{name} must be {schema.format} with {width:,}{all_of}, as the model was fitted to, got {kind}{columns}. "
+            f"Give --format {schema.format} if it is."
         )
     return (
-        f"{name} has {n or 0:,} columns, and the model was fitted to {width:,}; allowed: the same columns in the same "
-        "order. To rank these data by themselves: ramodo detect."
+        f"{name} must have the {width:,} columns of the model, in the same order, got {n or 0:,}. To rank these data "
+        "by themselves: ramodo detect."
     )

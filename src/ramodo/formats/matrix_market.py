@@ -33,11 +33,11 @@ def read(path: str) -> Table:
             raise ValueError(
                 f"{n_entries:,} entries of a {symmetry} matrix of {n_rows:,} x {n_features:,} cannot be in it"
             )
-        refuse_bomb(path, len(text), 8 * n_rows)  # a row takes so much, though it is empty
+        refuse_bomb(path, len(text), 8 * n_rows)  # even an empty row takes this much
         stream.seek(0)
         matrix: Any = scipy.io.mmread(stream)
         if matrix.dtype.kind == "c":
-            raise ValueError("it holds complex numbers; allowed: real ones")
+            raise ValueError("its numbers must be real, got complex ones")
         return Table(sp.csr_array(matrix) if sp.issparse(matrix) else matrix)
     except FormatError:
         raise

@@ -21,8 +21,8 @@ def filled(path: str, X: Any, cells: Sequence[str], genes: Sequence[str], schema
     if wrong.any():
         at = int(np.argmax(wrong))
         raise FormatError(
-            f"{_place(path, cells[rows[at]], genes[columns[at]])} holds {values[at]:g}; allowed: finite numbers up to "
-            f"{LARGEST:g} in absolute value."
+            f"{_place(path, cells[rows[at]], genes[columns[at]])} must hold a finite number up to {LARGEST:g} in "
+            f"absolute value, got {values[at]:g}."
         )
     gaps = np.isnan(values)
     if gaps.any() and schema.missing == "error":

@@ -84,8 +84,8 @@ def dotted(value: Mapping[str, Any], place: str) -> dict[str, Any]:
             name = prefix + key
             if len(name) > LONGEST_NAME:
                 raise FormatError(
-                    f"{place}: the key {name[:60]!r}... has more than {LONGEST_NAME:,} characters, the keys around it "
-                    "included; allowed: shorter or less nested keys."
+                    f"{place}: a key must have at most {LONGEST_NAME:,} characters, with the keys around it, got "
+                    f"{name[:60]!r}... Use shorter or less nested keys."
                 )
             if isinstance(each, Mapping):
                 waiting.append((f"{name}.", each))
@@ -95,12 +95,12 @@ def dotted(value: Mapping[str, Any], place: str) -> dict[str, Any]:
 
 
 def _refuse_large(path: str, n_rows: int, n_columns: int, n_values: int) -> None:
-    """Raise if rows have so few keys in common that a table of all of them would fill the memory."""
+    """Raise if a table of all keys would fill the memory because rows have few of them in common."""
     if n_columns > MOST_COLUMNS or n_rows * n_columns > max(MOST_CELLS, CELLS_PER_VALUE * n_values):
         raise FormatError(
-            f"{path} has {n_rows:,} rows with {n_columns:,} different keys, and {n_values:,} values; allowed: "
-            f"{MOST_COLUMNS:,} keys, and a table of {MOST_CELLS:,} cells or {CELLS_PER_VALUE} for each value. Write "
-            "rows that have few columns in common as svmlight, or what differs as text: a list of words under one key."
+            f"{path} must have at most {MOST_COLUMNS:,} different keys, and {MOST_CELLS:,} cells or {CELLS_PER_VALUE} "
+            f"for each value, got {n_rows:,} rows with {n_columns:,} keys and {n_values:,} values. Write rows that "
+            "have few columns in common as svmlight, or what differs as text: a list of words under one key."
         )
 
 

@@ -34,7 +34,7 @@ _SMALLEST = 1e-100
 """What is smaller counts as 0 where a scale is learnt: what is divided by it might not fit."""
 
 _HEAVY = 2.5
-"""A tail is heavy if the 90th percentile is so many times as far above the median as the 10th is below: 1 where both
+"""A tail is heavy if the median is this many times as far from the 90th percentile as from the 10th: 1 where both
 sides are alike, 1.8 for the size of a normal number, 2.7 for an exponential one."""
 
 
@@ -51,7 +51,7 @@ class Scale(NamedTuple):
 
     @classmethod
     def learned(cls, values: Doubles, how: str) -> Self:
-        """The scale of a column with these values, of which none is missing."""
+        """The scale of a column with these values; none may be missing."""
         if how == "none" or len(values) == 0:
             return cls()
         values = _without_tiny(values)
@@ -190,5 +190,5 @@ _DIGITS = 1e7
 def _rounded(values: Doubles, size: Doubles) -> Doubles:
     """What the user gave, without the last digits that scaling there and back has changed."""
     power = np.floor(np.log10(np.maximum(np.abs(values), size) / _DIGITS))
-    up, down = 10.0 ** np.maximum(-power, 0), 10.0 ** np.maximum(power, 0)  # 1e-7 has no exact value, and 1e7 has
+    up, down = 10.0 ** np.maximum(-power, 0), 10.0 ** np.maximum(power, 0)  # 1e7 is exact, 1e-7 is not
     return np.asarray(np.rint(values * up / down) / up * down)

@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Self, get_args, get_origin, g
 from .cyclic_dates import CYCLES, Circle
 
 if TYPE_CHECKING:
+    from ..model.fitted import FittedDetector
     from .scales import Scale, Scales
 
 SCALES = ("auto", "none", "standard", "robust", "log")
@@ -31,7 +32,7 @@ MISSING = ("error", "zero", "mean", "indicator")
 """What missing values become."""
 
 KINDS = ("number", "boolean", "date", "category", "set", "list", "text")
-"""Kinds of columns: a set is a list of categories, a list has as many numbers in each row, text holds documents."""
+"""Kinds of columns: a set is a list of categories, lists have equally many numbers, text holds documents."""
 
 _VALUES, _FIRST = ("category", "set"), date(1970, 1, 1)
 _DAYS = (date.min - _FIRST).days, (date.max - _FIRST).days
@@ -46,7 +47,7 @@ _MOST_NAMES = 1 << 22
 class TextOptions:
     """Which tokens: n-grams of words and of characters, from .. to, (0, 0) for none; 2^bits features.
 
-    vocabulary : every token has a feature and a name, in place of hashing
+    vocabulary : give every token a feature and a name instead of hashing
     idf : weigh tokens by inverse document frequency, with sublinear counts; else their values are counts
     """
 
@@ -116,7 +117,7 @@ class Column:
 
     @property
     def is_sound(self) -> bool:
-        """Whether its fields fit each other, as those that reading learns do."""
+        """Whether its fields fit each other, as they do after reading."""
         is_text, usual = self.kind == "text", {"list": self.width, "number": 1, "boolean": 1, "date": 1}
         return (
             self.kind in KINDS
@@ -172,9 +173,9 @@ class Schema:
     delimiter, header : of a CSV file; None to find out
     zero_based : whether the indices of an svmlight file begin at 0; None to find out
     tokens : which tokens of documents are counted
-    columns : what was learned, texts first; nothing where it is still to be learned, or there is nothing to learn
+    columns : what was learned, texts first; empty if nothing has been learned yet or there is nothing to learn
     plain : names of the features of a matrix about which nothing else is known
-    is_numbered : columns have no names, and are called by their numbers
+    is_numbered : columns have numbers instead of names
     marks_last : features that mark missing values come after all others, as in a matrix; else after their column
     """
 
@@ -201,7 +202,7 @@ class Schema:
             object.__setattr__(self, name, (given,) if isinstance(given, str) else tuple(given))
 
     @classmethod
-    def of_model(cls, detector: Any) -> Self:
+    def of_model(cls, detector: FittedDetector) -> Self:
         """That of a model; of one fitted to a matrix, it has the names of the features, where there are some."""
         schema, names, frequencies = (
             getattr(detector, name, None) for name in ("schema_", "feature_names_in_", "document_frequencies_")
@@ -218,7 +219,7 @@ class Schema:
 
     @classmethod
     def from_json(cls, given: str | bytes) -> Self:
-        """The schema that a model file keeps; raises `ModelFileError` where it is none that reading learns."""
+        """The schema that a model file keeps; raises `ModelFileError` if reading could not have learned it."""
         from ..model.saved import require, shown
         from . import FORMATS
 
@@ -257,7 +258,7 @@ class Schema:
 
     @property
     def is_text(self) -> bool:
-        """Whether rows are documents, one each, and nothing else."""
+        """Whether each row is one document and has no other columns."""
         return len(self.columns) == len(self.texts) == 1
 
     @property
@@ -378,7 +379,7 @@ def _said(thing: Any) -> dict[str, Any]:
 
 
 def _built(hint: Any, given: Any, name: str) -> Any:
-    """A value of JSON as a field of this type holds it; raises `ModelFileError` where it is of another type."""
+    """A JSON value as a field of this type; raises `ModelFileError` for a value of another type."""
     from ..model.saved import ModelFileError, require, shown
     from .scales import Scale
 

@@ -26,8 +26,8 @@ _ERRORS = (
     "an index was expected, digits alone",
     "index:value was expected",
     "a number was expected",
-    "the value is not finite; allowed: finite numbers",
-    "the index is too large; allowed: 0 to 2^48",
+    "the value must be a finite number",
+    "the index must be from 0 to 2^48",
     "the index is given twice",
 )
 
@@ -75,7 +75,7 @@ def parse(
     n_features: int | None = None,
     n_threads: int = 1,
 ) -> Table:
-    """Rows from whole lines, the first of which is line number `line` + 1 of `path`."""
+    """Rows from whole lines; the first is line number `line` + 1 of `path`."""
     block = _parse(path, text, line, n_threads)
     shift = shift_of(path, block.smallest, zero_based)
     return Table(_matrix(path, block, shift, n_features), classes=block.labels, schema=Schema(zero_based=shift == 0))
@@ -94,7 +94,7 @@ def shift_of(path: str, smallest: int, zero_based: bool | None) -> int:
     if zero_based is None:
         return int(smallest != 0)
     if not zero_based and smallest == 0:
-        raise FormatError(f"{path} has an index 0; allowed in a file that begins at 1: 1 and above.")
+        raise FormatError(f"{path} must have indices of at least 1, since it is said to begin at 1, got 0.")
     return int(not zero_based)
 
 
@@ -128,8 +128,9 @@ def _matrix(path: str, block: Block, shift: int, n_features: int | None) -> sp.c
     width = max(block.largest + 1 - shift, 1)
     if n_features is not None and width > n_features:
         raise FormatError(
-            f"{path} has the index {width - 1 + shift:,}; allowed: {shift} to {n_features - 1 + shift:,}, the features "
-            "of the model. Were indices of the model's data counted otherwise, from 0 or 1? Else fit it again."
+            f"{path} must have indices from {shift} to {n_features - 1 + shift:,}, the features of the model, got "
+            f"{width - 1 + shift:,}. If the indices of the model's data began at {1 - shift}, say so; else fit it "
+            "again."
         )
     if shift:
         np.subtract(block.indices, shift, out=block.indices)
@@ -139,7 +140,7 @@ def _matrix(path: str, block: Block, shift: int, n_features: int | None) -> sp.c
 
 
 def write(file: IO[bytes], matrix: sp.csr_array, labels: npt.NDArray[np.float64] | None) -> None:
-    """Write CSR rows as text, indices from 1 on, with enough digits to restore the same double."""
+    """Write CSR rows as text; indices start at 1, and digits suffice to restore the same double."""
     for row in range(matrix.shape[0]):
         entries = slice(matrix.indptr[row], matrix.indptr[row + 1])
         pairs = zip(matrix.indices[entries].tolist(), matrix.data[entries].astype(np.float64).tolist(), strict=True)
@@ -171,7 +172,7 @@ def _of_stream(name: str, block: bytes, line: int, how: How) -> Table:
 
 
 def pieces(path: str, how: How) -> Iterator[Piece]:
-    """The file in pieces, with indices from 0 on. The first piece decides whether those in the file begin at 0."""
+    """The file in pieces, with indices that start at 0. The first piece decides whether those in the file do."""
     shift = None
     for block in blocks(path, n_threads=how.n_threads, show=how.show):
         if shift is None:

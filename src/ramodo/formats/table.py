@@ -46,12 +46,12 @@ class Table:
 
     classes : labels as they are in the file, numbers or text
     texts : documents as they are shown
-    fields : documents by column, where there are several, or other columns beside: see text_and_columns.py
+    fields : documents by column, if there are several or other columns too: see text_and_columns.py
     schema : how the rows were read, with the columns that were learned
     frequencies : document frequencies by which tokens are weighted; None if values are counts, or without documents
     notes : what was done that the user may not have intended
     skipped : lines that could not be read
-    beside : columns that were asked for as they are: a pyarrow array, or a list of values
+    beside : columns to pass on unchanged: a pyarrow array, or a list of values
     """
 
     X: Any = field(kw_only=False)
@@ -72,7 +72,7 @@ class Table:
 
     @property
     def is_text(self) -> bool:
-        """Whether rows are documents and nothing else."""
+        """Whether rows are documents without other columns."""
         return self.texts is not None and self.fields is None
 
     def id_of(self, row: int) -> str:
@@ -85,4 +85,4 @@ def refuse_repeated(place: str, ids: Sequence[str]) -> None:
     if len(set(ids)) < len(ids):
         seen: set[str] = set()
         twice = next(value for value in ids if value in seen or seen.add(value))  # type: ignore[func-returns-value]
-        raise FormatError(f"{place}: the id {twice!r} is given twice; allowed: each id once.")
+        raise FormatError(f"{place} must have each id once, got {twice!r} twice.")

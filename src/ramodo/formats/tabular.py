@@ -74,13 +74,13 @@ def _load(path: str, suffix: str, how: How) -> tuple[Any, Dialect | None]:
             raise
         reason = (str(error) or type(error).__name__).splitlines()[0].rstrip(".")
         if "Empty CSV file" in reason:
-            raise FormatError(f"{path} is empty; allowed: a line of names, and lines of values.") from None
+            raise FormatError(f"{path} must have a line of names and lines of values, got an empty file.") from None
         of = "standard input" if path == "-" else path
         ragged = _RAGGED.search(reason)
         if ragged:
             raise FormatError(
-                f"{of} has a row of {ragged[2]} values, where there are {ragged[1]} columns: {ragged[3]!r}; allowed: "
-                "as many values as columns. Values with a delimiter or a line break in them go in double quotes."
+                f"{of} must have a value for each of its {ragged[1]} columns in each row, got {ragged[2]} in "
+                f"{ragged[3]!r}. Put values with a delimiter or a line break in them in double quotes."
             ) from None
         other = "; if it is of another format, give that with --format"
         raise FormatError(f"{of} is not a {suffix[1:]} file{_what_to_do(reason)}: {reason}{other}.") from None
@@ -211,8 +211,8 @@ def _of_stream(name: str, block: bytes, _: int, how: How, suffix: str) -> Table:
     absent = [column.name for column in schema.columns if column.name not in there]
     if absent:
         raise FormatError(
-            f"{name} has no column {', '.join(map(repr, absent[:5]))}; allowed: those of the model, by a first line "
-            f"that names them, and it names {', '.join(map(repr, table.column_names[:10]))}."
+            f"{name} must name the columns of the model in its first line, among them "
+            f"{', '.join(map(repr, absent[:5]))}, got {', '.join(map(repr, table.column_names[:10]))}."
         )
     return assembled(name, table, how) if table.num_rows else Table(np.empty((0, 1)))
 

@@ -21,10 +21,10 @@ def outliers_named(path: str, table: Table, outlier: float | str) -> npt.NDArray
         values, counts = np.unique(table.classes, return_counts=True)
         found = ", ".join(f"{shown(v)} ({n:,} rows)" for v, n in zip(values[:10], counts[:10], strict=True))
         rows = "every row" if truth.all() else "no row"
-        advice = "add rows that are none" if truth.all() else "say which of them means outlier with --outlier"
+        advice = "add rows that are not outliers" if truth.all() else "say which of them means outlier with --outlier"
         raise FormatError(
-            f"{path}: {rows} has the label {shown(outlier)}, which is to mean outlier; allowed: outliers and other "
-            f"rows. Its labels are {found}: {advice}."
+            f"{path} must have outliers and other rows, but {rows} has the label {shown(outlier)}, configured as "
+            f"outlier. Its labels are {found}: {advice}."
         )
     return truth
 

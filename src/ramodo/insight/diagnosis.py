@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -17,6 +17,9 @@ from ..data.validation import open_rows
 from ..explain.contributions import Explainer
 from ..model.references import References
 from ..options import OptionError
+
+if TYPE_CHECKING:
+    from ..model.fitted import FittedDetector
 
 Scores = npt.NDArray[np.float64]
 
@@ -108,7 +111,7 @@ class Diagnosis:
     __repr__ = __str__
 
 
-def diagnose(detector: Any) -> Diagnosis:
+def diagnose(detector: FittedDetector) -> Diagnosis:
     """Findings about a fitted detector, from what it recorded about its training rows."""
     scores, evidence = detector.outlier_scores_, detector.model_.evidence
     views = {} if evidence is None else dict(zip(evidence.names, evidence.agreement, strict=True))
@@ -129,8 +132,8 @@ def diagnose(detector: Any) -> Diagnosis:
     )
 
 
-def _of_length(detector: Any, scores: Scores) -> list[Finding]:
-    """Does the ranking follow something that needs no detector, such as row length?"""
+def _of_length(detector: FittedDetector, scores: Scores) -> list[Finding]:
+    """Does the ranking follow something simple, such as row length?"""
     findings: list[Finding] = []
     for name, ranking, values, words in (
         ("row_length", scores, detector.row_lengths_, "row length"),
@@ -149,14 +152,14 @@ def _of_length(detector: Any, scores: Scores) -> list[Finding]:
     return findings
 
 
-def _is_centred(detector: Any) -> bool:
+def _is_centred(detector: FittedDetector) -> bool:
     """Whether values are about as often below 0 as above, so that the norm is a distance from the middle."""
     values = [origin.rows.as_sparse().data for origin in detector.model_.origins()[:1]]
     below = [float((data < 0).mean()) for data in values if len(data)]
     return bool(below) and min(below[0], 1 - below[0]) > _BOTH_SIDES
 
 
-def _of_candidates(detector: Any, n_rows: int) -> list[Finding]:
+def _of_candidates(detector: FittedDetector, n_rows: int) -> list[Finding]:
     n = len(detector.candidate_outliers_)
     warning = ""
     if detector.fallback_used_:
@@ -171,7 +174,7 @@ def _of_candidates(detector: Any, n_rows: int) -> list[Finding]:
     ]
 
 
-def _of_units(detector: Any) -> Finding:
+def _of_units(detector: FittedDetector) -> Finding:
     units = sum(sample.shape[1] for sample in detector.samples_)
     dead = units - sum(detector.n_alive_)
     warning = ""
@@ -184,12 +187,12 @@ def _of_units(detector: Any) -> Finding:
     return Finding("dead_units", dead, f"how many of {units} units respond to no row", warning)
 
 
-def _advice(detector: Any) -> str:
+def _advice(detector: FittedDetector) -> str:
     origins = detector.model_.origins()
     return scaling_advice(origins[0].rows) if origins else "scale them (--scale standard)"
 
 
-def _of_columns(detector: Any) -> list[Finding]:
+def _of_columns(detector: FittedDetector) -> list[Finding]:
     """Does one column make the ranking?"""
     origins = detector.model_.origins()
     if not origins or not _SEVERAL <= detector.n_features_in_ <= _MANY_COLUMNS:
@@ -219,8 +222,8 @@ def _of_columns(detector: Any) -> list[Finding]:
     return [Finding("largest_column", share, meaning, warning)]
 
 
-def _name(detector: Any) -> Callable[[int], str]:
-    """A function that names columns, as far as the model knows their names."""
+def _name(detector: FittedDetector) -> Callable[[int], str]:
+    """A function that names columns, by the model's names if it has them."""
     names, schema = getattr(detector, "feature_names_in_", None), getattr(detector, "schema_", None)
     if names is None and schema is not None:
         names = schema.names
@@ -228,7 +231,7 @@ def _name(detector: Any) -> Callable[[int], str]:
     return lambda column: f"feature {column}" if names is None or column < first else repr(str(names[column - first]))
 
 
-def _of_points(detector: Any, scores: Scores) -> list[Finding]:
+def _of_points(detector: FittedDetector, scores: Scores) -> list[Finding]:
     """Which rows can the detector not tell apart?"""
     values, counts = np.unique(scores, return_counts=True)
     most = int(counts.argmax())
@@ -246,12 +249,12 @@ def _of_points(detector: Any, scores: Scores) -> list[Finding]:
     return [tied, Finding("empty_rows", empty, "rows without any feature", warning)]
 
 
-def _more_models(detector: Any) -> str:
+def _more_models(detector: FittedDetector) -> str:
     more = "Several models (n_estimators, --models), another" if hasattr(detector, "n_estimators") else "Another"
     return f"{more} normalisation,"
 
 
-def _of_training(detector: Any) -> list[Finding]:
+def _of_training(detector: FittedDetector) -> list[Finding]:
     first, last = float(detector.loss_curve_[0]), float(detector.loss_curve_[-1])
     warning = ""
     if len(detector.loss_curve_) > 1 and last > 0.99 * first > 0:
@@ -263,7 +266,7 @@ def _of_training(detector: Any) -> list[Finding]:
     ]
 
 
-def _of_subsamples(detector: Any) -> list[Finding]:
+def _of_subsamples(detector: FittedDetector) -> list[Finding]:
     """How much a score depends on which rows were drawn as references."""
     references, sample = detector.model_.learned[0].detection.references, detector.samples_[0]
     if references is None or len(sample) == 0:
@@ -294,7 +297,7 @@ def _of_subsamples(detector: Any) -> list[Finding]:
     return findings
 
 
-def _of_agreement(detector: Any, scores: Scores) -> Finding:
+def _of_agreement(detector: FittedDetector, scores: Scores) -> Finding:
     value, warning = _correlation(detector.initial_scores_, scores), ""
     if value < _UNSTEADY and _is_low_and_dense(detector):
         warning = (
@@ -306,7 +309,7 @@ def _of_agreement(detector: Any, scores: Scores) -> Finding:
     return Finding("initial_agreement", value, "rank correlation of the initial and the final ranking", warning)
 
 
-def _is_low_and_dense(detector: Any) -> bool:
+def _is_low_and_dense(detector: FittedDetector) -> bool:
     n_features = detector.n_features_in_
     return bool(n_features < _FEW_FEATURES and 2 * detector.row_lengths_.mean() > n_features)
 
@@ -335,7 +338,7 @@ def _correlation(a: npt.NDArray[Any], b: npt.NDArray[Any]) -> float:
     return float(spearmanr(a, b).statistic)
 
 
-def compare_normalizations(detector: Any, X: Any, known: Any, labeled_outliers: Any) -> dict[str, float]:
+def compare_normalizations(detector: FittedDetector, X: Any, known: Any, labeled_outliers: Any) -> dict[str, float]:
     """Mean share of unlabelled rows that known outliers outrank, by detectors fitted without labels."""
     n_rows = open_rows(X).n_rows
     labels = read_labels(known, n_rows)

@@ -20,7 +20,7 @@ Integers = npt.NDArray[np.int64]
 
 _MOST_BARS, _FEWEST_BARS = 60, 10
 _STRETCH = 10.0
-"""Bars reach this many times as far as the threshold or 99 % of the rows; the last one includes all rows beyond."""
+"""Bars reach this multiple of the threshold, or of the 99th percentile; the last one includes all rows beyond."""
 
 SAMPLED, FLAGGED = 4000, 1000
 """Rows on a map: at most this many at random, and this many of the highest flagged rows."""

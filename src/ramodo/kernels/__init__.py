@@ -63,7 +63,7 @@ def _as_dense(rows: Block) -> DenseRows:
 
 
 class Found(NamedTuple):
-    """What a scan of a block found; -1 for a row or column means that there is none."""
+    """What a scan of a block found; a row or column of -1 means that it found nothing."""
 
     bad_row: int
     bad_column: int
@@ -136,14 +136,14 @@ def text_spans(
 
 
 def document_frequencies(columns: npt.NDArray[Any], n_features: int) -> tuple[Integers, npt.NDArray[np.int32]]:
-    """The columns that occur, in order, and how many documents have each, of entries with one for each that does."""
+    """The columns that occur, in order, and how many documents have each, given one entry per column and document."""
     with MemoryErrorAdvice(f"the documents of each token in {len(columns):,} counts", _SMALLER_FILES):
         found: Any = _native.document_frequencies(columns, n_features)
     return found[0], found[1]
 
 
 class TokenWeights:
-    """What tokens weigh; `documents` of `n_documents` have those of `columns`, which increase."""
+    """Weights of tokens; of `n_documents`, `documents[i]` have `columns[i]`, which increase."""
 
     def __init__(self, columns: Integers, documents: npt.NDArray[np.int32], n_documents: int, n_features: int) -> None:
         with MemoryErrorAdvice(f"the weights of {len(columns):,} tokens", _FEWER_BITS):
@@ -396,7 +396,7 @@ class Trainer:
         self._rows = rows
 
     def start_from(self, columns: Integers, weights: Floats) -> None:
-        """Set the weights of some features, in order, that have not been trained, in place of what the seed gave."""
+        """Replace the weights that the seed gave some features, in order; these must not have been trained."""
         self._trainer.start_from(columns, weights)
 
     def run(self, triplets: Integers, batch_size: int) -> Doubles:

@@ -1,6 +1,6 @@
 """Several views of a row as one score: the sum of their evidence.
 
-A view is a term of its own, in its own unit. Its evidence against a row is -log of the share of training rows that
+A view is a term in its own unit. Its evidence against a row is -log of the share of training rows that
 score at least as high: 0 for the most ordinary row, 3 for the highest 5 %, whatever the view. A sum of evidence, which
 is Fisher's way to combine tests, lets one view that is certain outweigh several that see nothing; a mean of ranks would
 not, since ranks end at 1.
@@ -55,7 +55,7 @@ class Curve:
         last = float(knots[-1])
         excess = float(ordered[start:].mean()) - last
         units = (unit for unit in (excess, last) if tied.differ(unit, last))
-        return cls(*tied.plateaus(knots, values), 1 / next(units, 1.0))  # a tail of equal scores has no unit
+        return cls(*tied.plateaus(knots, values), 1 / next(units, 1.0))  # equal scores give no unit
 
     def __call__(self, scores: Scores) -> Scores:
         beyond = np.maximum(scores - self.scores[-1], 0.0)

@@ -39,7 +39,7 @@ class Part(ABC):
     projection: kernels.Projection | None
     """None if rows are compared in the original features, where contributions are squared differences."""
     presence: kernels.FeatureWeights | None = None
-    """What features weigh by being there, if neither values nor references matter; p has two numbers then."""
+    """Weights that features have by occurring, if neither values nor references matter; p has two numbers then."""
     references: Block
     """The references as the projection sees them, normalised."""
     as_given: Block | None

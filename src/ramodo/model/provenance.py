@@ -1,4 +1,4 @@
-"""What a model file tells people of its fit; no score depends on it."""
+"""What a model file tells people about its fit; no score depends on it."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from .saved import require, shown
 class Provenance:
     """Where a model comes from, and what names its explanations use.
 
-    command, fitted : the command line that fitted it, and when; nothing where that is not kept
+    command, fitted : the command line that fitted it, and when; empty if not kept
     reference_ids : ids of training rows that explanations may name, by their numbers
     tokens : names of hashed tokens that most reference documents have, by the numbers of their features
     """

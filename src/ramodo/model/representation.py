@@ -58,7 +58,7 @@ class SparseLayer:
 
 @dataclass(frozen=True)
 class DenseLayer:
-    """A fitted small layer. A row's result does not depend on the rows beside it."""
+    """A fitted small layer. A row's result does not depend on the other rows."""
 
     weights: Floats
     slope: float

@@ -145,7 +145,7 @@ class Saved:
         """The terms that this one is composed of."""
         given = self._facts.pop("terms", [])
         require(isinstance(given, list), f"{self._prefix}terms is not a list")
-        require(len(given) <= MOST_TERMS, f"{self._prefix}terms are {len(given):,}; allowed: {MOST_TERMS:,}")
+        require(len(given) <= MOST_TERMS, f"{self._prefix}terms are {len(given):,}, and must be at most {MOST_TERMS:,}")
         return tuple(read(self._inner(i, facts)) for i, facts in enumerate(given))
 
     def _inner(self, number: int, facts: Any) -> Saved:

@@ -25,7 +25,7 @@ _SLACK = 2.0**-19
 
 @dataclass(frozen=True)
 class Tied:
-    """Sorted scores; those that differ by rounding alone are set to the lowest of them."""
+    """Sorted scores; scores that differ only by rounding are set to the lowest of them."""
 
     ordered: Scores
     size: float

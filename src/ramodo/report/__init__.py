@@ -10,7 +10,7 @@ import os
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..explain.explanation import Explanation
 from ..files.whole import write_whole
@@ -19,13 +19,16 @@ from .content import gather
 from .labelled import Labelled
 from .page import plotly_script, render
 
+if TYPE_CHECKING:
+    from ..framework import RandomDistanceDetector
+
 __all__ = ["write_report"]
 
 SUFFIXES = (".html", ".htm")
 
 
 def write_report(
-    detector: Any,
+    detector: RandomDistanceDetector,
     X: Any,
     path: str | os.PathLike[str],
     *,

@@ -6,13 +6,14 @@ import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
+from .. import threads
 from ..data.rows import Rows
-from ..explain.explanation import Explanation, Group
+from ..explain.explanation import Explanation, Group, feature_namer
 from ..explain.reasons import RowExplanation
 from ..insight.directions import ends_of
 from ..insight.figures import (
@@ -31,6 +32,9 @@ from ..options import OptionError
 from .labelled import Labelled
 from .reproduction import Reproduction, reproduction
 
+if TYPE_CHECKING:
+    from ..framework import RandomDistanceDetector
+
 SHOWN, EXPLAINED, FEWEST = 500, 5000, 20
 """At most this many rows in the table, at most this many grouped by their reasons, at least this many of both."""
 
@@ -45,7 +49,7 @@ class Content:
     """What was found. `table`, `explained` and `map_rows` are row numbers; the first two highest first."""
 
     title: str
-    detector: Any
+    detector: RandomDistanceDetector
     scores: Doubles
     n_entries: int
     is_training: bool
@@ -57,14 +61,14 @@ class Content:
     map: FlatMap
     map_rows: Integers
     axes: list[tuple[str, str]]
-    """For each axis of the map, a feature of the rows at its low end and at its high end; empty if there is none."""
+    """For each axis of the map, a feature of the rows at its low end and one at its high end; may be empty."""
     table: Integers
     explained: Integers
     groups: tuple[Group, ...]
     """Groups of explained rows, by their places in `explained`."""
     explanation: Explanation | None
     unexplained: str
-    """Why there are no explanations; empty if there are."""
+    """Why explanations are absent; empty if they are there."""
     curves: Curves | None
     reproduction: Reproduction
     labelled: tuple[Labelled, ...] = ()
@@ -100,7 +104,7 @@ class Content:
     def kinds(self) -> list[tuple[int, list[int]]]:
         """Kinds of rows, as their size and the places of their rows in the table, that of the highest row first.
 
-        A row that resembles no other is a kind of its own.
+        A row that resembles no other forms its own kind.
         """
         places = {row: place for place, row in enumerate(self.table.tolist())}
         grouped = [[places.get(int(self.explained[i]), -1) for i in group.rows] for group in self.groups]
@@ -125,7 +129,7 @@ class Content:
 
 
 def gather(
-    detector: Any,
+    detector: RandomDistanceDetector,
     X: Any,
     *,
     y: Any,
@@ -138,13 +142,13 @@ def gather(
     name: Callable[[list[int]], Callable[[int], str]] | None,
 ) -> Content:
     """Score, sample, map and explain the rows."""
-    rows = detector._open(X)
-    n_rows, n_threads = rows.n_rows, detector._n_threads()
+    rows = detector.rows_of(X)
+    n_rows, n_threads = rows.n_rows, threads.n_threads(detector.n_jobs)
     ids, texts = _index_of(X) if ids is None else _by_place(ids), _by_place(texts)
     for what, given in (("ids", ids), ("texts", texts)):
         if given is not None and len(given) != n_rows:
             raise OptionError(f"{what} must have one entry for each of the {n_rows} rows, got {len(given)}.")
-    name_of = detector._name_of(names)  # refuses unusable names before the work begins
+    name_of = feature_namer(detector, names)  # refuses unusable names before the work begins
     truth = None if y is None else truth_of(y, n_rows)
     scores = detector.model_.score(rows, n_threads) if scores is None else np.asarray(scores, dtype=np.float64)
     map_rows, explained = rows_of_map(scores, detector.threshold_), highest(scores, detector.threshold_, EXPLAINED)
@@ -210,7 +214,7 @@ def highest(scores: Doubles, threshold: float, most: int) -> Integers:
     return np.argsort(-scores, kind="stable")[:n]
 
 
-def _explainer(detector: Any, rows: Rows, names: Any) -> Callable[[list[int]], Explanation]:
+def _explainer(detector: RandomDistanceDetector, rows: Rows, names: Any) -> Callable[[list[int]], Explanation]:
     """A function that explains rows by `detector.explain`."""
 
     def explain(numbers: list[int]) -> Explanation:
@@ -233,7 +237,7 @@ def _completed(
 
 
 def _explained(explain: Callable[[list[int]], Explanation], rows: list[int]) -> tuple[Explanation | None, str]:
-    """The explanation of rows, or None and why there is none."""
+    """The explanation of rows, or None and the reason."""
     try:
         return explain(rows), ""
     except OptionError as error:

@@ -254,7 +254,7 @@ def _curves(content: Content) -> dict[str, Any] | None:
 
 
 def _labelled(content: Content, lengths: Lengths) -> dict[str, Any] | None:
-    """Labels that people gave to rows, highest first, as many as a page can list."""
+    """Labels that people gave to rows, highest first, up to what a page can list."""
     if not content.labelled:
         return None
     counts = Counter(NAMES[one.label] for one in content.labelled)

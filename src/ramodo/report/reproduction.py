@@ -5,7 +5,7 @@ from __future__ import annotations
 import platform
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import scipy
@@ -13,6 +13,9 @@ import sklearn
 
 from .. import __version__
 from ..formats.schema import Schema
+
+if TYPE_CHECKING:
+    from ..framework import RandomDistanceDetector
 
 _COLUMNS = {
     "format": "format of the file",
@@ -36,7 +39,7 @@ class Reproduction:
 
     call: str
     command: str
-    """The command line that fitted the model; empty if there was none."""
+    """The command line that fitted the model, if any."""
     options: dict[str, str]
     changed: tuple[str, ...]
     """Options that differ from their defaults."""
@@ -47,7 +50,7 @@ class Reproduction:
     written: str
 
 
-def reproduction(detector: Any, print_of_rows: str, is_training: bool) -> Reproduction:
+def reproduction(detector: RandomDistanceDetector, print_of_rows: str, is_training: bool) -> Reproduction:
     """How to reproduce a detector and its scores for the given rows."""
     options = detector.get_params(deep=False)
     defaults = type(detector)().get_params(deep=False)
@@ -78,7 +81,7 @@ def reproduction(detector: Any, print_of_rows: str, is_training: bool) -> Reprod
 
 
 def _reading(schema: Schema) -> dict[str, str]:
-    """How a file was read, as far as it differs from the defaults."""
+    """Where reading a file differed from the defaults."""
     read: dict[str, Any] = {text: getattr(schema, name) for name, text in _COLUMNS.items()}
     read["missing values"] = _MISSING.get(schema.missing)
     if schema.zero_based is not None:

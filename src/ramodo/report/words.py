@@ -221,7 +221,7 @@ def of_table(content: Content) -> str:
 
 
 def of_notation(content: Content, names: Iterable[str]) -> str:
-    """How features of documents are written; empty if there are none."""
+    """How features of documents are written; empty for other data."""
     if content.texts is None or not any(map(is_run, names)):
         return ""
     return (

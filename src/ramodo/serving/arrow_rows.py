@@ -68,7 +68,7 @@ def table_of(batch: Any, reading: ModelReading) -> Table:
 def column_of(batch: Any, name: str) -> Any:
     """The only column of this name."""
     if batch.schema.names.count(name) > 1:
-        raise FormatError(f"{PLACE} has several columns named {name!r}; allowed: one of each name.")
+        raise FormatError(f"{PLACE} must have one column of each name, got several named {name!r}.")
     return batch.column(name)
 
 
@@ -94,16 +94,14 @@ def _texts(batch: Any, name: str) -> list[str]:
             column = column.cast(column.type.value_type)
         plain = column.cast(pyarrow.string()) if t.is_integer(column.type) or t.is_boolean(column.type) else column
         if not (t.is_null(plain.type) or kind_of(plain.type) == "category"):
-            raise FormatError(
-                f"{PLACE}, column {name!r} holds {plain.type}; allowed: text, as the model was fitted to."
-            )
+            raise FormatError(f"{PLACE}, column {name!r} must hold text, as the model was fitted to, got {plain.type}.")
         return ["" if text is None else str(text) for text in plain.to_pylist()]
     except (pyarrow.ArrowException, UnicodeDecodeError) as error:
         raise FormatError(f"{PLACE}, column {name!r}: {_reason(error)}.") from None
 
 
 def _of_numbered(batch: Any, reading: ModelReading) -> Table:
-    """Columns named by the numbers of features, all of them or some: a row lacks those that are null."""
+    """Columns named by the numbers of features, all of them or some; null means that the row lacks the feature."""
     import pyarrow.types as t
 
     if len(batch.schema.names) == reading.detector.n_features_in_:
@@ -114,7 +112,7 @@ def _of_numbered(batch: Any, reading: ModelReading) -> Table:
     for name in batch.schema.names:
         column = column_of(batch, name)
         if not (t.is_integer(column.type) or t.is_floating(column.type) or t.is_null(column.type)):
-            raise FormatError(f"{PLACE}, column {name!r} holds {column.type}; allowed: numbers.")
+            raise FormatError(f"{PLACE}, column {name!r} must hold numbers, got {column.type}.")
         for row, value in zip(rows, column.to_pylist(), strict=True):
             if value is not None:
                 row[name] = value
@@ -137,8 +135,8 @@ def _of_sparse(batch: Any, reading: ModelReading) -> Table:
         row, last = int(np.searchsorted(indptr, at, side="right")) - 1, reading.detector.n_features_in_ - 1
         raise row_error(
             row,
-            f"the feature {places[at] + reading.first} was given; allowed: numbers from {reading.first} to "
-            f"{last + reading.first}.",
+            f"a feature must be a number from {reading.first} to {last + reading.first}, got "
+            f"{places[at] + reading.first}.",
         )
     return json_rows.sparse_table(indptr, places, values, reading)
 
@@ -162,9 +160,9 @@ def _lists(batch: Any, name: str) -> tuple[Any, Any]:
     kind = column.type
     is_list = t.is_list(kind) or t.is_large_list(kind) or t.is_fixed_size_list(kind)
     if not is_list or not (t.is_integer(kind.value_type) or t.is_floating(kind.value_type)):
-        raise FormatError(f"{PLACE}, column {name!r} holds {kind}; allowed: lists of numbers.")
+        raise FormatError(f"{PLACE}, column {name!r} must hold lists of numbers, got {kind}.")
     if column.null_count:
-        raise row_error(pc.index(pc.is_null(column), True).as_py(), f"column {name!r} is null; allowed: a list.")
+        raise row_error(pc.index(pc.is_null(column), True).as_py(), f"column {name!r} must be a list, got null.")
     flat, lengths = pc.list_flatten(column), pc.list_value_length(column)
     if isinstance(flat, pyarrow.ChunkedArray):
         flat, lengths = flat.combine_chunks(), lengths.combine_chunks()
@@ -172,7 +170,7 @@ def _lists(batch: Any, name: str) -> tuple[Any, Any]:
     if flat.null_count:
         at = pc.index(pc.is_null(flat), True).as_py()
         row = int(np.searchsorted(np.cumsum(counts), at, side="right"))
-        raise row_error(row, f"column {name!r} has a null in its list; allowed: numbers.")
+        raise row_error(row, f"column {name!r} must hold a list of numbers, got a null in it.")
     return flat.to_numpy(zero_copy_only=False), counts
 
 

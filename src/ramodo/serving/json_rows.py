@@ -59,7 +59,7 @@ def _of_records(rows: Sequence[Row], reading: ModelReading) -> Table:
         found.append(records.dotted(row, f"{PLACE}, row {number}"))
     if not any(name in row for row in found for name in reading.columns):
         raise FormatError(f"{PLACE} has none of the model's columns, which are {first_of(reading.columns)}.")
-    # A column that no row has is one whose values are missing, as it is beside a row that has it.
+    # A column that no row has counts as missing, as in requests where another row has it.
     return records.table_of(PLACE, found, reading.how())
 
 
@@ -87,8 +87,8 @@ def _refuse_strangers(rows: Sequence[Row], indptr: npt.NDArray[np.int64], readin
         if rows[number]:
             raise row_error(
                 number,
-                f"none of its features is known to the model, as {brief(next(iter(rows[number])))}; allowed: names of "
-                f"the model's features, such as {first_of((reading.schema.names or [])[:3])}.",
+                f"a feature must be one of the model's, such as {first_of((reading.schema.names or [])[:3])}, got "
+                f"{brief(next(iter(rows[number])))} and no feature that it knows.",
             )
 
 
@@ -104,7 +104,7 @@ def _numbers(given: list[Any]) -> npt.NDArray[np.float64] | None:
 
 
 def _places(names: list[str], reading: ModelReading) -> npt.NDArray[np.int64] | None:
-    """The column of each feature, -1 where the model has none of that name; None where one is no number of a column."""
+    """The column of each feature; -1 for a name that the model lacks; None if one is not the number of a column."""
     if reading.places is not None:
         return np.array([reading.places.get(name, -1) for name in names], dtype=np.int64)
     together = "".join(names)
@@ -128,7 +128,7 @@ def _refuse(rows: Sequence[Row], reading: ModelReading) -> NoReturn:
 
 
 def sparse_table(indptr: Any, indices: Any, values: Any, reading: ModelReading) -> Table:
-    """Rows of a CSR matrix with the model's width; indices from 0 on, and checked."""
+    """Rows of a CSR matrix with the model's width; indices start at 0 and are checked."""
     width = reading.detector.n_features_in_
     matrix = sp.csr_array((len(indptr) - 1, width), dtype=np.float64)
     kind = np.int32 if width < 2**31 else np.int64
@@ -146,9 +146,9 @@ def _refuse_unknown(row: int, name: str, reading: ModelReading) -> None:
 
 
 def _feature(row: int, name: str, value: Any) -> None:
-    """Raise where the value of a feature is none."""
+    """Raise for an unusable value of a feature."""
     if _numbers([value]) is None:
-        raise row_error(row, f"the feature {brief(name)} has {brief(value)}; allowed: a finite number.")
+        raise row_error(row, f"the feature {brief(name)} must have a finite number, got {brief(value)}.")
 
 
 def _of_dense(rows: Sequence[Row], reading: ModelReading) -> Table:
@@ -156,8 +156,10 @@ def _of_dense(rows: Sequence[Row], reading: ModelReading) -> Table:
     matrix = np.empty((len(rows), width))
     for number, row in enumerate(rows):
         if isinstance(row, str | Mapping) or not isinstance(row, Sequence) or len(row) != width:
-            given = f"{len(row)} values were" if isinstance(row, list) else f"{brief(row)} was"
-            raise row_error(number, f"{given} given; allowed: a list of {width:,} values, as the model was fitted to.")
+            given = f"{len(row)} values" if isinstance(row, list) else brief(row)
+            raise row_error(
+                number, f"a row must be a list of {width:,} values, as the model was fitted to, got {given}."
+            )
         values = _numbers(list(row))
         if values is None:
             for column, value in enumerate(row):

@@ -1,15 +1,18 @@
-"""What rows a model takes: those that its schema reads."""
+"""The rows that a model takes: those that its schema can read."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..formats import How, Schema, Table, format_named
 from ..formats.assembling import assembled
 from ..formats.table import RowError
+
+if TYPE_CHECKING:
+    from ..model.fitted import FittedDetector
 
 PLACE = "the request"
 """What messages call the rows."""
@@ -25,7 +28,7 @@ class ModelReading:
     n_threads : for tokens of text
     """
 
-    detector: Any
+    detector: FittedDetector
     n_threads: int = 1
 
     @cached_property

@@ -79,7 +79,7 @@ def assemble(
 def copied(stages: Stages, n_estimators: int) -> Stages:
     """A copy of the stages for one of several models, which may train in parallel threads: each keeps its own state.
 
-    An object used as two stages stays one object in the copy. Functions are shared: they have no state to copy.
+    An object used as two stages stays one object in the copy. Functions are shared, since they hold no state.
     """
     memo: dict[int, Any] = {}
     parts = {part.name: getattr(stages, part.name) for part in fields(stages)}
@@ -118,10 +118,10 @@ def _checked_stage(name: str, stage: Any) -> Any:
 
 
 def phi_of(scorer: Any) -> Phi:
-    """The scorer's φ; the distance to the nearest reference if it has none of its own."""
+    """The scorer's φ; by default the distance to the nearest reference."""
     return getattr(scorer, "phi", Phi())
 
 
 def _default_sampler(scorer: Any) -> TripletSampler:
-    """One query if φ is the nearest distance, else as many as a subsample has references."""
+    """One query if φ is the nearest distance, else one for each reference of a subsample."""
     return TripletSampler(1 if phi_of(scorer).k == 1 else scorer.subsample_size)

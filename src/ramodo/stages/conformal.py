@@ -56,6 +56,15 @@ class Conformal(Cutoff):
 
     `discoveries` of the fitted detector applies it to new rows. With `held_out`, the share of unlabelled rows that is
     kept out of training, the fit has one model in place of two, and the rate holds for new rows only.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from ramodo import REPEN, Conformal
+    >>> X = np.random.default_rng(0).normal(size=(400, 30))
+    >>> detector = REPEN(n_epochs=2, cutoff=Conformal(fdr=0.1), random_state=0).fit(X[10:])
+    >>> np.flatnonzero(detector.discoveries(np.vstack([X[:10], X[:1] + 5]), fdr=0.1))
+    array([10])
     """
 
     def __init__(self, fdr: float = 0.1, held_out: float | None = None) -> None:

@@ -85,7 +85,7 @@ class AdaptedCutoff:
 
 
 class AdaptedLoss:
-    """A loss whose results are checked; it has no native form."""
+    """A loss whose results are checked; it runs in Python only."""
 
     native = None
     is_relative = False

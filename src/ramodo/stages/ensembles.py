@@ -27,6 +27,16 @@ class Ensemble(RankingDetector):
     detectors : list of `Sp`, `KthNN`, `AverageNN` or anything with `fit` and `score_samples`
     combine : "rank", the share of training rows that score lower; or "score", in standard deviations from the mean
         Both are relative to the training rows, so a row's score does not depend on the rows it is scored with.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from ramodo import Ensemble, KthNN, Sp
+    >>> X = np.random.default_rng(0).normal(size=(200, 30))
+    >>> X[7] += 5
+    >>> detector = Ensemble([Sp(), KthNN()], random_state=0).fit(X)
+    >>> int(detector.outlier_scores_.argmax())
+    7
     """
 
     def __init__(

@@ -29,7 +29,23 @@ _WIDEST = 4096
 
 
 class Layers(BaseEstimator):
-    """Fully connected layers of the given widths, first to last, each followed by the activation."""
+    """Fully connected layers of the given widths, first to last, each followed by the activation.
+
+    Parameters
+    ----------
+    widths : int or sequence of int, default (20,)
+        Units of each layer; those of the last are the columns of the representation.
+    activation : 'relu', 'leaky_relu' or 'linear', default 'relu'
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from ramodo import RAMODO, Layers
+    >>> X = np.random.default_rng(0).normal(size=(100, 30))
+    >>> detector = RAMODO(representation=Layers((16, 4), "leaky_relu"), n_epochs=1, random_state=0).fit(X)
+    >>> detector.transform(X).shape
+    (100, 4)
+    """
 
     def __init__(self, widths: Any = (20,), activation: str = "relu") -> None:
         self.widths = widths

@@ -1,6 +1,6 @@
 """What each stage must provide, and what stages pass to one another.
 
-A user-defined stage needs the methods of its protocol and nothing else. Built-in stages offer more, which the fit asks
+A user-defined stage needs only the methods of its protocol. Built-in stages offer more, which the fit asks
 for by name and never by type: a native form, rows to hold out, what a cut-off guarantees. `custom_stages.py` has the
 defaults for user-defined stages.
 """
@@ -86,7 +86,16 @@ class Loss(Protocol):
 
 @dataclass(frozen=True)
 class Candidates:
-    """Row numbers of the outlier and the inlier candidates; `fallback` if too few scores reached the threshold."""
+    """Row numbers of the outlier and the inlier candidates; `fallback` if too few scores reached the threshold.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from ramodo import Candidates
+    >>> high, labels = np.array([True, False, False, False]), np.array([0, 0, 1, -1])
+    >>> Candidates.of(high, labels).outliers
+    array([0, 2])
+    """
 
     outliers: Integers
     inliers: Integers
@@ -118,7 +127,20 @@ class Guarantee(NamedTuple):
 
 
 class Cutoff(ABC, BaseEstimator):
-    """A rule that gives a threshold: rows whose score is at or above it are flagged."""
+    """A rule that gives a threshold: rows whose score is at or above it are flagged.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from ramodo import Cutoff, REPEN
+    >>> class Median(Cutoff):
+    ...     def cutoff(self, scores):
+    ...         return float(np.median(scores))
+    >>> X = np.random.default_rng(0).normal(size=(100, 30))
+    >>> detector = REPEN(n_epochs=1, cutoff=Median(), random_state=0).fit(X)
+    >>> int((detector.predict(X) == -1).sum())
+    50
+    """
 
     sets_number = False
     """Whether it flags a given number or share of the rows, whatever their scores."""

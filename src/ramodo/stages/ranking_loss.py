@@ -33,7 +33,14 @@ other rows."""
 
 
 class RankingHinge(BaseEstimator):
-    """The hinge with margin c, a number or "auto". Its φ is the scorer's."""
+    """The hinge with margin c, a number or "auto". Its φ is the scorer's.
+
+    Examples
+    --------
+    >>> from ramodo import RAMODO, RankingHinge
+    >>> RAMODO(loss=RankingHinge("auto")).loss.margin
+    'auto'
+    """
 
     def __init__(self, margin: float | str = 1000.0) -> None:
         self.margin = margin

@@ -27,7 +27,7 @@ def checked_scores(name: str, stage: Any, scores: Any, n_rows: int) -> npt.NDArr
 
 
 def checked_candidates(stage: Any, candidates: Any, n_rows: int, labeled: bool) -> Candidates:
-    """Two disjoint sets of rows, neither empty. `labeled`: labelled outliers may stand in for outlier candidates."""
+    """Two disjoint, non-empty sets of rows. `labeled`: labelled outliers may stand in for outlier candidates."""
     if not isinstance(candidates, Candidates):
         raise stage_error("thresholder", stage, f"a {type(candidates).__name__}", "ramodo.Candidates")
     sets = {"outliers": np.asarray(candidates.outliers), "inliers": np.asarray(candidates.inliers)}

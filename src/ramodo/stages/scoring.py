@@ -99,6 +99,16 @@ class Sp(RandomDistance):
     """The distance to the nearest of `subsample_size` random rows, averaged over `n_subsamples` draws of them.
 
     `n_subsamples=1` is the single Sp of 2013, 50 the paper's ensemble.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from ramodo import Sp
+    >>> X = np.random.default_rng(0).normal(size=(200, 30))
+    >>> X[7] += 5
+    >>> detector = Sp(random_state=0).fit(X)
+    >>> int(detector.outlier_scores_.argmax())
+    7
     """
 
     def __init__(
@@ -116,7 +126,18 @@ class Sp(RandomDistance):
 
 
 class KthNN(RandomDistance):
-    """The distance to the k-th nearest of `subsample_size` random rows, averaged over `n_subsamples` draws."""
+    """The distance to the k-th nearest of `subsample_size` random rows, averaged over `n_subsamples` draws.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from ramodo import KthNN
+    >>> X = np.random.default_rng(0).normal(size=(200, 30))
+    >>> X[7] += 5
+    >>> detector = KthNN(k=2, random_state=0).fit(X)
+    >>> int(detector.outlier_scores_.argmax())
+    7
+    """
 
     def __init__(
         self,
@@ -139,7 +160,18 @@ class KthNN(RandomDistance):
 
 
 class AverageNN(KthNN):
-    """The mean distance to the k nearest of `subsample_size` random rows, averaged over `n_subsamples` draws."""
+    """The mean distance to the k nearest of `subsample_size` random rows, averaged over `n_subsamples` draws.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from ramodo import AverageNN
+    >>> X = np.random.default_rng(0).normal(size=(200, 30))
+    >>> X[7] += 5
+    >>> detector = AverageNN(k=2, random_state=0).fit(X)
+    >>> int(detector.outlier_scores_.argmax())
+    7
+    """
 
     @property
     def phi(self) -> Phi:

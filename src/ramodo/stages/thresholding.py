@@ -41,6 +41,13 @@ class Cantelli(Cutoff):
 
     `false_positives=0.25` is `alpha=√3`. If too few scores reach the threshold, the highest are the candidates: half
     a percent of the rows, or ten.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from ramodo import Cantelli
+    >>> Cantelli(alpha=2).cutoff(np.array([1.0, 3.0]))
+    4.0
     """
 
     def __init__(self, alpha: float = math.sqrt(3), *, false_positives: float | None = None) -> None:
@@ -94,7 +101,15 @@ class Cantelli(Cutoff):
 
 
 class TopFraction(Cutoff):
-    """The score that the given share of rows reaches."""
+    """The score that the given share of rows reaches.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from ramodo import TopFraction
+    >>> TopFraction(0.25).cutoff(np.array([1.0, 2.0, 3.0, 10.0]))
+    10.0
+    """
 
     sets_number = True
 
@@ -114,7 +129,15 @@ class TopFraction(Cutoff):
 
 
 class TopK(Cutoff):
-    """The score that `count` rows reach."""
+    """The score that `count` rows reach.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from ramodo import TopK
+    >>> TopK(2).cutoff(np.array([1.0, 2.0, 3.0, 10.0]))
+    3.0
+    """
 
     sets_number = True
 
@@ -134,7 +157,15 @@ class TopK(Cutoff):
 
 
 class GivenSet(BaseEstimator):
-    """Outlier candidates that the user names, by row number; scores only weigh them."""
+    """Outlier candidates that the user names, by row number; scores only weigh them.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from ramodo import GivenSet
+    >>> GivenSet([2]).split(np.array([0.1, 0.3, 0.2]), np.zeros(3, dtype=np.int8)).outliers
+    array([2])
+    """
 
     def __init__(self, rows: Any = ()) -> None:
         self.rows = rows

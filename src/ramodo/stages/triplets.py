@@ -30,7 +30,15 @@ FEW_LABELS = 4
 
 
 class TripletSampler(BaseEstimator):
-    """Draws triplets as rows of `n_queries` queries, the positive, the negative."""
+    """Draws triplets as rows of `n_queries` queries, the positive, the negative.
+
+    Examples
+    --------
+    >>> from ramodo import RAMODO, TripletSampler
+    >>> detector = RAMODO(sampler=TripletSampler(n_queries=4))
+    >>> TripletSampler().share_labeled(4), TripletSampler(labeled_fraction=0.3).share_labeled(4)
+    (0.5, 0.3)
+    """
 
     def __init__(self, n_queries: int = 1, labeled_fraction: float | str = "auto") -> None:
         self.n_queries = n_queries

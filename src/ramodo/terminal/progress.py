@@ -29,7 +29,7 @@ class Progress:
             print(f"{name:<12}{self.seconds[name]:8.2f} s", file=sys.stderr)
 
     def say(self, name: str, text: str) -> None:
-        """A line of its own, where stages are reported and there is something to say."""
+        """Print a separate line, if stages are reported and the text is not empty."""
         if self._verbose and text and sys.stderr is not None:
             print(f"{name:<12}{text}", file=sys.stderr)
 

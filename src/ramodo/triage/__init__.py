@@ -24,7 +24,7 @@ __all__ = ["Analyst", "Kind", "Summary", "TriageSession"]
 
 
 def __getattr__(name: str) -> Any:
-    """Import the session when it is asked for: the command's help lists the queues and has no use for a database."""
+    """Import the session on demand: the command's help lists the queues and needs no database."""
     if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     from . import session

@@ -1,4 +1,4 @@
-"""What a person sees of a row: the raw row, its reasons, where it stands, and normal rows to compare it with."""
+"""What a person sees of a row: the raw row, its reasons, its place in the ranking, and normal rows for comparison."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _VISIBLE = 0.002
 
 @dataclass(frozen=True, kw_only=True)
 class Card:
-    """A row with all that it takes to decide about it.
+    """A row with everything needed to decide about it.
 
     place : the highest score has place 1
     nearest : rows considered normal that look most like it

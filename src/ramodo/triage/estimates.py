@@ -17,7 +17,7 @@ from .store import Entry
 
 _TENS = 10
 _RECENT = 20
-"""The last rows labelled at the top estimate those that follow."""
+"""This many of the last rows labelled at the top predict the following ones."""
 
 _WIDTHS = (60, 300, 900, 3600, 6 * 3600, 86_400, 7 * 86_400, 30 * 86_400)
 """Widths of spans of time, in seconds: 1, 5 and 15 minutes, 1 and 6 hours, a day, a week, a month."""

@@ -108,7 +108,7 @@ class Opinions:
         return found
 
     def last_batch(self, who: str) -> list[Entry]:
-        """The labels that an analyst gave last and has not undone; empty if there are none."""
+        """The labels of an analyst's last step that was not undone; may be empty."""
         standing = (batch for batch in reversed(self._batches.get(who, [])) if batch not in self._undone)
         return self._of_batch[batch] if (batch := next(standing, None)) is not None else []
 

@@ -1,4 +1,4 @@
-"""The queues of the labelling page: the order in which each shows rows, and what it is for.
+"""The queues of the labelling page: the order in which each shows rows, and its purpose.
 
 A new queue is a function from `Waiting` to rows and an entry in `QUEUES`. Nothing here imports numpy: the help of the
 command lists the queues.

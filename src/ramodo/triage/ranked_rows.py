@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from collections import OrderedDict
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
@@ -16,6 +16,9 @@ from ..explain.naming import explained, explainer_of, names_of
 from ..explain.reasons import RowExplanation
 from ..formats import Table
 from .ranking import Ranking
+
+if TYPE_CHECKING:
+    from ..framework import RandomDistanceDetector
 
 GROUPED = 200
 """How many rows, at most, are searched for groups: those above the cut-off and near it."""
@@ -28,7 +31,9 @@ _KEPT = 500
 class RankedRows:
     """A detector with labels, the ranking of the rows, and why they rank as they do."""
 
-    def __init__(self, detector: Any, table: Table, version: int, before: RankedRows | None = None) -> None:
+    def __init__(
+        self, detector: RandomDistanceDetector, table: Table, version: int, before: RankedRows | None = None
+    ) -> None:
         self.detector, self.table, self.version = detector, table, version
         self.scores: npt.NDArray[np.float64] = detector.outlier_scores_
         self.threshold = float(detector.threshold_)
@@ -74,7 +79,7 @@ class RankedRows:
             return self._prepared
 
     def names(self, columns: Sequence[int], rows: Sequence[int]) -> dict[int, str]:
-        """Names of columns; those that are tokens of text are searched for in `rows` first."""
+        """Names of columns; tokens of text are searched for in `rows` first."""
         name_of = names_of(self.detector, self.table, columns, rows)
         return {column: name_of(column) or f"feature {column}" for column in columns}
 

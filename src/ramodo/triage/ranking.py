@@ -12,7 +12,7 @@ Doubles = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int64]
 
 ABOVE, NEAR, BELOW = "above", "near", "below"
-"""Strata: rows at or above the cut-off; as many rows again, next below it; all others."""
+"""Strata: rows at or above the cut-off; the same number of rows just below it; all others."""
 
 _FEWEST_NEAR = 50
 

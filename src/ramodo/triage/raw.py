@@ -120,7 +120,7 @@ class _Columns:
         return self._name(column), f"{value:.6g}"
 
     def _nothing(self, column: int) -> float:
-        """The value in the file's units that stands for zero."""
+        """The value in the file's units that zero represents."""
         units = text_and_columns.units_of(self._table)
         return 0.0 if units is None else float(units(np.array([column]), np.zeros(1))[0])
 

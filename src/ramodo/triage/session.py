@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..formats import Schema, Table, TextOptions
 from ..formats.labels_by_id import read_known_labels
@@ -22,6 +22,9 @@ from .opinions import INLIER, OUTLIER, UNSURE, Labels, Opinions
 from .queues import QUEUES, SCORE, Waiting
 from .ranked_rows import RankedRows
 from .store import Said, Store, Version
+
+if TYPE_CHECKING:
+    from ..framework import RandomDistanceDetector
 
 NAMES = {OUTLIER: "outlier", INLIER: "inlier", UNSURE: "unsure"}
 
@@ -109,7 +112,7 @@ class TriageSession:
 
     def __init__(
         self,
-        detector: Any,
+        detector: RandomDistanceDetector,
         X: Any,
         *,
         store: str = "triage.db",
@@ -128,8 +131,8 @@ class TriageSession:
         self.table = X if isinstance(X, Table) else Table(X, ids=ids, texts=texts, schema=schema)
         self.title, self.who, self.refit_every = title, self._checked_name(who), refit_every
         self._path, self._lease = path, lease_seconds
-        self._detector, self._rows = detector, detector._open(self.table.X)
-        self._unlabeled = detector._unlabeled(self._rows)
+        self._detector, self._rows = detector, detector.rows_of(self.table.X)
+        self._unlabeled = detector.unlabeled(self._rows)
         self._store = Store.open(store, self._rows.fingerprint())
         self._opinions = Opinions()
         self._analysts: dict[str, Analyst] = {}
@@ -271,7 +274,7 @@ class TriageSession:
         analyst = self.analyst(who)
         analyst.went_to(row)
         last = self._opinions.last
-        passed = [other for other in analyst.ahead if other not in self.labelled]  # whoever went back continues there
+        passed = [other for other in analyst.ahead if other not in self.labelled]  # who went back continues there
         offered = [*passed, *self._offered(analyst, {row})] if advance else []
         said = Said(row, label, analyst.queue, self._ranked.ranking.stratum(row))
         following = self._store.add(analyst.name, self._ranked.version, [said], offered, self._lease, last)
@@ -379,7 +382,7 @@ class TriageSession:
         return Changes.of_dict(found[0].summary["changes"]) if found else None
 
     def _learn_if_due(self, after: bool = False) -> None:
-        """Ask for a fit if there are enough new labels; those that arrive during a fit are considered `after` it."""
+        """Ask for a fit if there are enough new labels; labels that arrive during a fit count `after` it."""
         due = self.refit_every > 0 and self.pending >= self.refit_every
         if due and (after or not self.status.working) and self.counts["outliers"] > 0:
             self._back_to = None
@@ -398,7 +401,7 @@ class TriageSession:
         """The model that learns from the labels up to an entry."""
         with self._lock:
             labels = self._opinions.until(entry).labels(self.n_rows)
-        detector = self._detector._labeled(self._unlabeled, labels)
+        detector = self._detector.relabeled(self._unlabeled, labels)
         return RankedRows(detector, self.table, version, before)
 
     def _learn(self, show: Show) -> None:

@@ -146,7 +146,7 @@ class Store:
     # ---- leases --------------------------------------------------------------------------------------------------
 
     def lease(self, who: str, wanted: Iterable[int], seconds: float, last: int = 0) -> int | None:
-        """Lease the first wanted row that nobody else holds to `who`, and return it; None if all are taken."""
+        """Lease to `who` the first wanted row that is free, and return it; None if all are taken."""
         with self._change() as connection:
             return self._take_first(connection, who, wanted, seconds, last)
 

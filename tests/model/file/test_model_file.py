@@ -32,8 +32,7 @@ from ramodo import (
     load,
 )
 from ramodo.model.file import saving as model_file
-from ramodo.model.file.facts import ARRAYS
-from ramodo.model.file.reading import FACTS
+from ramodo.model.file.facts import ARRAYS, FACTS
 from ramodo.model.file.stage_options import encode
 from ramodo.model.saved import ModelFileError
 from support.examples import with_outliers

@@ -277,7 +277,7 @@ def test_a_killed_save_leaves_the_old_file(model, tmp_path):
 def test_a_device_is_not_replaced_by_a_file(fitted, tmp_path):
     """Its place would be taken: /dev/null would be a file from then on."""
     os.mkfifo(tmp_path / "pipe")
-    with pytest.raises(FileExistsError, match="which is not a regular file"):
+    with pytest.raises(FileExistsError, match="the path must be that of a regular file"):
         fitted.save(tmp_path / "pipe")
     assert (tmp_path / "pipe").is_fifo()
     assert [path.name for path in tmp_path.iterdir()] == ["pipe"]

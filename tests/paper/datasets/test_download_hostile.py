@@ -18,7 +18,7 @@ def left(folder):
 @pytest.mark.parametrize("said", ["-1", "-10240", "many", "1e4", "1_000", "0x10", "10 240", "9" * 30])
 def test_a_length_that_is_none(server, file, folder, said):
     server.said_length = said
-    with pytest.raises(DownloadError, match=r"says that it has '.*' bytes; allowed: a whole number"):
+    with pytest.raises(DownloadError, match=r"must be a whole number of bytes, got '.*' from the server"):
         fetch(file, folder)
     assert left(folder) == []
     assert len(server.requests) == 1  # asking again would not help
@@ -64,7 +64,7 @@ def test_a_body_without_end_is_given_up(server, file, folder, bound):
 
 
 def test_a_length_beyond_all_bounds_is_refused_before_a_byte_is_written(server, file, folder):
-    with pytest.raises(DownloadError, match=r"says that it has 10,240 bytes; allowed: at most 10,000"):
+    with pytest.raises(DownloadError, match=r"must have at most 10,000 bytes, got 10,240 from the server"):
         fetch(RawFile("a.bin", file.addresses, most=10_000), folder)
     assert left(folder) == []
 
@@ -82,14 +82,14 @@ def test_an_encrypted_line_is_not_left_for_an_open_one():
     """Whatever is known of the file: its name and who asks for it would be for all to read."""
     redirects = connections._Redirects(is_known=True)
     asked, answer = urllib.request.Request("https://files.invalid/a.bin"), io.BytesIO()
-    with pytest.raises(connections.RefusedError, match="not encrypted; allowed: https://"):
+    with pytest.raises(connections.RefusedError, match=r"must lead to https://, got .*, which is not encrypted"):
         redirects.redirect_request(asked, answer, 302, "Found", {}, "http://files.invalid/a.bin")
     assert answer.closed
     followed = redirects.redirect_request(asked, answer, 302, "Found", {}, "https://other.invalid/a.bin")
     assert followed.full_url == "https://other.invalid/a.bin"
 
 
-NO_CHECKSUM = r"not encrypted, and no checksum of the file is known to compare with; allowed: https://"
+NO_CHECKSUM = r"must be https://, since no checksum of the file is known, got .*, which is not encrypted"
 
 
 def test_plain_http_needs_a_checksum(folder):

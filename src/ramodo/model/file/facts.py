@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import math
 import sys
 from typing import Any
 
 import numpy.typing as npt
 
-from ..saved import CHECKED_AT_ONCE, check_array, check_range, require
+from ..saved import CHECKED_AT_ONCE, check_array, check_range, require, shown
+from ..terms import offset_of
 
 ARRAYS: dict[str, str] = {
     "outlier_scores_": "float64",
@@ -21,7 +23,31 @@ ARRAYS: dict[str, str] = {
 }
 """Fitted vectors in the file."""
 
+FACTS: dict[str, type] = {
+    "n_features_in_": int,
+    "threshold_": float,
+    "offset_": float,
+    "false_positive_bound_": float,
+    "fallback_used_": bool,
+    "options_": str,
+}
+"""Fitted values in the header."""
+
 _LONGEST_LABEL = 100
+
+
+def read_facts(values: Any) -> dict[str, Any]:
+    """Single values of a fit."""
+    require(isinstance(values, dict) and set(values) == set(FACTS), "its facts are incomplete")
+    for name, kind in FACTS.items():
+        kinds = (int, float) if kind is float else (kind,)
+        require(type(values[name]) in kinds, f"{name} is {shown(values[name])}")
+    facts = {name: kind(values[name]) for name, kind in FACTS.items()}
+    require(0 < facts["n_features_in_"] < 2**63, "a number is out of range")
+    threshold, bound = facts["threshold_"], facts["false_positive_bound_"]
+    require(math.isfinite(threshold) and facts["offset_"] == offset_of(threshold), "its cut-off is not sound")
+    require(math.isnan(bound) or 0 <= bound <= 1, f"false_positive_bound_ is {bound!r}")
+    return facts
 
 
 def check_vectors(tensors: dict[str, npt.NDArray[Any]], n_features: int) -> None:
@@ -50,7 +76,7 @@ def read_stage_seconds(given: str) -> dict[str, float]:
 
 
 def read_label(name: str, given: str) -> str:
-    """A short text that is printed as it is."""
+    """A short printable text."""
     require(len(given) <= _LONGEST_LABEL and (given == "" or given.isprintable()), f"its {name} is {given[:50]!r}")
     return given
 

@@ -1,4 +1,4 @@
-"""In how many training documents each token is, in the model file: tokens of other documents are weighed by it."""
+"""How many training documents contain each token, in the model file: scoring weighs tokens by it."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ...formats.frequencies import DocumentFrequencies
 from ..saved import CHECKED_AT_ONCE, check_array, check_features, require, shown
 
 HEADER = "documents"
-"""The name of their number in the header; without it, values are counts or there are no documents."""
+"""The header's field for the number of documents; absent if values are counts or there are no documents."""
 
 COLUMNS, DOCUMENTS = "documents.columns", "documents.with_each"
 
@@ -20,7 +20,7 @@ _MOST_DOCUMENTS = 2**31 - 1
 
 
 def describe(found: DocumentFrequencies | None) -> tuple[dict[str, str], dict[str, npt.NDArray[Any]]]:
-    """What the header says of them, and arrays."""
+    """The header's fields, and arrays."""
     if found is None:
         return {}, {}
     arrays: dict[str, npt.NDArray[Any]] = {
@@ -31,7 +31,7 @@ def describe(found: DocumentFrequencies | None) -> tuple[dict[str, str], dict[st
 
 
 def read(header: dict[str, str], tensors: dict[str, npt.NDArray[Any]], n_features: int) -> DocumentFrequencies | None:
-    """The frequencies of a file that has some; what is too large to be looked at here is when it is used."""
+    """The frequencies, if the file has them; arrays too large to check here are checked when they are used."""
     if HEADER not in header:
         return None
     n_documents = json.loads(header[HEADER])

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 from typing import Any
 
 import numpy as np
@@ -12,23 +11,13 @@ import numpy.typing as npt
 from ...formats.schema import Schema
 from ..provenance import Provenance
 from ..saved import check_array, require, shown
-from ..terms import Model, offset_of
+from ..terms import Model
 from . import frequencies, terms
-from .facts import check_vectors, read_label, read_stage_seconds
+from .facts import check_vectors, read_facts, read_label, read_stage_seconds
 from .tensors import CHECKSUM
 
 FORMAT = "ramodo"
 VERSION = 3
-
-FACTS: dict[str, type] = {
-    "n_features_in_": int,
-    "threshold_": float,
-    "offset_": float,
-    "false_positive_bound_": float,
-    "fallback_used_": bool,
-    "options_": str,
-}
-"""Fitted values in the header."""
 
 CLASSES = ("Consensus", "REPEN", "RAMODO", "KthNeighborREPEN", "AverageNeighborREPEN")
 """Detectors that a file may hold."""
@@ -43,8 +32,7 @@ def read_fitted(header: dict[str, str], tensors: dict[str, npt.NDArray[Any]]) ->
     require(header.get("class") in CLASSES, f"it holds a {shown(header.get('class'))}, known are {', '.join(CLASSES)}")
     options = json.loads(header["options"])
     require(isinstance(options, dict), "its options are not a table")
-    facts = _read(json.loads(header["facts"]), FACTS)
-    _check_facts(facts)
+    facts = read_facts(json.loads(header["facts"]))
     names, schema_bytes = tensors.pop("feature_names_in_", None), tensors.pop("schema", None)
     n_rows = len(tensors["outlier_scores_"])
     require(n_rows > 0, "it has no scores of training rows")
@@ -67,26 +55,6 @@ def read_fitted(header: dict[str, str], tensors: dict[str, npt.NDArray[Any]]) ->
     fitted["fingerprint_"] = read_label("fingerprint", header.get("fingerprint", ""))
     read_label("writer", header.get("ramodo", ""))
     return options, fitted
-
-
-def _read(values: Any, kinds: dict[str, type]) -> dict[str, Any]:
-    require(isinstance(values, dict) and set(values) == set(kinds), "its facts are incomplete")
-    for name, kind in kinds.items():
-        allowed = (int, float) if kind is float else (kind,)
-        require(
-            isinstance(values[name], allowed) and (kind is bool or not isinstance(values[name], bool)),
-            f"{name} is {shown(values[name])}",
-        )
-        values[name] = kind(values[name])
-    return dict(values)
-
-
-def _check_facts(facts: dict[str, Any]) -> None:
-    require(0 < facts["n_features_in_"] < 2**63, "a number is out of range")
-    threshold = facts["threshold_"]
-    require(math.isfinite(threshold) and facts["offset_"] == offset_of(threshold), "its cut-off is not sound")
-    bound = facts["false_positive_bound_"]
-    require(math.isnan(bound) or 0 <= bound <= 1, f"false_positive_bound_ is {bound!r}")
 
 
 def _read_samples(

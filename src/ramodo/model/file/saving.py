@@ -2,7 +2,7 @@
 
 A file is written beside its target and renamed onto it, so a crash leaves what was there before. Reading trusts
 nothing: reading.py checks the header, every dtype and every shape before a detector is built, and a checksum
-tells a damaged file.
+reveals damage.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ from ...data.validation import DataError, open_rows
 from ...files.whole import write_whole
 from ...formats.schema import Schema
 from ...options import check
+from ..fitted import FittedDetector
 from ..saved import ModelFileError, require
 from ..terms import Model
 from . import frequencies
 from . import tensors as tensor_file
-from .facts import ARRAYS
-from .option_checks import surely_fit
-from .reading import FACTS, FORMAT, VERSION, read_fitted
+from .facts import ARRAYS, FACTS
+from .reading import FORMAT, VERSION, read_fitted
 from .stage_options import decode, encode
 from .tensors import save_file
 from .terms import describe
@@ -99,7 +99,7 @@ def _refuse_to_save(detector: RandomDistanceDetector, options: dict[str, Any]) -
 
 
 def _refuse_what_load_refuses(header: dict[str, str], tensors: dict[str, npt.NDArray[Any]]) -> None:
-    """Raise if attributes were changed after the fit to what no fit leaves."""
+    """Raise if attributes were changed after the fit so that `load` would refuse the file."""
     try:
         _build({**header, tensor_file.CHECKSUM: ""}, dict(tensors))
     except ValueError as error:
@@ -125,6 +125,18 @@ def load(path: str | os.PathLike[str], *, verify: bool = False) -> RandomDistanc
     path : of the file; up to 256 MB are read into memory, a larger file must not be changed in place while it is in use
     verify : compare the checksum of a file of any size, for which all of it is read; that of a file of up to half a
         megabyte is always compared
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> import numpy as np
+    >>> from ramodo import Consensus, load
+    >>> X = np.random.default_rng(0).normal(size=(100, 30))
+    >>> detector = Consensus(random_state=0).fit(X)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     again = load(detector.save(f"{folder}/model.ramodo"))
+    >>> bool((again.outlier_score(X) == detector.outlier_scores_).all())
+    True
     """
     return load_with_header(path, verify=verify)[0]
 
@@ -136,7 +148,7 @@ def load_with_header(
     return _opened(path, lambda header, tensors: (_build(header, tensors), header), verify)
 
 
-class Opened:
+class Opened(FittedDetector):
     """A model that scores and maps rows, without scikit-learn, which takes most of a second to import."""
 
     n_jobs: int = 1
@@ -146,16 +158,17 @@ class Opened:
 
     def outlier_score(self, X: Any, show: Callable[[int, int], None] | None = None) -> npt.NDArray[np.float64]:
         """As the detector's; `show` is called with the rows done so far and in total."""
-        return self.model_.score(self._open(X), self.n_jobs, show)
+        return self.model_.score(self.rows_of(X), self.n_jobs, show)
 
     def transform(self, X: Any) -> npt.NDArray[np.float32]:
         """As the detector's."""
-        return self.model_.transform(self._open(X), self.n_jobs)
+        return self.model_.transform(self.rows_of(X), self.n_jobs)
 
-    def _open(self, X: Any) -> Rows:
+    def rows_of(self, X: Any) -> Rows:
+        """As the detector's."""
         rows = open_rows(X, n_threads=self.n_jobs)
         if rows.n_features != self.n_features_in_:
-            raise DataError(f"X has {rows.n_features} features; allowed: the {self.n_features_in_} of the model.")
+            raise DataError(f"X must have the {self.n_features_in_} features of the model, got {rows.n_features}.")
         return rows
 
     def __getattr__(self, name: str) -> Any:
@@ -163,33 +176,22 @@ class Opened:
 
 
 def open_model(path: str | os.PathLike[str]) -> Opened:
-    """The model in a file, for scoring alone. It takes the files that `load` takes."""
-    return _opened(path, _open, verify=False)
+    """The model in a file, for scoring alone: everything is checked but the options, which only another fit needs."""
+    return _opened(path, lambda header, tensors: Opened(read_fitted(header, tensors)[1]), verify=False)
 
 
 def _opened(path: str | os.PathLike[str], build: Callable[[dict[str, str], dict[str, Any]], _T], verify: bool) -> _T:
-    try:  # of a file that is missing or unreadable the system's own error says it best
+    try:  # for a missing or unreadable file, the system's own error is best
         return build(*tensor_file.read(path, verify=verify))
     except (KeyError, TypeError, ValueError, OverflowError, RecursionError) as error:
         raise ModelFileError(f"{os.fspath(path)} is not a ramodo model: {str(error).rstrip('.')}.") from None
 
 
-def _open(header: dict[str, str], tensors: dict[str, npt.NDArray[Any]]) -> Opened:
-    options, fitted = read_fitted(header, tensors)
-    if not surely_fit(header["class"], options, fitted):
-        _assembled(header["class"], options, fitted)
-    return Opened(fitted)
-
-
 def _build(header: dict[str, str], tensors: dict[str, npt.NDArray[Any]]) -> RandomDistanceDetector:
-    options, fitted = read_fitted(header, tensors)
-    return _assembled(header["class"], options, fitted)
-
-
-def _assembled(kind: str, options: dict[str, Any], fitted: dict[str, Any]) -> RandomDistanceDetector:
-    options = decode(options)
+    encoded, fitted = read_fitted(header, tensors)
+    options = decode(encoded)
     check(options)
-    detector = _classes()[kind](**options)
+    detector = _classes()[header["class"]](**options)
     detector.__dict__.update(fitted)
     require(detector.options_ == detector._stages().shape() and _fits(detector), "its options do not fit its model")
     return detector
@@ -199,7 +201,8 @@ def _fits(detector: RandomDistanceDetector) -> bool:
     """Whether every model has the layers that the options name."""
     stage = detector._stages().representation
     for representation in (term.representation for term in detector.model_.learned):
-        widths = tuple(layer.weights.shape[1] for layer in (representation.first, *representation.upper))
+        weights = (representation.first.weights, *(layer.weights for layer in representation.upper))
+        widths = tuple(each.shape[1] for each in weights)
         if widths != stage.checked_widths() or representation.first.slope != stage.slope:
             return False
     return True

@@ -1,4 +1,4 @@
-"""Options as JSON: simple values as they are, ramodo's stages by name and options, and nothing else."""
+"""Options as JSON: simple values as they are, and ramodo's stages by name and options. Anything else is refused."""
 
 from __future__ import annotations
 

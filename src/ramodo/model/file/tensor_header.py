@@ -38,7 +38,7 @@ def length_of(beginning: bytes, size: int) -> int:
         raise ValueError("it has fewer than 8 bytes")
     length = int.from_bytes(beginning[:8], "little")
     if not 2 <= length <= LONGEST or length > size - 8:
-        raise ValueError("it does not begin as one; allowed: files that ramodo fit, ramodo detect -m or save wrote")
+        raise ValueError("it does not begin as one; a model is what ramodo fit, ramodo detect -m or save wrote")
     return length
 
 

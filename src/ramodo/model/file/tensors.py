@@ -1,6 +1,6 @@
 """A safetensors file as arrays, opened once: all of it comes from one file, even if that is replaced meanwhile.
 
-Files of up to 256 MB are read into memory, so that nobody can change a model that is in use. Larger ones are mapped,
+Files of up to 256 MB are read into memory, so that a model in use cannot change. Larger ones are mapped,
 and values read when they are used, so that opening them takes no time: such a file must not be written to in place
 while it is in use (`save` never does, it puts a new file there). Shortening a mapped file ends the process.
 
@@ -8,7 +8,7 @@ A checksum in the metadata covers all bytes of the file. It is compared for file
 takes less than 2 % of the time of loading, and of larger ones, where it would take up to 7 %, on demand.
 
 The safetensors package reads these files too, but opens a path where this needs an open file, copies arrays out of the
-map where this uses them in place, and accepts headers with a name twice: hence no dependency on it.
+map where this uses them in place, and accepts headers with a name twice. So we do not depend on it.
 """
 
 from __future__ import annotations
@@ -102,7 +102,7 @@ def metadata_of(path: str | os.PathLike[str]) -> dict[str, str]:
 
 
 def _open_at_once(path: str, flags: int) -> int:
-    """Open a file without waiting for a writer if it is a pipe."""
+    """Open a file; do not wait for a writer if it is a pipe."""
     return os.open(path, flags | getattr(os, "O_NONBLOCK", 0))
 
 
@@ -126,7 +126,7 @@ def _array(values: Bytes, entry: tensor_header.Entry) -> npt.NDArray[Any]:
 
 
 def _compare(given: str, header: bytes, values: Bytes) -> None:
-    """Raise unless the bytes of the file give its checksum, which was made with zeros in its own place."""
+    """Raise unless the bytes of the file give its checksum, computed with zeros in its own place."""
     made_of = header.replace(_field(given), _field("0" * 8))
     found = _code(made_of, values)
     if len(given) != 8 or given != found:

@@ -30,7 +30,7 @@ _BYTES_PER_PRODUCT = 24  # index, value and workspace of a sparse product
 class CoP(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     """Coordinates in the span of the `n_components` most coherent rows that are linearly independent.
 
-    Products of rows are taken a block at a time; rows stay sparse. Where the rows have no span of `n_components`
+    Products of rows are taken a block at a time; rows stay sparse. If the rows do not span `n_components`
     dimensions there are as many columns as it has.
     """
 

@@ -22,6 +22,6 @@ def convert(files: Sequence[Path], seed: int) -> LabeledData:
         values, classes = read_lines(str(path), stream, _COLUMNS)
     unknown = sorted(set(classes) - {"ad.", "nonad."})
     if unknown:
-        raise FormatError(f"{path} has the class {unknown[0]!r}; allowed: 'ad.' and 'nonad.'.")
+        raise FormatError(f"a class of {path} must be 'ad.' or 'nonad.', got {unknown[0]!r}.")
     X = sp.csr_array(np.nan_to_num(values[:, _MEASURES:]))
     return LabeledData(X, np.array([label == "ad." for label in classes], dtype=np.int8), None)

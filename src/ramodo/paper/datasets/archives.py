@@ -19,7 +19,7 @@ def file_in_zip(path: Path, name: str, most: int) -> Iterator[IO[bytes]]:
     with _refused_if_damaged(path), zipfile.ZipFile(path) as archive:
         found = [info for info in archive.infolist() if PurePosixPath(info.filename).name == name]
         if len(found) != 1:
-            raise FormatError(f"{path} has {len(found)} files named {name}; allowed: one.")
+            raise FormatError(f"{path} must have one file named {name}, got {len(found)}.")
         _refuse_larger(path, name, found[0].file_size, most)
         with archive.open(found[0]) as stream:  # which ends where the archive says the file does
             yield stream
@@ -34,7 +34,7 @@ def files_in_tar(path: Path, names: Sequence[str], most: int) -> dict[str, bytes
             if name not in names or not entry.isfile():
                 continue
             if name in found:
-                raise FormatError(f"{path} has several files named {name}; allowed: one.")
+                raise FormatError(f"{path} must have one file named {name}, got several.")
             _refuse_larger(path, name, entry.size, most)
             stream = archive.extractfile(entry)
             assert stream is not None  # as it is a file
@@ -43,13 +43,13 @@ def files_in_tar(path: Path, names: Sequence[str], most: int) -> dict[str, bytes
                 break
     absent = [name for name in names if name not in found]
     if absent:
-        raise FormatError(f"{path} lacks {', '.join(absent)}; allowed: an archive with {names[0]} to {names[-1]}.")
+        raise FormatError(f"{path} must be an archive with {names[0]} to {names[-1]}; it lacks {', '.join(absent)}.")
     return found
 
 
 def _refuse_larger(path: Path, name: str, size: int, most: int) -> None:
     if size > most:
-        raise FormatError(f"{path}: {name} has {size:,} bytes; allowed: at most {most:,}.")
+        raise FormatError(f"{path}: {name} must have at most {most:,} bytes, got {size:,}.")
 
 
 @contextmanager

@@ -40,7 +40,7 @@ def open_address(address: str, begin: int, version: str, *, is_known: bool) -> A
 class _Redirects(urllib.request.HTTPRedirectHandler):
     """Follows redirects to http and https only, and never from an encrypted connection to an open one.
 
-    urllib itself refuses what is neither http, https nor ftp.
+    urllib itself refuses schemes other than http, https and ftp.
     """
 
     def __init__(self, is_known: bool) -> None:
@@ -60,16 +60,17 @@ class _Redirects(urllib.request.HTTPRedirectHandler):
     def _refuse(self, given: str, new: str) -> None:
         scheme = urlsplit(new).scheme
         if scheme not in ("http", "https"):
-            raise RefusedError(f"the server leads to {new!r}; allowed: http:// and https://")
+            raise RefusedError(f"the server must lead to http:// or https://, got {new!r}")
         if given == "https" and scheme == "http":
-            raise RefusedError(f"the server leads to {new!r}, which is not encrypted; allowed: https://")
+            raise RefusedError(f"the server must lead to https://, got {new!r}, which is not encrypted")
         _refuse_open_line(new, self._is_known)
 
 
 def _refuse_open_line(address: str, is_known: bool) -> None:
-    """Anyone in between can alter what comes over http, which a checksum reveals; within this machine nobody is."""
+    """Anyone in between can alter what comes over http, which a checksum reveals; this machine itself is safe."""
     parts = urlsplit(address)
     if parts.scheme == "http" and not is_known and parts.hostname not in _THIS_MACHINE:
         raise RefusedError(
-            f"{address} is not encrypted, and no checksum of the file is known to compare with; allowed: https://"
+            f"the address must be https://, since no checksum of the file is known, got {address}, which is not "
+            "encrypted"
         )

@@ -135,7 +135,7 @@ def _attempt(address: str, target: Path, file: RawFile, show: Show | None) -> No
 
 
 def _refuse_status(answer: Any, begin: int) -> None:
-    """Raise unless the answer is the whole file, or the part of it that was asked for."""
+    """Raise unless the answer is the whole file, or the requested part."""
     if answer.status != 200 and not (answer.status == 206 and begin):
         given = f"{answer.status} {answer.reason}".strip()
         raise RefusedError(f"asked for {'the rest' if begin else 'all'} of the file, the server answers {given}")
@@ -149,7 +149,7 @@ def _length(answer: Any) -> int | None:
     if said is None:
         raise RefusedError("the server does not say how long it is: whether all of it came could not be known")
     if not re.fullmatch(r"[0-9]{1,18}", said.strip()):
-        raise RefusedError(f"the server says that it has {said[:40]!r} bytes; allowed: a whole number, 0 or above")
+        raise RefusedError(f"its length must be a whole number of bytes, got {said[:40]!r} from the server")
     return int(said)
 
 
@@ -164,7 +164,7 @@ def _refuse_length(target: Path, file: RawFile, length: int | None, begin: int) 
     if file.size is not None and length not in (None, file.size):
         raise DownloadError(f"{file.name} has {length:,} bytes there; expected: {file.size:,}, as published.")
     if length is not None and length > file.most:
-        raise RefusedError(f"the server says that it has {length:,} bytes; allowed: at most {file.most:,}")
+        raise RefusedError(f"it must have at most {file.most:,} bytes, got {length:,} from the server")
     needed, free = (length or file.size or 0) - begin, shutil.disk_usage(target.parent).free
     if needed > free:
         raise DownloadError(f"{target} needs {needed:,} bytes more; the disk has {free:,}.")

@@ -18,7 +18,7 @@ def downsampled(is_outlier: npt.NDArray[np.bool_], seed: int, name: str) -> tupl
     n = round(n_inliers * SHARE / (1 - SHARE))
     if not 1 <= n <= len(outliers):
         raise FormatError(
-            f"{name} has {n_inliers:,} inliers and {len(outliers):,} outliers; allowed: as many as make 2 % outliers."
+            f"{name} must have enough outliers for a share of 2 %, got {len(outliers):,}, and {n_inliers:,} inliers."
         )
     drawn = np.random.default_rng(seed).choice(outliers, n, replace=False)
     is_drawn = ~is_outlier

@@ -53,17 +53,17 @@ def _numbers(path: str, lines: Sequence[str], n_columns: int, first: int) -> Flo
         found = line.count(",") + 1
         if found != n_columns:
             raise FormatError(
-                f"{path}, row {row}: {found:,} numbers were found in addition to the class; allowed: {n_columns:,}."
+                f"{path}, row {row}: there must be {n_columns:,} numbers in addition to the class, got {found:,}."
             )
     try:
         return np.loadtxt([line.replace("?", "nan") for line in lines], np.float32, delimiter=",", ndmin=2)
     except ValueError as error:
         rows = f"rows {first + 1} to {first + len(lines)}"
-        raise FormatError(f"{path}, {rows}: {str(error).rstrip('.')}; allowed: numbers and ?.") from None
+        raise FormatError(f"{path}, {rows}: values must be numbers or ?, got: {str(error).rstrip('.')}.") from None
 
 
 def fill(values: Floats) -> None:
-    """Replace missing values, in place, by the mean of their column, or by 0 if it has no values."""
+    """Replace missing values, in place, by the mean of their column, or by 0 if it is empty."""
     rows, columns = np.nonzero(np.isnan(values))
     values[rows, columns] = 0
     counts = len(values) - np.bincount(columns, minlength=values.shape[1])

@@ -155,9 +155,9 @@ def _own_files(source: Source, given: Path) -> list[Path]:
         raise option_error("source", "a file or folder that exists", repr(str(given)))
     found = []
     for file in source.files:
-        allowed = [name for name in (file.name, file.unpacked) if name is not None]
-        here = [given / name for name in allowed if (given / name).is_file()]
+        either_name = [name for name in (file.name, file.unpacked) if name is not None]
+        here = [given / name for name in either_name if (given / name).is_file()]
         if not here:
-            raise DownloadError(f"{given} has no file {either(allowed)}, which {source.name} is built from.")
+            raise DownloadError(f"{given} has no file {either(either_name)}, which {source.name} is built from.")
         found.append(here[0])
     return found

@@ -29,7 +29,7 @@ def convert(files: Sequence[Path], seed: int) -> LabeledData:
     except Exception as error:  # scipy raises many kinds of errors
         raise FormatError(f"{path} is not a MATLAB file with X and Y: {str(error).rstrip('.')}.") from None
     if not {_INLIERS, _OUTLIERS} <= set(classes):
-        raise FormatError(f"{path} has the classes {sorted(set(classes))}; allowed: 1 and 5 among them.")
+        raise FormatError(f"{path} must have the classes 1 and 5, got {sorted(set(classes))}.")
     kept = np.isin(classes, (_INLIERS, _OUTLIERS))
     X = X[kept]
     scale(X)

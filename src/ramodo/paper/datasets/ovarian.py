@@ -18,7 +18,7 @@ _CLASS = "decision"
 
 
 def convert(files: Sequence[Path], seed: int) -> LabeledData:
-    """The largest class against the one with which it has as many rows as the paper; others go."""
+    """The largest class, and the one that together with it has the paper's number of rows; others are dropped."""
     (path,) = files
     with open(path, "rb") as stream:
         n_attributes, class_at = _header(path, stream)
@@ -42,7 +42,7 @@ def _header(path: Path, stream: IO[bytes]) -> tuple[int, int]:
             names.append(words[1].strip("'\"").lower())
         elif keyword == "@data":
             if names.count(_CLASS) != 1:
-                raise FormatError(f"{path} has {names.count(_CLASS)} attributes named Decision; allowed: one.")
+                raise FormatError(f"{path} must have one attribute named Decision, got {names.count(_CLASS)}.")
             return len(names), names.index(_CLASS)
     raise FormatError(f"{path} is not an ARFF file: it has no line @data.")
 
@@ -53,5 +53,5 @@ def _two_classes(path: Path, counts: Counter[str]) -> tuple[str, str]:
     fitting = [label for label, count in others if most + count == wanted]
     if len(fitting) != 1:
         shown = ", ".join(f"{label}: {count}" for label, count in counts.most_common())
-        raise FormatError(f"{path} has the classes {shown}; allowed: one that makes {wanted} rows with the largest.")
+        raise FormatError(f"{path} must have a class that makes {wanted} rows with the largest, got {shown}.")
     return inlier, fitting[0]

@@ -26,7 +26,7 @@ def convert(files: Sequence[Path], seed: int) -> LabeledData:
             values, classes = read_lines(str(path), stream, _COLUMNS)
     unknown = sorted(set(classes) - {"active", "inactive"})
     if unknown:
-        raise FormatError(f"{path} has the class {unknown[0]!r}; allowed: 'active' and 'inactive'.")
+        raise FormatError(f"a class of {path} must be 'active' or 'inactive', got {unknown[0]!r}.")
     y = np.array([label == "active" for label in classes], dtype=np.int8)
     fill(values)
     scale(values)

@@ -22,7 +22,7 @@ def convert(files: Sequence[Path], seed: int) -> LabeledData:
     documents = [document for path in files for document in _documents(path)]
     counts = Counter(label for label, _ in documents)
     if len(counts) < 2:
-        raise FormatError(f"{files[0]} has {len(counts)} classes; allowed: several.")
+        raise FormatError(f"{files[0]} must have several classes, got {len(counts)}.")
     (inlier, _), *_, (outlier, _) = counts.most_common()
     kept = [(label, sorted(set(words))) for label, words in documents if label in (inlier, outlier)]
     columns = {term: i for i, term in enumerate(sorted({term for _, terms in kept for term in terms}))}

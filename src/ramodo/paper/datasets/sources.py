@@ -1,7 +1,7 @@
 """The eight sets of the paper's section 6.1: what they are, where to get them, and their terms of use.
 
 Addresses were looked up, not visited: if one has moved, the next is tried, and users can supply their own files. A
-checksum that nobody published is None: that of the first download is stored, and later ones must equal it.
+checksum is None if it was not published: the first download's is stored, and later ones must equal it.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ class RawFile:
     """A file as its publisher has it.
 
     unpacked : the name of the unpacked file, which a user may have instead
-    size : bytes, where the publisher says so
-    sha256 : as published; None if there is none
+    size : bytes, if the publisher states them
+    sha256 : as published, else None
     most : bytes after which a download is abandoned: several times the expected size
     """
 

@@ -22,7 +22,7 @@ def two_classes(name: str, X: sp.csr_array, classes: npt.NDArray[np.float64], se
 
 
 def refuse_other_classes(name: str, classes: npt.NDArray[np.float64]) -> None:
-    """Raise if a class is neither 1 nor -1."""
+    """Raise for a class other than 1 and -1."""
     unknown = np.setdiff1d(classes, [-1, 1])
     if len(unknown):
-        raise FormatError(f"{name} has the class {unknown[0]:g}; allowed: 1 and -1.")
+        raise FormatError(f"a class of {name} must be 1 or -1, got {unknown[0]:g}.")

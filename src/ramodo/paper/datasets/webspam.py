@@ -83,7 +83,7 @@ def _chosen_rows(
     for block in _blocks(path, show):
         end = begin + len(block.labels)
         if block.largest - shift >= width:
-            raise FormatError(f"{path} has the feature {block.largest - shift:,}; allowed: 0 to {width - 1:,}.")
+            raise FormatError(f"a feature of {path} must be from 0 to {width - 1:,}, got {block.largest - shift:,}.")
         rows = sp.csr_array((end - begin, width), dtype=np.float32)
         rows.data, rows.indices, rows.indptr = block.data.astype(np.float32), block.indices - shift, block.indptr
         yield rows, block.labels, is_kept[begin:end]

@@ -1,6 +1,6 @@
 """Section 6 of the paper, to be run again: one module per table or figure, the paper's own numbers next to ours.
 
-    sets.py      which of our data stand for which of the paper's
+    sets.py      our data for each of the paper's sets
     paper.py     what the paper reports
     cells.py     one measurement: what is measured, on which set, by which method, with which seed
     measures.py  how a cell is computed; peers.py and deepod.py: other libraries' detectors

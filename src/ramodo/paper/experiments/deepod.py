@@ -1,4 +1,4 @@
-"""DeepOD's REPEN, in a virtual environment of its own: DeepOD 0.4.1 needs numpy < 2 and torch."""
+"""DeepOD's REPEN, in its own virtual environment: DeepOD 0.4.1 needs numpy < 2 and torch."""
 
 from __future__ import annotations
 

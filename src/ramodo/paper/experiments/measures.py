@@ -160,7 +160,7 @@ def scalability(cell: Cell, resources: Resources) -> Values:
 
 
 def stopwatch(function: Callable[[], Any]) -> list[float]:
-    """Seconds of each repeat; there are more of them where they are short, and one where it is long."""
+    """Seconds of each repeat; short runs are repeated, a long one is not."""
     taken: list[float] = []
     while len(taken) < _MOST_REPEATS and sum(taken) < (
         _TOO_MANY_SECONDS if len(taken) < _LEAST_REPEATS else _ENOUGH_SECONDS

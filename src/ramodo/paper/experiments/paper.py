@@ -58,7 +58,7 @@ COMPETITORS_P = {"AE": 0.0234, "HLLE": 0.3125, "SRP": 0.0156, "CoP": 0.3125}
 LABELS = (1, 5, 10, 20, 40, 80)
 
 LABELED_AUC = {"News20": {0: 0.5822, 80: 0.7707}, "URL": {0: 0.7733, 80: 0.9160}}
-"""Figure 2, as far as section 6.5 puts it into numbers: without labels, and the highest it reaches."""
+"""The numbers that section 6.5 gives for figure 2: without labels, and the maximum."""
 
 LABELED_AUC_ONE_DIMENSION = {"News20": 0.7201, "URL": 0.8320}
 """80 labels and M = 1, section 6.6."""

@@ -38,7 +38,7 @@ class Peer:
 
 
 class _DeepOD(Peer):
-    """Timed in a process of its own, without the time to start it."""
+    """Timed in a separate process, without its start."""
 
     def timed(self, X: Any, seed: int, resources: Resources) -> tuple[float, Any]:
         return deepod_scores(X, seed)

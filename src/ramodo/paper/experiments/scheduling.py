@@ -1,4 +1,4 @@
-"""Computes the cells that are not finished, in parallel processes; those that measure time run alone."""
+"""Computes the cells that are not finished, in parallel processes; cells that measure time run alone."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which of our data stand for which of the paper's sets."""
+"""Our data for each of the paper's sets."""
 
 from __future__ import annotations
 

@@ -28,7 +28,7 @@ def decimals(value: float, digits: int = 4) -> str:
 
 
 def mean_and_deviation(values: Sequence[float], mark: str = "") -> str:
-    """Mean ± standard deviation, or the mark where there are no numbers."""
+    """Mean ± standard deviation, or the mark that stands for it."""
     if not values:
         return mark
     if len(values) == 1:
@@ -44,7 +44,7 @@ def paper_number(value: float | str | None) -> str:
 
 
 def seconds_text(values: Sequence[float], mark: str = "") -> str:
-    """The mean in seconds, with as many digits as matter."""
+    """The mean in seconds, with the digits that matter."""
     if not values:
         return mark
     mean = float(np.mean(values))

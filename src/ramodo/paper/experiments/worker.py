@@ -92,7 +92,7 @@ def _serve(connection: Connection, n_threads: int, limits: Limits) -> None:
 
 
 def _limit_memory(limit: float) -> None:
-    """Beyond what the process has now; an allocation that fails is an error in place of a dead machine."""
+    """Beyond what the process has now; a failed allocation is better than a dead machine."""
     try:
         import resource
 
@@ -101,7 +101,7 @@ def _limit_memory(limit: float) -> None:
     except (ImportError, OSError):  # the system does not say
         return
     _, hard = resource.getrlimit(resource.RLIMIT_AS)
-    resource.setrlimit(resource.RLIMIT_AS, (mapped + int(2 * limit), hard))  # address space, not all of which is used
+    resource.setrlimit(resource.RLIMIT_AS, (mapped + int(2 * limit), hard))  # address space, even if unused
 
 
 def compute(cell: Cell, resources: Any, limits: Limits) -> Outcome:
