@@ -2,7 +2,8 @@
 //
 // A word is a run of letters, digits and underscores (any byte of a character beyond ASCII counts as a letter), two
 // characters or more. Character n-grams run over the whole text, with any run of blanks as one space. ASCII letters are
-// taken in lower case. The feature of a token is its 64-bit hash, cut to the bits that are asked for.
+// taken in lower case. A mark is a run of all other characters but blanks; underscores and %, with the two hexadecimal
+// digits after it, belong to marks there. The feature of a token is its 64-bit hash, cut to the bits that are asked for.
 #pragma once
 
 #include <algorithm>
@@ -19,6 +20,7 @@ struct TextOptions {
     int word_first, word_last;     // n-grams of words, from .. to; 0 for none
     int char_first, char_last;     // n-grams of characters
     int bits;                      // features: 2^bits
+    bool marks;                    // whether marks are tokens
 };
 
 class Tokenizer {
@@ -30,6 +32,7 @@ public:
     void operator()(const char* text, int64_t n, F&& f) {
         normalize(text, n);
         if (options_.word_last > 0) words(f);
+        if (options_.marks) marks(f);
         if (options_.char_last > 0) characters(f);
     }
     const std::string& normalised() const { return text_; }
@@ -77,6 +80,28 @@ private:
                 hash = splitmix64(hash) ^ words_[w + k - 1].hash;
                 if (k >= options_.word_first) f(column(hash, 1), words_[w].begin, words_[w + k - 1].end, true);
             }
+        }
+    }
+
+    static bool is_hex(unsigned char c) { return static_cast<unsigned char>(c - '0') < 10 || static_cast<unsigned char>((c | 32) - 'a') < 6; }
+
+    // The bytes that the mark, or part of one, takes at i; 0 if none is there.
+    int64_t mark_at(int64_t i, int64_t n) const {
+        const unsigned char c = static_cast<unsigned char>(text_[i]);
+        if (c == '%' && i + 2 < n && is_hex(static_cast<unsigned char>(text_[i + 1])) && is_hex(static_cast<unsigned char>(text_[i + 2]))) return 3;
+        return c != ' ' && (c == '_' || !is_letter(c));
+    }
+
+    template <class F>
+    void marks(F&& f) {
+        const int64_t n = static_cast<int64_t>(text_.size());
+        for (int64_t i = 0; i < n;) {
+            const int64_t begin = i;
+            uint64_t hash = kBasis;
+            for (int64_t taken = mark_at(i, n); taken; taken = i < n ? mark_at(i, n) : 0)
+                for (const int64_t end = i + taken; i < end; ++i) hash = mix(hash, static_cast<unsigned char>(text_[i]));
+            if (i > begin) f(column(hash, 3), begin, i, false);
+            else ++i;
         }
     }
 

@@ -72,6 +72,7 @@ ALLOWED = {
     "labeled_fraction": ["auto", 0, 0.0, 0.5, 1, 1.0],
     "labels_in_score": [True, False],
     "normalize": [None, "l2", "max"],
+    "copies": ["all", "root"],
     "n_estimators": [1, 3, 1000, np.int32(2)],
     "warm_start": [False, True],
     "random_state": [None, 0, 2**64 - 1, np.random.RandomState(0), np.random.default_rng(0)],
@@ -97,6 +98,7 @@ REFUSED = {
     "cutoff": [0, 0.0, -0.1, 0.6, 1, math.nan, "auto", "Cantelli", None, True, TopK, Sp()],
     "labeled_fraction": [-0.1, 1.1, math.nan, None, "half", True],
     "labels_in_score": [None, 0, 1, "auto"],
+    "copies": ["", "none", None, 1, True],
     "normalize": ["l1", "L2", "", 0, 2, True, ["l2"]],
     "n_estimators": [0, -1, 1001, 2.0, None, True],
     "warm_start": [0, 1, None, "yes"],
@@ -126,7 +128,7 @@ def test_the_signature_is_the_table():
     rows, others = OPTIONS[: len(defaults)], OPTIONS[len(defaults) :]
     assert list(defaults.items()) == [(option.name, option.default) for option in rows]
     assert REPEN().get_params() == defaults
-    assert {option.name for option in others} == {"k", *STAGE_OPTIONS}
+    assert {option.name for option in others} == {"copies", "k", *STAGE_OPTIONS}
 
 
 @pytest.mark.parametrize("kind", [KthNeighborREPEN, AverageNeighborREPEN])

@@ -42,8 +42,8 @@ API = {
     "models": (
         "Models and data",
         "model.file.saving.load serving.saved_model.SavedModel engines.dataset.open_dataset formats.read "
-        "formats.table.Table datasets.generated.make_ultrahigh datasets.access_log.make_access_log "
-        "datasets.documents.make_documents paper.datasets.loading.load_dataset",
+        "formats.table.Table table_reader.TableReader datasets.generated.make_ultrahigh "
+        "datasets.access_log.make_access_log datasets.documents.make_documents paper.datasets.loading.load_dataset",
     ),
     "bounds": ("Bounds and plots", "bounds plots"),
 }

@@ -8,10 +8,10 @@
 
 namespace ramodo {
 
-static TextOptions make_options(std::pair<int, int> words, std::pair<int, int> characters, int bits) {
+static TextOptions make_options(std::pair<int, int> words, std::pair<int, int> characters, int bits, bool marks) {
     need(bits >= 1 && bits <= 48, "bits must be from 1 to 48");
     need(words.first >= 0 && words.second <= 16 && characters.first >= 0 && characters.second <= 64, "n-grams are too long");
-    return {words.first, words.second, characters.first, characters.second, bits};
+    return {words.first, words.second, characters.first, characters.second, bits, marks};
 }
 
 static void need_offsets(const Array<int64_t>& offsets, size_t n_bytes) {
@@ -21,8 +21,8 @@ static void need_offsets(const Array<int64_t>& offsets, size_t n_bytes) {
 }
 
 static nb::object count_text(const Array<uint8_t>& text, const Array<int64_t>& offsets, std::pair<int, int> words,
-                             std::pair<int, int> characters, int bits, int n_threads) {
-    const TextOptions options = make_options(words, characters, bits);
+                             std::pair<int, int> characters, int bits, int n_threads, bool marks) {
+    const TextOptions options = make_options(words, characters, bits, marks);
     TextCounts counts;
     {
         GilReleased released;
@@ -34,8 +34,8 @@ static nb::object count_text(const Array<uint8_t>& text, const Array<int64_t>& o
     return nb::make_tuple(give(std::move(counts.lengths)), give(std::move(counts.columns)), give(std::move(counts.counts)));
 }
 
-static nb::object text_spans(const Array<uint8_t>& text, std::pair<int, int> words, std::pair<int, int> characters, int bits) {
-    Tokenizer tokens(make_options(words, characters, bits));
+static nb::object text_spans(const Array<uint8_t>& text, std::pair<int, int> words, std::pair<int, int> characters, int bits, bool marks) {
+    Tokenizer tokens(make_options(words, characters, bits, marks));
     std::vector<int64_t> columns, begins, ends;
     int64_t n_words = 0;
     {
@@ -93,8 +93,8 @@ void bind_text(nb::module_& m) {
     bind_weights<int32_t>(m, weights);
     bind_weights<int64_t>(m, weights);
     m.def("count_text", &count_text, "text"_a.noconvert(), "offsets"_a.noconvert(), "words"_a, "characters"_a, "bits"_a,
-          "n_threads"_a, "(lengths of rows, columns, counts)");
-    m.def("text_spans", &text_spans, "text"_a.noconvert(), "words"_a, "characters"_a, "bits"_a,
+          "n_threads"_a, "marks"_a = false, "(lengths of rows, columns, counts)");
+    m.def("text_spans", &text_spans, "text"_a.noconvert(), "words"_a, "characters"_a, "bits"_a, "marks"_a = false,
           "(text as it is read; how many of its tokens, the first, are words; column, first byte and end of each token)");
 }
 

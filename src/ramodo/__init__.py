@@ -37,6 +37,7 @@ HOMES = {
     "REPEN": "repen",
     "KthNeighborREPEN": "neighbors",
     "AverageNeighborREPEN": "neighbors",
+    "TableReader": "table_reader",
     "Sp": "stages.scoring",
     "KthNN": "stages.scoring",
     "AverageNN": "stages.scoring",
@@ -73,6 +74,7 @@ __all__ = [
     "REPEN",
     "RankingHinge",
     "Sp",
+    "TableReader",
     "TopFraction",
     "TopK",
     "TripletSampler",
@@ -96,6 +98,7 @@ if TYPE_CHECKING:
     from .stages.scoring import AverageNN, KthNN, Sp
     from .stages.thresholding import Cantelli, GivenSet, TopFraction, TopK
     from .stages.triplets import TripletSampler
+    from .table_reader import TableReader
 
 
 def __getattr__(name: str) -> Any:

@@ -47,6 +47,9 @@ class Consensus(RandomDistanceDetector):
     normalize : None or 'l2' or 'max', default None
         Divide each row by its length, or by its largest absolute value. `diagnose` helps to choose. Allowed:
         None, 'l2' or 'max'.
+    copies : 'all' or 'root', default 'all'
+        How many of equal rows count: all, or as many as the square root of their number, so that rows that
+        repeat neither hide others nor are nothing but ordinary. Allowed: 'all' or 'root'.
     warm_start : bool, default False
         `fit` again starts from the weights it has and trains a tenth of the epochs: for a few more labels.
         Allowed: False or True.
@@ -102,6 +105,7 @@ class Consensus(RandomDistanceDetector):
         labeled_fraction: float | str = "auto",
         labels_in_score: bool = True,
         normalize: str | None = None,
+        copies: str = "all",
         warm_start: bool = False,
         random_state: Any = None,
         n_jobs: int | None = None,
@@ -113,6 +117,7 @@ class Consensus(RandomDistanceDetector):
         self.labeled_fraction = labeled_fraction
         self.labels_in_score = labels_in_score
         self.normalize = normalize
+        self.copies = copies
         self.warm_start = warm_start
         self.random_state = random_state
         self.n_jobs = n_jobs
@@ -147,4 +152,5 @@ class Consensus(RandomDistanceDetector):
             n_estimators=1,
             n_threads=self._n_threads(),
         )
+        data = data.thinned() if self.copies == "root" else data
         return consensus.fit(stages, plan, data, self.normalize, seed, previous, progress)

@@ -19,6 +19,8 @@ from .data.labels import read_labels
 from .data.one_row import Places
 from .data.rows import Rows
 from .data.validation import DataError, open_rows
+from .formats import Table, frames
+from .formats.values import named_values
 from .model.terms import offset_of
 from .model.ties import settled
 from .options import OptionError, check
@@ -79,7 +81,9 @@ class Detector(ABC, OutlierMixin, BaseEstimator):
         check({"n_jobs": self.n_jobs})
         if is_dask(X):
             return rows_of_dask(X, self)
-        self._refuse_table(X)
+        table = self._table_of(X)
+        if table is not None:
+            return self._open_table(table)
         _check_feature_names(self, X, reset=False)  # first: the values of other columns do not matter
         rows = open_rows(X, n_threads=self._n_threads())
         if rows.n_features != self.n_features_in_:
@@ -90,16 +94,23 @@ class Detector(ABC, OutlierMixin, BaseEstimator):
             )
         return rows
 
-    def _refuse_table(self, X: Any) -> None:
-        """Raise at a table where the command made features of columns: of categories, dates and scaled numbers."""
-        schema, names = getattr(self, "schema_", None), _get_feature_names(X)
-        if schema is None or not schema.columns or names is None:
-            return
-        if schema.scale != "none" or not np.array_equal(names, getattr(self, "feature_names_in_", ())):
+    def _table_of(self, X: Any) -> Table | None:
+        """A frame as its columns were read when this was fitted; None where X is a matrix, or a frame of numbers."""
+        check_is_fitted(self, "outlier_scores_")
+        schema, frequencies = self.schema_, self.document_frequencies_
+        return frames.to_score(X, schema, frequencies, self._n_threads())
+
+    def _open_table(self, table: Table) -> Rows:
+        """The rows of a table, which must have the features of `fit`."""
+        with named_values(frames.PLACE, table):
+            rows = open_rows(table.X, n_threads=self._n_threads())
+        own, names = table.names, getattr(self, "feature_names_in_", None)
+        if rows.n_features != self.n_features_in_ or not (own is None or names is None or own == list(names)):
             raise DataError(
-                "X must be the matrix of features that the command made of a table's columns, got a table. To score "
-                "tables like those that the model was fitted to: ramodo.serving.SavedModel(path).score(X)."
+                f"X must have the {self.n_features_in_:,} features that {type(self).__name__} was fitted to, in their "
+                f"order, got {rows.n_features:,}{' others' * (rows.n_features == self.n_features_in_)}."
             )
+        return rows
 
     def _of_rows(self, of_block: OfBlock, X: Any, n_columns: int | None = None) -> Any:
         """The result of a function for each row of X; for a Dask collection, another one that is computed on demand.
@@ -138,8 +149,9 @@ class RankingDetector(Detector):
     def fit(self, X: Any, y: Any = None, *, labels: Any = None) -> Self:
         """Learn from the rows of `X` that are not known outliers (1 in `labels`); `y` is ignored."""
         self.check_stage()
-        names = _get_feature_names(X)
-        rows = open_rows(X, n_threads=self._n_threads())
+        table = frames.to_fit(X, self._n_threads())
+        names = _get_feature_names(X) if table is None else None
+        rows = open_rows(X if table is None else table.X, n_threads=self._n_threads())
         eligible = np.flatnonzero(read_labels(labels, rows.n_rows) != 1)
         if len(eligible) < 2:
             raise OptionError(
@@ -158,6 +170,7 @@ class RankingDetector(Detector):
             "schema_": None,
             "document_frequencies_": None,
             **rows.learned_attributes(),
+            **({} if table is None else table.learned_attributes()),
         }
         if names is not None:
             fitted["feature_names_in_"] = names

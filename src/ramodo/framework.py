@@ -9,7 +9,8 @@ from __future__ import annotations
 import copy
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass
+from contextlib import nullcontext
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any, Self
@@ -24,17 +25,20 @@ from .data.blocks import Block
 from .data.dask_inputs import OfBlock, as_array
 from .data.labels import Labels, read_labels, read_numbers
 from .data.rows import Rows
+from .data.scaling_advice import warn_of_scales
 from .detector import Detector, seed_of
 from .explain.contributions import Explainer
 from .explain.explanation import Explanation, feature_namer
+from .explain.naming import explained, told
 from .fitting import flow, repen
 from .fitting.folds import fit_by_fold
 from .fitting.relabeling import Unlabeled
 from .fitting.training_data import Given, TrainingData, open_training_data
+from .formats import Table, frames
+from .formats.values import named_values
 from .insight.diagnosis import Diagnosis, compare_normalizations, diagnose
 from .model.file import saving as model_file
 from .model.fitted import FittedDetector
-from .model.provenance import Provenance
 from .model.terms import Model, offset_of
 from .model.ties import settled
 from .options import TOP, OptionError, check
@@ -72,7 +76,8 @@ class RandomDistanceDetector(ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
 
         Parameters
         ----------
-        X : matrix or table of numbers, sparse or dense, one row per object
+        X : matrix, sparse or dense, or data frame, one row per object; columns that are not numbers are read as by
+            `TableReader`, whose `fit_read` returns rows that X may be, too
         y : ignored, as in scikit-learn's outlier detectors
         labels : one label per row, optional: 1 known outlier, -1 known inlier, 0 unknown
         labeled_outliers, labeled_inliers : matrices of further rows, not part of X, whose nature is known
@@ -80,10 +85,14 @@ class RandomDistanceDetector(ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
         check(self.get_params(deep=False))
         stages, progress = self._stages(), Progress(self.verbose)
         seed = np.random.SeedSequence(seed_of(self.random_state))
-        names = _get_feature_names(X)
-        with progress.stage("check"):
-            given = Given(X, labels, labeled_outliers, labeled_inliers)
+        table = frames.to_fit(X, self._n_threads())
+        names = _get_feature_names(X) if table is None else None
+        named = nullcontext() if table is None or table is X else named_values(frames.PLACE, table)
+        with progress.stage("check"), named:
+            given = _given(X, table, labels, labeled_outliers, labeled_inliers, self._n_threads())
             data = open_training_data(given, stages, self.normalize, seed, self._n_threads())
+            if frames.is_frame(X) and (table is None or not table.schema.columns):
+                warn_of_scales(data.rows.in_memory(), X.columns)
             facts: dict[str, Any] = {
                 "row_lengths_": data.rows.lengths(),
                 "row_norms_": np.sqrt(data.rows.squared_norms(self._n_threads())),
@@ -96,6 +105,9 @@ class RandomDistanceDetector(ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
         progress.say("moved", data.rows.traffic())
         if names is not None:
             fitted["feature_names_in_"] = names
+        if table is not None:
+            fitted |= table.learned_attributes()
+        fitted["provenance_"] = told(fitted["model_"], table, X)
         self.__dict__.pop("feature_names_in_", None)
         self.__dict__.update(fitted)  # all at once: an interrupted fit leaves the estimator unchanged
         return self
@@ -257,13 +269,27 @@ class RandomDistanceDetector(ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
             data where it had some, else the index
         """
         TOP.refuse_unless_allowed(top)
+        if (table := self._table_of(X)) is not None and table.schema.columns:
+            return self._explain_table(table, top, rows, names)
         opened = self.rows_of(X)
         numbers = None if rows is None else read_numbers(rows, opened.n_rows)
         block = opened.in_memory() if numbers is None else opened.take(numbers)
         scores = self.model_.score(block, self._n_threads())
         explainer, names_of = Explainer(self.model_, block.n_features), feature_namer(self, names)
         found = explainer.explain(block, scores, self.outlier_scores_, names_of, top, self._n_threads())
-        return found if numbers is None else found.numbered(numbers.tolist())
+        ids = frames.index_of(X)
+        found = found if numbers is None else found.numbered(numbers.tolist())
+        return found.identified(ids, self.provenance_.id_of)
+
+    def _explain_table(self, table: Table, top: int, rows: Any, names: Any) -> Explanation:
+        """Why rows of a table have their scores, with values as they are in the table."""
+        opened = self._open_table(table)
+        numbers = np.arange(opened.n_rows) if rows is None else read_numbers(rows, opened.n_rows)
+        scores = np.zeros(opened.n_rows)
+        scores[numbers] = self.model_.score(opened.take(numbers), self._n_threads())
+        found = explained(self, table, numbers.tolist(), scores, top).numbered(numbers.tolist())
+        found = found if names is None else found.named(feature_namer(self, names))
+        return found.identified(table.ids, self.provenance_.id_of)
 
     def report(
         self,
@@ -277,8 +303,12 @@ class RandomDistanceDetector(ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
         title: str | None = None,
     ) -> Path:
         """Write one HTML file that says what was found in the rows of `X`, and why: see `ramodo.report`."""
-        from .report import write_report
+        from .report import write_report, write_table_report
 
+        if (table := self._table_of(X)) is not None and table.schema.columns and names is None:
+            table = replace(table, ids=table.ids if ids is None else [str(id) for id in ids])
+            table = table if texts is None else replace(table, texts=list(texts))
+            return write_table_report(self, table, path, y=y, title=title)
         return write_report(self, X, path, y=y, ids=ids, names=names, texts=texts, title=title)
 
     @property
@@ -468,6 +498,17 @@ class _PValues:
         return each[0] if len(each) == 1 else np.choose(block.folds(len(each)), each)
 
 
+def _given(X: Any, table: Table | None, labels: Any, outliers: Any, inliers: Any, n_threads: int) -> Given:
+    """What `fit` was given, with labelled rows beside X read as X is."""
+    if table is None:
+        return Given(X, labels, outliers, inliers)
+    schema, frequencies, known = table.schema, table.frequencies, []
+    for name, extra in (("labeled_outliers", outliers), ("labeled_inliers", inliers)):
+        read = None if extra is None else frames.to_score(extra, schema, frequencies, n_threads, name)
+        known.append(extra if read is None else read.X)
+    return Given(table.X, labels, *known)
+
+
 def _attributes(outcome: flow.Outcome, stages: Stages, data: TrainingData) -> dict[str, Any]:
     """What a fit leaves on the estimator."""
     fits, folds = outcome.fits, outcome.calibration
@@ -492,7 +533,6 @@ def _attributes(outcome: flow.Outcome, stages: Stages, data: TrainingData) -> di
         "false_positive_bound_": stages.cutoff.bound(),
         "options_": stages.shape(),
         "schema_": None,
-        "provenance_": Provenance(),
         "document_frequencies_": None,
     }
 

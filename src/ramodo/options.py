@@ -211,7 +211,16 @@ OPTIONS: tuple[Option, ...] = (
         "-",
         "1 reports the stages, with progress where there is a terminal.",
     ),
-    # options of single stages
+    # options of siblings and of single stages
+    Option(
+        "copies",
+        "all",
+        (Literal("all"), Literal("root")),
+        "-",
+        "How many of equal rows count: all, or as many as the square root of their number, so that rows that repeat "
+        "neither hide others nor are nothing but ordinary.",
+        Flag("--copies", "How many of equal rows count: all or root, their square root; root for logs.", default=None),
+    ),
     Option("k", 3, (Integer(1, 100_000),), "sec. 3.2", "Neighbours that φ looks at; at most the references there are."),
     Option(
         "false_positives",

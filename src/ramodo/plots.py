@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from .data.validation import open_rows
 from .explain.explanation import Explanation, RowExplanation
 from .extras import pip_install
 from .insight.figures import curves, flat_map, rows_of_map, score_histogram, truth_of
@@ -63,7 +62,7 @@ def plot_map(detector: FittedDetector, X: Any, ax: Any = None) -> Any:
     >>> ax = plot_map(detector, X)
     """
     ax = _axes(ax, detector)
-    scores, rows = detector.outlier_score(X), open_rows(X)
+    scores, rows = detector.outlier_score(X), detector.rows_of(X)
     chosen = rows_of_map(scores, detector.threshold_)
     found = flat_map(detector.model_.transform(rows.take(chosen), 1))
     flagged = scores[chosen] >= detector.threshold_
@@ -100,7 +99,7 @@ def plot_reasons(row: RowExplanation | Explanation, ax: Any = None) -> Any:
     ax.barh(places, values, color=[_OUTLIER if value >= 0 else _LOWERS for value in values])
     ax.set_yticks(places, [label.replace("$", r"\$") for label in labels])  # names are not formulas
     ax.axvline(0, color=_INK, linewidth=0.8)
-    ax.set(xlabel="adds to the score", title=f"row {row.row}: score {row.score:.4g}")
+    ax.set(xlabel="adds to the score", title=f"row {row.name}: score {row.score:.4g}")
     return ax
 
 

@@ -69,15 +69,15 @@ def start():
 
 @pytest.fixture(scope="session")
 def files(tmp_path_factory):
-    """mail.svm, visits.csv and access.log, and a model of each, two of them of REPEN; tests do not change them."""
+    """mail.svm, visits.csv and access.txt, and a model of each, two of them of REPEN; tests do not change them."""
     folder = tmp_path_factory.mktemp("files")
     write_svmlight(folder / "mail.svm", *with_outliers())
     write_visits(folder / "visits.csv")
-    write_log(folder / "access.log")
+    write_log(folder / "access.txt")
     for name, more in (
         ("mail.svm", AS_REPEN),
         ("visits.csv", [*AS_REPEN, "--id", "visit", "--label", "truth", "--normalize", "max"]),
-        ("access.log", []),
+        ("access.txt", []),
     ):
         arguments = ["fit", str(folder / name), "-m", str(folder / name) + ".ramodo", "-q", *more]
         before = sys.argv
@@ -92,8 +92,8 @@ def files(tmp_path_factory):
         folder=folder,
         mail=folder / "mail.svm",
         visits=folder / "visits.csv",
-        log=folder / "access.log",
+        log=folder / "access.txt",
         mail_model=folder / "mail.svm.ramodo",
         visits_model=folder / "visits.csv.ramodo",
-        log_model=folder / "access.log.ramodo",
+        log_model=folder / "access.txt.ramodo",
     )

@@ -176,7 +176,7 @@ def test_labels_of_cells(ok, tmp_path):
 def test_data_without_labels(run, files):
     done = run("evaluate", files.log_model, files.log)
     assert done.code == 3
-    assert "access.log holds no labels" in done.err
+    assert "access.txt holds no labels" in done.err
     assert done.out == ""
 
 

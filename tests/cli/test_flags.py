@@ -39,7 +39,17 @@ def test_a_row_with_a_flag_is_a_flag_of_the_command(command, option):
 
 
 def test_the_rows_that_have_flags():
-    expected = {"--components", "--epochs", "--share", "--normalize", "--models", "--seed", "--threads", "--fdr"}
+    expected = {
+        "--components",
+        "--epochs",
+        "--share",
+        "--normalize",
+        "--copies",
+        "--models",
+        "--seed",
+        "--threads",
+        "--fdr",
+    }
     assert {option.flag.name for option in ROWS} == expected
 
 

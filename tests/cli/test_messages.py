@@ -152,7 +152,7 @@ def test_a_log_for_a_model_of_a_table_is_no_matter_of_scales(run, files, ok, tmp
     """The model remembers a scale, which nobody has given."""
     done = run("score", files.visits_model, files.log)
     assert done.code == 3
-    assert "access.log must be csv with 11 columns, as the model was fitted to, got text." in done.err
+    assert "access.txt must be csv with 11 columns, as the model was fitted to, got text." in done.err
     assert "--scale" not in done.err
     (tmp_path / "mails.csv").write_text("body,n\n" + "".join(f"a word or {i % 3},{i}\n" for i in range(40)))
     ok("fit", tmp_path / "mails.csv", "--text", "body", "-m", tmp_path / "model", "-q")

@@ -95,4 +95,4 @@ def test_a_model_of_text_says_that_it_reads_text(run, ok, files, tmp_path):
 def test_other_models_say_what_they_were_fitted_to(run, files):
     done = run("score", files.mail_model, files.log)
     assert done.code == 3
-    assert "access.log must be svmlight with 40, as the model was fitted to, got text, with 4,194,304" in done.err
+    assert "access.txt must be svmlight with 40, as the model was fitted to, got text, with 4,194,304" in done.err

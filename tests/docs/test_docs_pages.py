@@ -18,6 +18,7 @@ WITH_EXAMPLES = {
     "consensus.md",
     "cutoffs.md",
     "datasets.md",
+    "frames.md",
     "labels.md",
     "neighbours.md",
     "reading.md",

@@ -14,12 +14,11 @@ from support.examples import with_outliers
 
 pytestmark = pytest.mark.slow
 
-FOUR = (
-    "far from most rows",
-    "far from the nearest rows",
-    "far in a representation trained briefly",
-    "far in a representation trained longer",
-)
+DISTANCES = ("far from most rows", "far from the nearest rows")
+RARITY = ("made of rare features", "made of features that no other row has")
+LEARNED = ("far in a representation trained briefly", "far in a representation trained longer")
+OF_BAGS = (*DISTANCES, *RARITY, *LEARNED)
+OF_TABLES = ("far from most rows", "far from the nearer rows", "far from the nearest rows", *LEARNED)
 
 
 @pytest.fixture(scope="module", name="X")
@@ -32,10 +31,11 @@ def fitted(X):
     return Consensus(random_state=0).fit(X)
 
 
-def counts(n_rows=400, n_features=600, spread=0.8, n_subjects=1):
-    """Documents of very different lengths, of some subjects; the last eight are of another."""
+def counts(n_rows=400, n_features=600, spread=0.8, n_subjects=1, purity=1.0):
+    """Documents of very different lengths, of some subjects; the last eight are of another, as far as `purity` goes."""
     rng = np.random.default_rng(0)
     words = rng.dirichlet(np.full(n_features, 0.05), n_subjects + 1)
+    words[-1] = purity * words[-1] + (1 - purity) * words[0]
     lengths = rng.lognormal(3.5, spread, n_rows).astype(int) + 5
     subjects = np.where(np.arange(n_rows) < n_rows - 8, np.arange(n_rows) % n_subjects, n_subjects)
     rows = [rng.multinomial(length, words[subject]) for length, subject in zip(lengths, subjects, strict=True)]
@@ -48,7 +48,7 @@ def counts(n_rows=400, n_features=600, spread=0.8, n_subjects=1):
 def test_planted_outliers_come_first(fitted):
     y = with_outliers()[1]
     assert roc_auc_score(y, fitted.outlier_scores_) > 0.97
-    assert fitted.model_.terms[0].names[:4] == FOUR
+    assert fitted.model_.terms[0].names[:6] == OF_BAGS
 
 
 def test_needles_and_clusters_are_both_found():
@@ -71,8 +71,8 @@ def test_where_length_may_mislead_rows_are_read_twice():
     X, y = counts()
     found = Consensus(random_state=0).fit(X)
     names = found.model_.terms[0].names
-    assert names == (*FOUR, *[f"{name} (rows of length 1)" for name in FOUR])
-    assert found.model_.terms[0].weights == (1.0,) * 8
+    assert names == (*OF_BAGS, *[f"{name} (rows of length 1)" for name in (*DISTANCES, *LEARNED)])
+    assert found.model_.terms[0].weights == (1, 1, 2, 2, 1, 1, 2, 2, 2, 2)
     assert len(found.model_.learned) == 4
     assert roc_auc_score(y, found.outlier_scores_) > 0.9 > roc_auc_score(y, Sp(random_state=0).fit(X).outlier_scores_)
 
@@ -81,8 +81,8 @@ def test_readings_that_agree_count_alike():
     X, _ = counts(spread=0.5, n_subjects=3)
     X.data[:] = 1
     weights = Consensus(random_state=0).fit(X).model_.terms[0].weights
-    assert weights[:4] == (1.0,) * 4
-    assert 0.1 < weights[4] == weights[-1] < 1
+    assert weights[:6] == (1, 1, 2, 2, 1, 1)
+    assert 0 < weights[6] == weights[-1] < 2
 
 
 @pytest.mark.parametrize("change", ["unit", "dense", "negative", "chosen"])
@@ -106,7 +106,7 @@ def test_a_reading_that_contradicts_the_other_is_left_out():
         n = 2 + i % 30
         X[i, rng.choice(60, n, replace=False)] = 1
     names = Consensus(random_state=0).fit(sp.csr_array(X)).model_.terms[0].names
-    assert names == FOUR
+    assert names == OF_BAGS
 
 
 # ---- the same row, the same score ------------------------------------------------------------------------------------
@@ -174,7 +174,7 @@ def test_a_saved_model_scores_explains_and_diagnoses_the_same(tmp_path, options)
 
 
 def test_labels_raise_what_they_say():
-    X, y = counts()
+    X, y = counts(purity=0.2)
     labels = np.zeros(len(y), dtype=int)
     labels[-3:] = 1
     rest = np.flatnonzero(y)[:-3]
@@ -231,7 +231,11 @@ def test_few_references_where_rows_share_many_features():
         X = rng.random((3000, n_features)).astype(np.float32)
         term = Consensus(random_state=0).fit(X).model_.terms[0]
         assert isinstance(term, Evidence)
-        assert len(term.views[1].references.numbers) == expected
+        assert len(term.views[term.names.index("far from the nearest rows")].references.numbers) == expected
+
+
+def test_tables_have_no_rarity_and_one_distance_more():
+    assert Consensus(random_state=0).fit(np.random.default_rng(0).random((60, 5))).model_.terms[0].names == OF_TABLES
 
 
 def test_a_table_is_compared_with_a_twentieth_of_some_rows_and_a_bag_with_the_nearest_of_few():

@@ -44,7 +44,7 @@ SUFFIXES = {
     ".h5ad": "h5ad",
     ".txt": "text",
     ".text": "text",
-    ".log": "text",
+    ".log": "log",
     ".urls": "text",
     ".jsonl": "jsonl",
     ".ndjson": "jsonl",
@@ -102,6 +102,7 @@ def test_a_module_and_a_line_are_a_format(tmp_path, monkeypatch):
 STREAMED = {
     "svmlight": b"1 2:5\n-1 1:4 3:1\n",
     "text": b"one two\nthree\n",
+    "log": b"one two\nthree\n",
     "csv": b"n,m\n1,0.5\n3,2\n",
     "tsv": b"n\tm\n1\t0.5\n3\t2\n",
     "jsonl": b'{"n": 1, "m": 0.5}\n{"n": 3, "m": 2}\n',

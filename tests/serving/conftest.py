@@ -45,11 +45,11 @@ def fitted(tmp_path_factory):
     X, y = with_outliers()
     write_svmlight(folder / "mail.svm", X, y)
     write_visits(folder / "visits.csv")
-    write_log(folder / "access.log")
+    write_log(folder / "access.txt")
     _table_with_gaps(folder / "gaps.csv")
     np.save(folder / "dense.npy", X.toarray())
     sp.save_npz(folder / "sparse.npz", sp.csr_array(X))
-    lines = (folder / "access.log").read_text().splitlines()
+    lines = (folder / "access.txt").read_text().splitlines()
     with open(folder / "notes.csv", "w", newline="") as file:
         csv.writer(file).writerows([["name", "note"], *([f"n{i}", line] for i, line in enumerate(lines))])
     sparse = [
@@ -63,7 +63,7 @@ def fitted(tmp_path_factory):
         mail=Fitted.made(folder / "mail.svm", from_one),
         visits=Fitted.made(visits, _records(visits), "--id", "visit", "--label", "truth"),
         gaps=Fitted.made(folder / "gaps.csv", _records(folder / "gaps.csv"), "--missing", "indicator"),
-        log=Fitted.made(folder / "access.log", lines),
+        log=Fitted.made(folder / "access.txt", lines),
         notes=Fitted.made(notes, _records(notes), "--id", "name", "--text", "note"),
         dense=Fitted.made(folder / "dense.npy", X.toarray().tolist()),
         sparse=Fitted.made(folder / "sparse.npz", sparse),

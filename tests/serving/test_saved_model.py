@@ -11,7 +11,6 @@ import pytest
 import scipy.sparse as sp
 
 from ramodo import Consensus, load
-from ramodo.data.validation import DataError
 from ramodo.datasets import make_access_log
 from ramodo.formats import FormatError, Schema, accesslog
 from ramodo.options import OptionError
@@ -119,18 +118,15 @@ def test_what_does_not_speak_arrow_is_refused(fitted, given):
 
 def test_a_frame_that_arrow_cannot_have_is_refused(fitted):
     pandas = pytest.importorskip("pandas")
-    with pytest.raises(FormatError, match="column seconds"):
-        SavedModel(fitted.visits.model).score(pandas.DataFrame({"seconds": [1, "two", b"3"]}))
+    with pytest.raises(FormatError, match="cannot be read as Arrow"):
+        SavedModel(fitted.visits.model).score(pandas.DataFrame({"seconds": [complex(1, 2)]}))
 
 
 @pytest.mark.parametrize("name", ["visits", "gaps"])
-def test_a_loaded_detector_says_who_reads_tables(fitted, name):
-    """It takes features: a frame of a table would be refused by them, or scored without the scales of its numbers."""
+def test_a_loaded_detector_reads_tables(fitted, name):
     pandas = pytest.importorskip("pandas")
     each = getattr(fitted, name)
-    detector = load(each.model)
-    with pytest.raises(DataError, match=r"ramodo\.serving\.SavedModel\(path\)\.score\(X\)"):
-        detector.outlier_score(pandas.read_csv(each.data))
+    assert load(each.model).outlier_score(pandas.read_csv(each.data)).tolist() == each.scores
 
 
 def test_a_loaded_detector_takes_a_frame_whose_columns_are_its_features(tmp_path, fitted):

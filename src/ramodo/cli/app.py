@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Optional
+from typing import Annotated
 
 import typer
 
@@ -39,7 +39,7 @@ app = typer.Typer(
 Data = Annotated[str, typer.Argument(metavar="DATA", help="File or rows folder; - is standard input.")]
 ModelPath = Annotated[str, typer.Argument(metavar="MODEL", help="A model file written by fit or detect.")]
 Output = Annotated[
-    Optional[str],  # noqa: UP045 - typer reads it
+    str | None,
     typer.Option(
         "-o",
         "--output",
@@ -48,12 +48,10 @@ Output = Annotated[
     ),
 ]
 Report = Annotated[
-    Optional[str],  # noqa: UP045
-    typer.Option("--report", help="Write a report to this .html file.", rich_help_panel=WRITING),
+    str | None, typer.Option("--report", help="Write a report to this .html file.", rich_help_panel=WRITING)
 ]
 Model = Annotated[
-    Optional[str],  # noqa: UP045
-    typer.Option("-m", "--model", help="Write the model to this file.", rich_help_panel=MODEL_FILE),
+    str | None, typer.Option("-m", "--model", help="Write the model to this file.", rich_help_panel=MODEL_FILE)
 ]
 Top = Annotated[int, typer.Option("--top", help="How many rows to show.", min=0)]
 Every = Annotated[bool, typer.Option("--all", help="Show all of the top rows, not only the highest of each kind.")]
@@ -227,8 +225,7 @@ def report(
     id: Id = None,
     label: Label = None,
     outlier: Annotated[
-        Optional[str],  # noqa: UP045
-        typer.Option("--outlier", help="The label that marks outliers, a number or a word; by default 1."),
+        str | None, typer.Option("--outlier", help="The label that marks outliers, a number or a word; by default 1.")
     ] = None,
     threads: Threads = None,
     quiet: Quiet = False,
@@ -249,8 +246,7 @@ def evaluate(
     model: ModelPath,
     data: Data,
     labels: Annotated[
-        Optional[str],  # noqa: UP045
-        typer.Option("--labels", help="Table of labels, for data without any: columns id and label."),
+        str | None, typer.Option("--labels", help="Table of labels, for data without any: columns id and label.")
     ] = None,
     outlier: Annotated[str, typer.Option("--outlier", help="The label that marks outliers, a number or a word.")] = "1",
     format: Format = None,
@@ -285,11 +281,10 @@ def serve(
         ),
     ] = False,
     name: Annotated[
-        Optional[list[str]],  # noqa: UP045
-        typer.Option("--name", help="Host name by which clients call the server; may be repeated."),
+        list[str] | None, typer.Option("--name", help="Host name by which clients call the server; may be repeated.")
     ] = None,
     token_file: Annotated[
-        Optional[str],  # noqa: UP045
+        str | None,
         typer.Option("--token-file", help="File with the token, created if missing; without it a token is printed."),
     ] = None,
     max_body: Annotated[int, typer.Option("--max-body", help="Largest request, in megabytes.", min=1)] = 32,
@@ -351,19 +346,14 @@ def info(
 
 @app.command()
 def datasets(
-    name: Annotated[
-        Optional[str],  # noqa: UP045
-        typer.Argument(metavar="NAME", help="A data set; without it, all are listed."),
-    ] = None,
+    name: Annotated[str | None, typer.Argument(metavar="NAME", help="A data set; without it, all are listed.")] = None,
     output: Annotated[
-        Optional[str],  # noqa: UP045
-        typer.Option("-o", "--output", help="Where to write: .npz (with the pool), .svm or .rows."),
+        str | None, typer.Option("-o", "--output", help="Where to write: .npz (with the pool), .svm or .rows.")
     ] = None,
     source: Annotated[
-        Optional[str],  # noqa: UP045
-        typer.Option("--source", help="The publisher's files: a file, a folder, or the address of one."),
+        str | None, typer.Option("--source", help="The publisher's files: a file, a folder, or the address of one.")
     ] = None,
-    cache: Annotated[Optional[str], typer.Option("--cache", help="Folder for downloaded files.")] = None,  # noqa: UP045
+    cache: Annotated[str | None, typer.Option("--cache", help="Folder for downloaded files.")] = None,
     offline: Annotated[bool, typer.Option("--offline", help="Never use the network.")] = False,
     seed: Annotated[int, typer.Option("--seed", help="Draws the outliers of News20, URL and Webspam.")] = 0,
     quiet: Quiet = False,
@@ -390,21 +380,18 @@ def triage(
     reading: ReadingToFit,
     fitting: Fitting,
     model: Annotated[
-        Optional[str],  # noqa: UP045
+        str | None,
         typer.Option("-m", "--model", help="A model file written by fit or detect; without it, one is fitted."),
     ] = None,
     store: Annotated[
-        Optional[str],  # noqa: UP045
+        str | None,
         typer.Option("--store", help="Where labels are stored: a file, or postgresql://...; by default DATA.triage."),
     ] = None,
-    known: Annotated[
-        Optional[str],  # noqa: UP045
-        typer.Option("--import", help="Labels to start with: a table of id,label."),
-    ] = None,
+    known: Annotated[str | None, typer.Option("--import", help="Labels to start with: a table of id,label.")] = None,
     every: Annotated[
         int, typer.Option("--every", help="Learn after this many labels; 0 learns only on demand.", min=0)
     ] = 5,
-    who: Annotated[Optional[str], typer.Option("--who", help="Your name, to be stored with labels.")] = None,  # noqa: UP045
+    who: Annotated[str | None, typer.Option("--who", help="Your name, to be stored with labels.")] = None,
     port: Annotated[int, typer.Option("--port", help="Port of the page; 0 for any free one.")] = 0,
     host: Annotated[str, typer.Option("--host", help="Address to listen on.")] = "127.0.0.1",
     allow_remote: Annotated[
@@ -412,24 +399,19 @@ def triage(
     ] = False,
     browser: Annotated[bool, typer.Option("--browser/--no-browser", help="Open the page in a browser.")] = True,
     headless: Annotated[
-        Optional[str],  # noqa: UP045
+        str | None,
         typer.Option("--headless", help="No page: take labels from this table of id,label, in the queue's order."),
     ] = None,
     queue: Annotated[
         str, typer.Option("--queue", help=f"With --headless: take rows from this queue: {', '.join(QUEUES)}.")
     ] = SCORE.name,
     rows: Annotated[
-        Optional[int],  # noqa: UP045
-        typer.Option("--rows", help="With --headless: label at most this many rows.", min=1),
+        int | None, typer.Option("--rows", help="With --headless: label at most this many rows.", min=1)
     ] = None,
     output: Annotated[
-        Optional[str],  # noqa: UP045
-        typer.Option("-o", "--output", help="With --headless: write the ranking to this .csv."),
+        str | None, typer.Option("-o", "--output", help="With --headless: write the ranking to this .csv.")
     ] = None,
-    save: Annotated[
-        Optional[str],  # noqa: UP045
-        typer.Option("--save", help="With --headless: write the model to this file."),
-    ] = None,
+    save: Annotated[str | None, typer.Option("--save", help="With --headless: write the model to this file.")] = None,
     quiet: Quiet = False,
     json: Json = False,
 ) -> None:
@@ -443,15 +425,7 @@ def triage(
     from .triage import Asked, run_triage
 
     asked = Asked(
-        model=model,
-        store=store,
-        known=known,
-        every=every,
-        who=who,
-        queue=queue,
-        rows=rows,
-        output=output,
-        save=save,
+        model=model, store=store, known=known, every=every, who=who, queue=queue, rows=rows, output=output, save=save
     )
     source = Source.asked(reading)
     if headless is None:
@@ -467,8 +441,7 @@ def experiments(
     name: Annotated[
         str,
         typer.Argument(
-            metavar="NAME",
-            help="table-auc-runtime, table-competitors, labels, dimensions, scalability, peers or all.",
+            metavar="NAME", help="table-auc-runtime, table-competitors, labels, dimensions, scalability, peers or all."
         ),
     ],
     runs: Annotated[int, typer.Option("--runs", help="How many seeds to run each with.")] = 10,
@@ -476,7 +449,7 @@ def experiments(
         str | None, typer.Option("--sets", help="Data sets by their names in the paper, such as R8,LC.")
     ] = None,
     output: Annotated[str, typer.Option("-o", "--output", help="Folder for results.")] = "experiments",
-    page: Annotated[Optional[str], typer.Option("--page", help="Also write everything as one Markdown page.")] = None,  # noqa: UP045
+    page: Annotated[str | None, typer.Option("--page", help="Also write everything as one Markdown page.")] = None,
     time_limit: Annotated[float, typer.Option("--time-limit", help="Seconds for one measurement.", min=0)] = 180.0,
     memory_limit: Annotated[float, typer.Option("--memory-limit", help="Gigabytes for one measurement.", min=0)] = 6.0,
     install: Annotated[

@@ -113,7 +113,7 @@ def _detect(
     is_text = table.is_text or (on_cluster and source.format_at(path).has_documents)
     with named_values(path, table):
         detector, warned = fit(fitting, table, is_text, not quiet and sys.stderr.isatty())
-    detector.schema_, detector.provenance_ = table.schema, told(table, detector, targets.keeping)
+    detector.schema_, detector.provenance_ = table.schema, told(detector, targets.keeping)
     detector.stage_seconds_ = {"read": reading, **detector.stage_seconds_}
     if targets.output is not None:
         records = Recorder(detector, targets.writing).of_file(path, table, detector.outlier_scores_)

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from inspect import Parameter
-from typing import Annotated, Any, Optional, Self
+from typing import Annotated, Any, Self
 
 import typer
 
@@ -23,7 +23,7 @@ READING, TEXT, FITTING, FLAGGING = "Reading the data", "Reading text", "Fitting"
 WRITING, MODEL_FILE = "What to write", "The model file"
 """Headings in the help of a command."""
 
-_OF_TEXT = ("--text", "--bits", "--words", "--characters", "--vocabulary", "--idf/--no-idf")
+_OF_TEXT = ("--text", "--mask", "--multiline", "--bits", "--words", "--characters", "--vocabulary", "--idf/--no-idf")
 _OF_FLAGGING = ("--share", "--fdr")
 
 
@@ -39,16 +39,13 @@ def _reading(*names: str, help: str, **bounds: int) -> Any:
     return typer.Option(*names, help=help, rich_help_panel=heading, **bounds)  # type: ignore[arg-type]
 
 
-Format = Annotated[
-    Optional[str],  # noqa: UP045 - typer reads it
-    _reading("--format", help=f"{', '.join(FORMATS)}; by default, the suffix decides."),
-]
-Id = Annotated[Optional[str], _reading("--id", help="Column of a table with the ids of its rows.")]  # noqa: UP045
-Label = Annotated[Optional[str], _reading("--label", help="Column with the truth; never a feature, never trained on.")]  # noqa: UP045
+Format = Annotated[str | None, _reading("--format", help=f"{', '.join(FORMATS)}; by default, the suffix decides.")]
+Id = Annotated[str | None, _reading("--id", help="Column of a table with the ids of its rows.")]
+Label = Annotated[str | None, _reading("--label", help="Column with the truth; never a feature, never trained on.")]
 Seed = Annotated[int, flag_of(option_named("random_state"))]
-Threads = Annotated[Optional[int], flag_of(option_named("n_jobs"))]  # noqa: UP045
+Threads = Annotated[int | None, flag_of(option_named("n_jobs"))]
 Cluster = Annotated[
-    Optional[str],  # noqa: UP045
+    str | None,
     typer.Option("--cluster", help="Dask: tcp://host:port of a scheduler, or local:N; DATA may then be a glob."),
 ]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print only results and errors.")]
@@ -62,23 +59,19 @@ class Reading(Group):
     format: Format = None
     id: Id = None
     label: Label = None
-    text: Annotated[
-        Optional[list[str]],  # noqa: UP045
-        _reading("--text", help="Column of a table with documents; may be repeated."),
-    ] = None
-    ignore: Annotated[
-        Optional[list[str]],  # noqa: UP045
-        _reading("--ignore", help="Column to leave out; may be repeated."),
-    ] = None
+    text: Annotated[list[str] | None, _reading("--text", help="Column of a table with documents; may be repeated.")] = (
+        None
+    )
+    ignore: Annotated[list[str] | None, _reading("--ignore", help="Column to leave out; may be repeated.")] = None
     missing: Annotated[
         str, _reading("--missing", help=f"Missing values of a table: {', '.join(MISSING[:-1])} or {MISSING[-1]}.")
     ] = "error"
     delimiter: Annotated[
-        Optional[str],  # noqa: UP045
+        str | None,
         _reading("--delimiter", help="What separates values in a CSV file: a character, or tab; by default, detected."),
     ] = None
     header: Annotated[
-        Optional[bool],  # noqa: UP045
+        bool | None,
         _reading("--header/--no-header", help="Whether a CSV file begins with a line of names; by default, detected."),
     ] = None
     bits: Annotated[int, _reading("--bits", help="Text is hashed to 2^BITS features, up to 40.", min=8, max=40)] = 22
@@ -87,8 +80,20 @@ class Reading(Group):
         "3-5"
     )
     vocabulary: Annotated[bool, _reading("--vocabulary", help="Keep the tokens of text as named columns.")] = False
+    mask: Annotated[
+        list[str] | None,
+        _reading(
+            "--mask",
+            help="What to mask in logs: auto, the default, for times, addresses, numbers and the like; none; or a "
+            "regular expression besides these. May be repeated.",
+        ),
+    ] = None
+    multiline: Annotated[
+        str | None,
+        _reading("--multiline", help="Regular expression that is found in the first line of each event of a log."),
+    ] = None
     zero_based: Annotated[
-        Optional[bool],  # noqa: UP045
+        bool | None,
         _reading(
             "--zero-based/--one-based", help="First index of an svmlight file; by default 0 if a 0 occurs, else 1."
         ),
@@ -100,7 +105,7 @@ class ReadingToFit(Reading):
     """How to read data to fit a model to; the model may learn from them how to read other data."""
 
     scale: Annotated[
-        Optional[str],  # noqa: UP045
+        str | None,
         _reading(
             "--scale",
             help=f"How to scale numbers: {', '.join(SCALES[:-1])} or {SCALES[-1]}; auto for tables by default.",
@@ -128,7 +133,7 @@ class Writing(Group):
         bool, _writing("--flagged", help="Only flagged rows, highest first; for a stream, as they arrive.")
     ] = False
     beside: Annotated[
-        Optional[list[str]],  # noqa: UP045
+        list[str] | None,
         _writing(
             "--with", help="Also write these columns of the data, unchanged: text,path. The document is called text."
         ),
@@ -179,7 +184,7 @@ class Keeping(Group):
 
 
 Labels = Annotated[
-    Optional[str],  # noqa: UP045
+    str | None,
     typer.Option("--labels", help="Table of id,label: 1 known outlier, -1 known inlier.", rich_help_panel=FITTING),
 ]
 

@@ -19,10 +19,12 @@ _OF_TRAINING = frozenset({"n_epochs", "samples_per_epoch", "batch_size", "margin
 )
 """Options that `Consensus` sets itself."""
 
-_OF_REPEN = frozenset(option.name for option in OPTIONS) - _OF_STAGES | OF_CUTOFF
+_OF_CONSENSUS = frozenset({"copies"})
+
+_OF_REPEN = frozenset(option.name for option in OPTIONS) - _OF_STAGES - _OF_CONSENSUS | OF_CUTOFF
 
 METHODS = {
-    "consensus": _OF_REPEN - _OF_TRAINING,
+    "consensus": _OF_REPEN - _OF_TRAINING | _OF_CONSENSUS,
     "repen": _OF_REPEN,
     "sp": frozenset({"random_state", "n_jobs"}),
 }

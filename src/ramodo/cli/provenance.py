@@ -8,8 +8,6 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
-from ..explain.naming import reference_tokens
-from ..formats import Table
 from ..model.provenance import Provenance
 from .flags import Keeping
 
@@ -17,14 +15,13 @@ if TYPE_CHECKING:
     from ..framework import RandomDistanceDetector
 
 
-def told(table: Table, detector: RandomDistanceDetector, keeping: Keeping) -> Provenance:
-    """Names of tokens and, unless left out, ids, command and time."""
-    found = Provenance(tokens=reference_tokens(detector, table))
+def told(detector: RandomDistanceDetector, keeping: Keeping) -> Provenance:
+    """What the fit told, and unless left out, ids, command and time."""
+    found: Provenance = getattr(detector, "provenance_", Provenance())
     if keeping.no_provenance:
-        return found
+        return replace(found, reference_ids={})
     return replace(
         found,
-        reference_ids=_reference_ids(detector, table),
         command=shlex.join(["ramodo", *sys.argv[1:]]),
         fitted=datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
     )
@@ -39,10 +36,3 @@ def save(path: str, detector: RandomDistanceDetector, keeping: Keeping) -> None:
         detector.save(path)
     finally:
         detector.provenance_ = told_all
-
-
-def _reference_ids(detector: RandomDistanceDetector, table: Table) -> dict[str, str]:
-    """Ids of the training rows that explanations may name as nearest, if rows have ids."""
-    if table.ids is None:
-        return {}
-    return {str(row): table.id_of(row) for row in detector.model_.origins()[0].numbers.tolist()}

@@ -28,7 +28,7 @@ Rows = npt.NDArray[np.int64]
 Scores = npt.NDArray[np.float64]
 
 TEXT, REAL, INTEGER, REASONS, AS_GIVEN = "text", "real", "integer", "reasons", "as given"
-"""Kinds of columns, which file formats have types for."""
+"""Kinds of columns, each with a type in every file format."""
 
 DOCUMENT = "text"
 """The name by which `--with` asks for the document of a row."""
@@ -37,14 +37,14 @@ _AT_ONCE = 4096
 """Rows whose reasons and views are computed together."""
 
 _FOR_NAMES = 64
-"""Training rows that are asked for the names of views."""
+"""How many training rows are searched for names of views."""
 
 _OWN = ("id", "score", "percentile", "flag", "reasons")
 
 
 @dataclass(frozen=True)
 class Column:
-    """A column of what is written; `type` is that of the input's own column, where a kind of ours does not say it."""
+    """A column to write; `type` is that of the input's column, if none of our kinds describes it."""
 
     name: str
     kind: str
@@ -184,5 +184,5 @@ def column_of(path: str, table: Table, name: str, rows: Rows) -> Column:
 
 
 def _free(name: str) -> str:
-    """A name that no column of ours has."""
+    """A name that differs from those of our columns."""
     return f"input {name}" if name in _OWN or name.startswith("view: ") else name

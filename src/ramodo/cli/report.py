@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ..explain.explanation import Explanation
-from ..explain.naming import explained, names_of
 from ..formats import Table
 from ..formats.truth import outliers_in, outliers_named
 from . import output as files
@@ -58,28 +56,10 @@ def refuse_report(path: str) -> None:
 
 def write(path: str, detector: RandomDistanceDetector, data: str, table: Table, scores: Any, truth: Any) -> None:
     """Write the report on the rows of a table."""
-    from ..report import write_report
-    from ..report.content import REASONS, SHOWN
+    from ..report import write_table_report
 
-    def explain(rows: list[int]) -> Explanation:
-        return explained(detector, table, rows, scores, REASONS, enough=True, in_full=SHOWN)
-
-    def name(columns: list[int]) -> Callable[[int], str]:
-        return names_of(detector, table, columns)
-
-    with _compared_names():
-        write_report(
-            detector,
-            table.X,
-            path,
-            y=truth,
-            ids=table.ids,
-            texts=table.texts,
-            title=Path(data).name if data != "-" else "standard input",
-            scores=scores,
-            explain=explain,
-            name=name,
-        )
+    title = Path(data).name if data != "-" else "standard input"
+    write_table_report(detector, table, path, y=truth, title=title, scores=scores)
 
 
 @contextmanager

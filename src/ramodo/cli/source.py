@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
+import re
 from collections.abc import Collection, Sequence
 from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
@@ -25,8 +26,9 @@ from ..formats import (
 )
 from ..formats.byte_streams import suffix_of
 from ..formats.dialect import delimiter_named
+from ..formats.masking import Masks, MasksError
 from ..formats.schema import MISSING, SCALES
-from ..options import OptionError, option_named
+from ..options import OptionError, option_error, option_named
 from .console import bar, note
 from .flags import Reading
 
@@ -39,9 +41,9 @@ class Source:
     """How a command reads data.
 
     schema : what the flags ask for, or how the data of a model were read
-    format : that of these data, where something says it
-    detector : the model whose columns the data must have; None where they are read for themselves
-    chooses_scale : numbers are scaled as is usual for a format
+    format : that of these data, if known
+    detector : the model whose columns the data must have, if any
+    chooses_scale : scale numbers as is usual for the format
     optional : columns of the schema that these data may lack
     beside : columns to pass on unchanged
     """
@@ -68,7 +70,11 @@ class Source:
                 "--words or --characters must be above 0, got 0 for both, which leaves nothing of a text."
             )
         given |= {"idf": given.get("idf", False), **ranges}
-        tokens = TextOptions(**{each.name: given.pop(each.name) for each in fields(TextOptions)})
+        masks = _masks(given.pop("mask"))
+        asked = {each.name: given.pop(each.name) for each in fields(TextOptions) if each.name in given}
+        tokens = TextOptions(**asked, masks=masks)
+        if given["multiline"] is not None:
+            _compiled("--multiline", given["multiline"])
         format, chooses_scale = given.pop("format"), given.get("scale", "none") is None
         known = {name: value for name, value in given.items() if value is not None}
         return cls(schema=Schema(**known, tokens=tokens), format=format, chooses_scale=chooses_scale)
@@ -100,7 +106,7 @@ class Source:
         )
 
     def for_path(self, path: str) -> Self:
-        """With the format of the model's own data, where nothing says that a file has another."""
+        """With the format of the model's data, unless the file has another."""
         if self.format is not None or self.detector is None or (path != "-" and suffix_of(path) != self.schema.suffix):
             return self
         return replace(self, format=self.schema.format)
@@ -159,6 +165,24 @@ class Source:
         for text in table.notes:
             note(f"note: {text}", quiet)
         return table
+
+
+def _masks(given: Sequence[str] | None) -> tuple[str, ...]:
+    """What `--mask` asks for: types or none, and patterns, each of which is added to the types."""
+    if not given:
+        return ()
+    try:
+        Masks.asked(given)
+    except MasksError as error:
+        raise OptionError(f"--mask: {error}") from None
+    return tuple(given)
+
+
+def _compiled(name: str, pattern: str) -> None:
+    try:
+        re.compile(pattern)
+    except re.error as error:
+        raise option_error(name, "a regular expression", f"{pattern!r}: {error}") from None
 
 
 def _range(name: str, given: str) -> tuple[int, int]:

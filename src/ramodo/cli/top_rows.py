@@ -12,6 +12,7 @@ from ..explain.explanation import Explanation
 from ..explain.naming import in_words
 from ..explain.reasons import Reason, RowExplanation
 from ..formats import Table
+from ..formats.line_reading import reader_of
 from ..insight.figures import percentiles
 from .console import print_rows
 
@@ -66,12 +67,19 @@ def print_top(rows: list[TopRow], table: Table, scores: Any, threshold: float, *
                 "yes" if scores[row.number] >= threshold else "no",
                 *([f"{row.n_like - 1:,}" if row.n_like > 1 else ""] if alike else []),
                 _reasons(row.why),
-                *([_short(table.texts[row.number])] if table.texts else []),
+                *([_short(_document(table, row.number))] if table.texts else []),
             ]
             for row, share in zip(rows, shares, strict=True)
         ],
         to_error=to_error,
     )
+
+
+def _document(table: Table, row: int) -> str:
+    """A document; of a log's line, from where it is ranked."""
+    text = (table.texts or ())[row]
+    reader = reader_of(table.schema.tokens)
+    return text if reader is None else text[reader.begin_of(text) :]
 
 
 def _reasons(why: RowExplanation) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 import warnings
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,6 +14,7 @@ from ..formats import Table
 from ..formats.labels_by_id import read_known_labels
 from ..options import OptionError
 from .flags import Fitting
+from .methods import METHODS
 from .source import threads_of
 
 if TYPE_CHECKING:
@@ -21,17 +23,16 @@ if TYPE_CHECKING:
 
 def fit(fitting: Fitting, table: Table, is_text: bool, verbose: bool) -> tuple[Detector, list[str]]:
     """The fitted detector, and its warnings."""
+    if table.schema.tokens.lines and "copies" in METHODS[fitting.method]:
+        fitting = replace(fitting, options={"copies": "root", **fitting.options})
     detector = detector_of(fitting, is_text, verbose)
     labels = None if fitting.labels is None else read_labels(fitting.labels, table)
     started = time.perf_counter()
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        detector.fit(table.X, labels=labels)
+        detector.fit(table, labels=labels)
     if not hasattr(detector, "stage_seconds_"):
         detector.stage_seconds_ = {"ranking": time.perf_counter() - started}
-    if table.names is not None and table.schema.first_named == 0:
-        detector.feature_names_in_ = np.array(table.names, dtype=object)
-    detector.document_frequencies_ = table.frequencies
     return detector, [str(w.message) for w in caught if issubclass(w.category, UserWarning)]
 
 

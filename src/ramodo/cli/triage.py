@@ -9,15 +9,13 @@ import warnings
 import webbrowser
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ..explain.naming import reference_tokens
 from ..extras import pip_install
 from ..formats import FormatError, Table
 from ..formats.labels_by_id import read_known_labels
-from ..model.provenance import Provenance
 from ..options import OptionError
 from . import output as files
 from .console import bar, err, note, print_facts
@@ -161,7 +159,7 @@ def _fitted(path: str, source: Source, fitting: Fitting, model: str | None, quie
     refuse_options(fitting.method, fitting.options)
     table = source.read(path, threads_of(fitting.options.get("n_jobs")), quiet)
     detector, warned = fit(fitting, table, table.is_text, not quiet and sys.stderr.isatty())
-    detector.schema_, detector.provenance_ = table.schema, Provenance(tokens=reference_tokens(detector, table))
+    detector.provenance_ = replace(detector.provenance_, reference_ids={})
     for text in warned:
         note(f"warning: {text}", quiet)
     return detector, table

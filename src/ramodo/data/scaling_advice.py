@@ -2,12 +2,40 @@
 
 from __future__ import annotations
 
+import warnings
+from collections.abc import Sequence
+
 import numpy as np
 
 from .blocks import Block
 
 _WIDE = 20.0
 """Logarithms help where the largest value is more than this many times the median; logarithms stay below it."""
+
+
+_APART = 100.0
+"""Distances see little else than a column whose standard deviation is so many times that of most others."""
+
+_CONSTANT = 1e-6
+"""A standard deviation below this share of the mean is none."""
+
+
+def warn_of_scales(rows: Block, names: Sequence[str]) -> None:
+    """Warn where one column of a frame of numbers drowns most others."""
+    if rows.is_sparse:
+        return
+    _, means, squares = rows.moments()
+    deviations = np.sqrt(np.maximum(squares - means**2, 0.0))
+    varied = deviations > _CONSTANT * np.abs(means)
+    largest, usual = int(np.argmax(deviations)), float(np.median(deviations[varied])) if varied.any() else 0.0
+    if usual and deviations[largest] > _APART * usual:
+        times = f"{deviations[largest] / usual:,.0f} times"
+        warnings.warn(
+            f"column {names[largest]!r} of X varies {times} as much as most others, and distances see little else. To "
+            "let all columns count alike: fit(ramodo.TableReader(scale='auto').fit_read(X)).",
+            UserWarning,
+            stacklevel=3,
+        )
 
 
 def scaling_advice(rows: Block) -> str:

@@ -41,7 +41,7 @@ class ValueRefusedError(DataError):
 def _kind_and_advice(value: float) -> tuple[str, str]:
     """What a value is, and what to do about it."""
     if np.isnan(value):
-        return "NaN", "Fill or drop missing values first."
+        return "NaN", "Fill or drop missing values first, or read a frame with ramodo.TableReader, which marks them."
     checked = "check where it comes from"
     if np.isinf(value):
         return "infinity", f"It cannot be a measurement: {checked}, and replace it or leave the row out."

@@ -131,6 +131,14 @@ class Explanation(Sequence[RowExplanation]):
         rows = [replace(row, row=number) for row, number in zip(self._rows, numbers, strict=True)]
         return self._with(rows, self._name_of)
 
+    def identified(self, ids: Sequence[str] | None, id_of: Callable[[int], str]) -> Explanation:
+        """The same explanation with ids of rows, and of the training rows nearest to them."""
+        rows = [
+            replace(row, id="" if ids is None else ids[row.row], nearest_ids=tuple(map(id_of, row.nearest)))
+            for row in self._rows
+        ]
+        return self._with(rows, self._name_of)
+
     def _with(self, rows: Sequence[RowExplanation], name_of: Callable[[int], str]) -> Explanation:
         """A copy with other wording of the same rows."""
         return Explanation(rows, self._totals, self._strongest, name_of, self._passages, n_features=self._n_features)
@@ -212,15 +220,17 @@ class Explanation(Sequence[RowExplanation]):
     def to_frame(self) -> Any:
         """A pandas frame with a line per reason, and lines for what a row lacks and for all other features.
 
-        The contributions of a row sum to its score. Other lines have no column, value or mean.
+        The contributions of a row sum to its score. A row has the id that the data give it, or its number. Other lines
+        have no column, value or mean.
         """
         import pandas  # type: ignore[import-untyped, unused-ignore]
 
         columns = ("feature", "column", "value", "contribution", "share", "mean")
         lines: list[dict[str, Any]] = []
         for row in self._rows:
-            lines += [{"row": row.row, **{name: vars(reason)[name] for name in columns}} for reason in row.reasons]
-            lines += [{"row": row.row, "feature": text, "contribution": amount} for text, amount in row.others()]
+            id = row.id or row.row
+            lines += [{"row": id, **{name: vars(reason)[name] for name in columns}} for reason in row.reasons]
+            lines += [{"row": id, "feature": text, "contribution": amount} for text, amount in row.others()]
         return pandas.DataFrame(lines, columns=["row", *columns]).astype({"column": "Int64"})
 
     def _repr_html_(self) -> str:

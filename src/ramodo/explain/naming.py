@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..data.validation import open_block
-from ..formats import Table, text_and_columns
+from ..formats import Table, frames, text_and_columns
+from ..model.provenance import Provenance
+from ..model.terms import Model
 from ..threads import n_threads
 from .contributions import Explainer
 from .explanation import Explanation
@@ -73,11 +75,21 @@ def explainer_of(detector: FittedDetector, table: Table, like: Explainer | None 
     return Explainer(detector.model_, table.X.shape[1], text_and_columns.units_of(table), like)
 
 
-def reference_tokens(detector: FittedDetector, table: Table) -> dict[str, str]:
-    """Names of the tokens that most reference documents have, for a model to keep: other documents may lack them."""
+def told(model: Model, table: Table | None, X: Any = None) -> Provenance:
+    """What a model keeps for explanations: ids of training rows that they may name, and names of tokens.
+
+    table : the training rows; None where they are X, a matrix or a frame of numbers
+    """
+    ids, origins = frames.index_of(X) if table is None else table.ids, model.origins()
+    rows = origins[0].numbers.tolist() if ids is not None and origins else ()
+    tokens = {} if table is None else _reference_tokens(origins, table)
+    return Provenance(tokens=tokens, reference_ids={str(row): str((ids or ())[row]) for row in rows})
+
+
+def _reference_tokens(origins: Sequence[Any], table: Table) -> dict[str, str]:
+    """Names of the tokens that most reference documents have: other documents may lack them."""
     if table.texts is None or table.schema.tokens.vocabulary:
         return {}
-    origins = detector.model_.origins()
     columns, counts = np.unique(
         np.concatenate([origin.rows.as_sparse().indices for origin in origins]), return_counts=True
     )

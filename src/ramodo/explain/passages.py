@@ -21,6 +21,7 @@ import numpy.typing as npt
 
 from ..formats import TextOptions
 from ..formats.cyclic_dates import Circle
+from ..formats.line_reading import Read, reader_of
 from ..formats.text import spans_of
 from ..formats.text_and_columns import Document
 from .reasons import Span
@@ -97,7 +98,9 @@ def _moved(passage: Passage, first: int, document: Document) -> Passage:
 
 def passages(text: str, columns: npt.NDArray[np.integer], contributions: Doubles, options: TextOptions) -> Passages:
     """The runs of a text, given its features, in increasing order, and what each adds to the score."""
-    tokens = spans_of(text, options)
+    reader = reader_of(options)
+    read = Read.of(text, [(0, len(text))]) if reader is None else reader(text)
+    tokens = spans_of(read.text, options)
     places = np.minimum(np.searchsorted(columns, tokens.columns), max(len(columns) - 1, 0))
     known = columns[places] == tokens.columns if len(columns) else np.zeros(len(places), dtype=bool)
     places, begins, ends = places[known], tokens.begins[known], tokens.ends[known]
@@ -109,9 +112,10 @@ def passages(text: str, columns: npt.NDArray[np.integer], contributions: Doubles
     normalised = np.frombuffer(tokens.normalised, dtype=np.uint8)
     worth = _worth(begins, ends, each, len(normalised))
     runs = _runs(normalised, worth)
-    where = _in_characters(text, normalised)
+    where = _in_characters(read.text, normalised)
+    places_of = (read.begins[where], read.ends[where])
     found = _once(runs, tokens.normalised, worth)
-    return Passages([_passage(text, spans, worth, where, places, begins, ends) for spans in found], is_token)
+    return Passages([_passage(text, spans, worth, places_of, places, begins, ends) for spans in found], is_token)
 
 
 def _worth(begins: Integers, ends: Integers, each: Doubles, n: int) -> Doubles:
@@ -164,10 +168,10 @@ def _in_characters(text: str, normalised: npt.NDArray[np.uint8]) -> Integers:
 
 
 def _passage(
-    text: str, runs: list[tuple[int, int]], worth: Doubles, where: Integers, places: Integers, begins: Integers,
-    ends: Integers,
+    text: str, runs: list[tuple[int, int]], worth: Doubles, where: tuple[Integers, Integers], places: Integers,
+    begins: Integers, ends: Integers,
 ) -> Passage:  # fmt: skip
-    spans = tuple(Span(int(where[a]), int(where[b - 1]) + 1, float(worth[a:b].sum())) for a, b in runs)
+    spans = tuple(Span(int(where[0][a]), int(where[1][b - 1]), float(worth[a:b].sum())) for a, b in runs)
     inside = np.zeros(len(places), dtype=bool)
     for begin, end in runs:
         inside |= (begins >= begin) & (ends <= end)

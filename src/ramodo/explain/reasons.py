@@ -168,9 +168,18 @@ class RowExplanation:
     lacks: Lacks = NOTHING_LACKED
     n_reasons: int = 0
     """Number of all reasons; `reasons` holds the strongest."""
+    id: str = ""
+    """What the data call the row; empty where they give no ids."""
+    nearest_ids: tuple[str, ...] = ()
+    """What they call the nearest training rows, or their numbers."""
+
+    @property
+    def name(self) -> str:
+        """The id of the row, or its number."""
+        return self.id or str(self.row)
 
     def __str__(self) -> str:
-        return self.as_text(f"row {self.row}", [str(row) for row in self.nearest])
+        return self.as_text(f"row {self.name}", self.nearest_ids or list(map(str, self.nearest)))
 
     def others(self) -> list[tuple[str, float]]:
         """What the row lacks, and all other features, in words and with their contributions.
@@ -237,8 +246,9 @@ class RowExplanation:
         lines += [f"<tr><td>{escape(text)}</td><td></td><td>{amount:+.4g}</td></tr>" for text, amount in self.others()]
         said = [text for text in (self.spread(), f"by: {self.by()}" if self.by() else "") if text]
         return (
-            f"<p><b>row {self.row}</b>: score {self.score:.6g}, above {above(self.percentile)} % of the training rows"
-            "</p><table><tr><th>feature</th><th>value</th><th>contribution</th><th></th><th>typical</th></tr>"
+            f"<p><b>row {escape(self.name)}</b>: score {self.score:.6g}, above {above(self.percentile)} % of the "
+            "training rows</p><table>"
+            "<tr><th>feature</th><th>value</th><th>contribution</th><th></th><th>typical</th></tr>"
             f"{''.join(lines)}</table>{''.join(f'<p>{escape(text)}</p>' for text in said)}"
         )
 

@@ -43,7 +43,7 @@ class Facts:
         return np.argsort(-self._amounts, kind="stable")[:n].tolist()
 
     def enough(self, wanted: float, fewest: int) -> int:
-        """The number of facts that make 80 % of `wanted`; `fewest` if it would take too many."""
+        """The number of facts that make up 80 % of `wanted`; `fewest` if those are too many."""
         reached = np.cumsum(np.sort(self._amounts)[::-1][:_MOST]) >= ENOUGH * wanted
         return max(fewest, int(reached.argmax()) + 1) if reached.any() else fewest
 

@@ -16,7 +16,7 @@ _SHORT = re.compile(r"(\d+) requested and (\d+) written")
 
 @contextmanager
 def writing_to(path: str | os.PathLike[str]) -> Iterator[None]:
-    """System errors while `path`, or a temporary file for it, is written name `path` and give the system's reason."""
+    """Errors of writing `path`, or a temporary file for it, name `path` and give the system's reason."""
     try:
         yield
     except OSError as error:

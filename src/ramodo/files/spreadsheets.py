@@ -17,7 +17,7 @@ def guard(text: str) -> str:
 
 
 def unguard(text: str) -> str:
-    """The text that `guard` was given."""
+    """The text that was passed to `guard`."""
     return text[1:] if text.startswith("'") and guard(text[1:]) == text else text
 
 

@@ -14,7 +14,6 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 import numpy as np
-import numpy.typing as npt
 from scipy.stats import spearmanr
 
 from ..model.combining import Normalized
@@ -73,13 +72,13 @@ def fit(
         unit = replace(as_given, data=_of_length_1(data, plan.n_threads), name=" (rows of length 1)")
         more = _without_training(unit, again=True)
         of_values = [one for one in seen if one.view.of_values]
-        if max(least, _agreement(more, of_values, data.held_out)) > 0:
+        if max(least, _agreement(more, of_values, data)) > 0:
             rare = [one for one in seen if not one.view.of_values]
             also, fits_of_unit = _learn(stages, plan, unit, more, starts, rare)
-            weight = _UNIT_ROWS * max(least, _agreement(more + also, of_values + learned, data.held_out))
+            weight = _UNIT_ROWS * max(least, _agreement(more + also, of_values + learned, data))
             everything += [_of_unit_rows(one, weight) for one in more + also]
             fits += fits_of_unit
-    evidence, scores = _together(everything, data.held_out)
+    evidence, scores = _together(everything, data)
     term: Term = evidence if normalize is None else Normalized(evidence, normalize)
     return flow.with_labels(stages, data, term, scores, fits, as_given.seed_of("labels"), plan.n_threads, progress)
 
@@ -107,7 +106,7 @@ def _learn(
     """
     weights = [one.view.in_ranking for one in (*seen, *(also or ()))]
     ranking = [replace(one, weight=weight) for one, weight in zip([*seen, *(also or ())], weights, strict=True)]
-    term, initial = _together([one for one in ranking if one.weight > 0], reading.data.held_out)
+    term, initial = _together([one for one in ranking if one.weight > 0], reading.data)
     flow.warn_if_flat(initial)
     extra = flow.extra_scores(reading.data, partial(term.score, n_threads=reading.n_threads))
     own = tuple(starts.get(view.sentence + reading.name) for view in LEARNED)
@@ -166,18 +165,18 @@ def _of_unit_rows(one: _Seen, weight: float) -> _Seen:
     return replace(one, scored=scored, weight=weight * one.weight)
 
 
-def _agreement(some: list[_Seen], others: list[_Seen], held_out: npt.NDArray[np.int64]) -> float:
+def _agreement(some: list[_Seen], others: list[_Seen], data: TrainingData) -> float:
     """Rank correlation of the evidence of two readings of the rows."""
-    return _correlation(*(np.delete(_together(seen, held_out)[1], held_out) for seen in (some, others)))
+    return _correlation(*(np.delete(_together(seen, data)[1], data.left_out) for seen in (some, others)))
 
 
-def _together(seen: list[_Seen], held_out: npt.NDArray[np.int64]) -> tuple[Evidence, Scores]:
-    """The views as one term, and its scores of the training rows; those that are held out shape no curve."""
-    shaping = [Tied.of(np.delete(one.scored.scores, held_out), one.scored.size) for one in seen]
+def _together(seen: list[_Seen], data: TrainingData) -> tuple[Evidence, Scores]:
+    """The views as one term, and its scores of the training rows; those that are left out shape no curve."""
+    shaping = [Tied.of(np.delete(one.scored.scores, data.left_out), one.scored.size) for one in seen]
     term = Evidence(
         tuple(one.sentence for one in seen),
         tuple(one.scored.term for one in seen),
-        tuple(map(curve_by_law if len(held_out) else Curve.of, shaping)),
+        tuple(map(curve_by_law if len(data.held_out) else Curve.of, shaping)),
         tuple(one.weight for one in seen),
         (0.0,) * len(seen),
     )

@@ -56,7 +56,7 @@ def learn(
     """
     with progress.stage("sampling"):
         n_elsewhere = len(ranked.extra["outliers"])
-        candidates = stages.thresholder.split(ranked.initial, data.labels_of_candidates, n_elsewhere)
+        candidates = _candidates(stages, ranked, data, n_elsewhere)
         epochs = _draw(stages, plan, _pools(candidates, ranked, data), data, seeds[0])
     with progress.stage("training", "epochs") as bar:
         learned, curve = _train(stages, plan, data, epochs, seeds[1], starts, n_threads, show or bar.show)
@@ -111,6 +111,13 @@ class _Scored:
         responds = mapped != 0
         scores = self.term.detection.score(mapped, self.n_threads)
         return _Responses(block.n_rows, scores, responds.any(axis=0), int((~responds.any(axis=1)).sum()))
+
+
+def _candidates(stages: Stages, ranked: Ranked, data: TrainingData, n_elsewhere: int) -> Candidates:
+    """Among the rows that are no mere copies."""
+    own = np.delete(np.arange(len(ranked.initial)), data.copies)
+    found = stages.thresholder.split(ranked.initial[own], data.labels_of_candidates[own], n_elsewhere)
+    return replace(found, outliers=own[found.outliers], inliers=own[found.inliers])
 
 
 def _pools(candidates: Candidates, ranked: Ranked, data: TrainingData) -> Pools:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, field, replace
+from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -34,12 +34,31 @@ class TrainingData:
     largest: float
     held_out: Integers
     """Rows kept out of training, for the final cut-off alone."""
+    copies: Integers = field(default_factory=lambda: np.empty(0, dtype=np.int64))
+    """Copies of other rows that are scored, and not trained on."""
+
+    @property
+    def left_out(self) -> Integers:
+        """Rows that are not trained on."""
+        return np.union1d(self.held_out, self.copies)
+
+    def thinned(self) -> Self:
+        """Of rows that are equal and not labelled, as many as the square root of their number; the others are copies.
+
+        So an event that repeats is ordinary, and hides no other as often as it repeats.
+        """
+        codes = self.rows.folds(1 << 32)
+        order = np.argsort(codes, kind="stable")
+        _, starts, counts = np.unique(codes[order], return_index=True, return_counts=True)
+        place = np.arange(len(order)) - np.repeat(starts, counts)  # among its equals
+        further = order[place >= np.ceil(np.sqrt(np.repeat(counts, counts)))]
+        return replace(self, copies=np.sort(further[self.labels[further] == 0]))
 
     @property
     def eligible(self) -> Integers:
         """Rows that may be references: a row close to a known outlier must not look normal."""
         allowed = self.labels != 1
-        allowed[self.held_out] = False
+        allowed[self.left_out] = False
         return np.flatnonzero(allowed)
 
     @property

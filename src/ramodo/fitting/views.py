@@ -161,7 +161,7 @@ def _many(reading: Reading) -> RandomDistance:
 
 VIEWS = (
     View(name="few", sentence="far from most rows", score=_distance(_few), in_ranking=0.5),
-    View(name="some", sentence="far from the nearer rows", score=_distance(_some), in_bags=False),
+    View(name="some", sentence="far from the nearer rows", score=_distance(_some), in_bags=False, weight=0.5),
     View(name="many", sentence="far from the nearest rows", score=_distance(_many), in_ranking=0.5),
     View(
         name="rare",

@@ -34,6 +34,7 @@ _HOMES = {
     "h5ad": "h5ad",
     "jsonl": "records",
     "accesslog": "accesslog",
+    "log": "log",
     "text": "text",
     "documents": "documents",
     "rows": "folder",

@@ -45,7 +45,7 @@ def _reason(error: Exception) -> str:
         return "its compression is not known here; save it again with scipy.sparse.save_npz or numpy.savez_compressed"
     if isinstance(error, RuntimeError) and "encrypted" in str(error):
         return "it is encrypted; unpack it with its password, and save it again without"
-    if "pickle" in str(error):  # which numpy takes anything for that it does not know
+    if "pickle" in str(error):  # numpy's guess for anything unknown
         return "it holds Python objects, or none of its arrays; save it again with scipy.sparse.save_npz or numpy.save"
     return str(error).rstrip(".") or type(error).__name__
 

@@ -64,7 +64,7 @@ def open_binary(path: str, show: Show | None = None) -> Iterator[IO[bytes]]:
 
 
 def is_plain_file(path: str) -> bool:
-    """Whether the bytes of a regular file are its text as it is; a pipe can be read only once, and is not looked at."""
+    """Whether a regular file is plain text. A pipe can be read only once, so the answer for it is False."""
     if not os.path.isfile(path) or is_compressed(path):
         return False
     with open(path, "rb") as file:
@@ -164,6 +164,6 @@ def damage_refused(path: str) -> Iterator[None]:
     except Exception as error:
         ours = isinstance(error, EOFError | lzma.LZMAError | zlib.error)
         nameless = isinstance(error, OSError) and error.errno is None
-        if ours or nameless or type(error).__module__.split(".")[0] == "zstandard":  # which need not be installed
+        if ours or nameless or type(error).__module__.split(".")[0] == "zstandard":  # they are optional
             raise FormatError(f"{path} ends in the middle or is damaged: {str(error).rstrip('.')}.") from None
         raise

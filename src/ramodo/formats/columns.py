@@ -11,7 +11,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from shlex import quote
 from typing import Any
 
 import numpy as np
@@ -47,6 +46,7 @@ class ColumnReader:
     def __init__(self, path: str, name: str, values: Any, how: How, ids: Sequence[str] | None = None) -> None:
         self._path, self.name, self._values, self._ids = path, name, values, ids
         self._known, self._missing, self._scale = how.schema.column(name), how.schema.missing, how.schema.scale
+        self._how = how
         self._grows = how.grows or self._known is None
         self.notes: list[str] = []
 
@@ -77,7 +77,7 @@ class ColumnReader:
                 return kind
             raise FormatError(
                 f"{self._path}, column {self.name!r} must hold numbers, text, lists of them, booleans or dates, got "
-                f"{type}. Leave it out with --ignore."
+                f"{type}. Leave it out with {self._how.option('ignore', self.name)}."
             )
         wanted = self._known.kind
         are_numbers = wanted in ("number", "boolean")
@@ -132,7 +132,7 @@ class ColumnReader:
         if self._known is None:
             column = replace(column, scales=self._scales(filled[~gaps] if is_marked else filled))
         scaled = column.scales[0].apply(filled) if column.scales else filled
-        if is_marked:  # what a column without a value says is in its mark
+        if is_marked:  # the mark of a missing value says it all
             scaled = np.where(gaps, 0.0, scaled)
         return self._marked(column, [scaled[:, None]], gaps)
 
@@ -140,7 +140,7 @@ class ColumnReader:
         return () if self._scale == "none" else (Scale.learned(values, self._scale),)
 
     def _dates(self) -> Read:
-        """What people mean by a date: the hour and the day of the week, each a circle, and how long after the first."""
+        """A date as people see it: hour and day of the week, each on a circle, and the time since the first date."""
         seconds, column = self._floats(), self._known
         if self._scale == "none" if column is None else column.first_day is None:
             return self._numbers("date", seconds)
@@ -182,7 +182,8 @@ class ColumnReader:
             row = int(np.argmax(lengths != width))
             raise FormatError(
                 f"{self._path}, column {self.name!r} must hold lists of one length, got lists of {width:.0f} values "
-                f"and one of {lengths[row]:.0f} in {self._row(row)}. Leave it out with --ignore.",
+                f"and one of {lengths[row]:.0f} in {self._row(row)}. "
+                f"Leave it out with {self._how.option('ignore', self.name)}.",
                 row,
             )
         flat = pc.cast(pc.list_flatten(values), pa.float64(), safe=False)
@@ -228,10 +229,11 @@ class ColumnReader:
 
     def _gap(self, row: int) -> MissingValueError:
         is_learned = self._known is not None and not self._grows
-        return MissingValueError(f"{self._path}, {self._row(row)}, column {self.name!r}", row, is_learned)
+        place, option = f"{self._path}, {self._row(row)}, column {self.name!r}", self._how.option("missing")
+        return MissingValueError(place, row, is_learned, option if self._how.in_python else f"{option} ")
 
     def _refuse_beyond(self, values: Doubles, names: Sequence[str]) -> None:
-        """Raise at a value that no detector takes, where a scale would hide it, or be made of it."""
+        """Raise for a value that no detector takes before a scale hides it or is learned from it."""
         beyond = np.abs(values) > LARGEST
         if self._scale != "none" and beyond.any():
             row, place = divmod(int(np.argmax(beyond)), values.shape[1])
@@ -246,16 +248,17 @@ class ColumnReader:
         """Note columns that were probably not meant as text: numbers with a word among them, or names of rows."""
         row, n = _first_text(values), sum(value is not None for value in values)
         became = f"it became {len(kinds):,} columns, one for each value."
+        ignore = self._how.option("ignore", self.name)
         if row is not None and 2 * sum(map(is_plain, kinds)) > len(kinds):
             self.notes.append(
                 f"column {self.name!r} is read as text, for {values[row]!r} in {self._row(row)} is not a number: "
-                f"{became} Leave it out with --ignore {quote(self.name)}; or leave the value empty in the "
-                "file, and say with --missing what becomes of it."
+                f"{became} Leave it out with {ignore}; or leave the value empty, and say with "
+                f"{self._how.option('missing')} what becomes of it."
             )
         elif n >= _MANY and len(kinds) >= _NEARLY_ALL * n:
             self.notes.append(
                 f"column {self.name!r} is text with {len(kinds):,} values in {n:,} rows: {became} If it names the rows "
-                f"give --id {quote(self.name)}, else leave it out with --ignore {quote(self.name)}."
+                f"give {self._how.option('id', self.name)}, else leave it out with {ignore}."
             )
 
 

@@ -93,7 +93,7 @@ def _mark(head: bytes) -> bytes | None:
 
 
 def _first_bytes(stream: Any) -> bytes:
-    """As many as it takes to tell, and no more: the first line of a stream may be short, and the next one far away."""
+    """Only the bytes needed to tell: the first line of a stream may be short, and the next may come much later."""
     head = b""
     while len(head) < _LONGEST and any(
         first.startswith(head[: len(first)]) for first in (*_PACKINGS.values(), *_MARKS)
@@ -126,7 +126,7 @@ class _Resumed(_Readable):
             n = min(len(buffer), len(self._head))
             buffer[:n], self._head = self._head[:n], self._head[n:]
             return n
-        read = getattr(self._stream, "read1", self._stream.read)  # what has come, not what may come
+        read = getattr(self._stream, "read1", self._stream.read)  # what has arrived, without waiting for more
         found = read(len(buffer))
         buffer[: len(found)] = found
         self.n_read += len(found)
@@ -134,7 +134,7 @@ class _Resumed(_Readable):
 
 
 class _Unpacked(_Resumed):
-    """What comes out of a packed file, unless it is too much for what went in."""
+    """The unpacked bytes of a file; raises if they are too many for its size."""
 
     def __init__(self, head: bytes, stream: Any, path: str, packed: _Resumed) -> None:
         super().__init__(head, stream)

@@ -31,7 +31,7 @@ class Dialect:
     """How one file is written.
 
     names : names of columns if the file has no line of names; else None
-    noticed : whether the absence of that line was found, and not said by the user
+    noticed : whether the absence of that line was found, not stated by the user
     unnamed : names, such as "column 1", for columns whose name is empty in that line
     """
 
@@ -43,7 +43,7 @@ class Dialect:
 
 
 def delimiter_named(given: str) -> str:
-    """The character that is meant; raises `OptionError` for more than one."""
+    """The character that a name stands for; raises `OptionError` for more than one character."""
     meant = _WORDS.get(given.lower(), given)
     if len(meant) != 1 or meant in '"\r\n' or not meant.isascii():
         raise OptionError(

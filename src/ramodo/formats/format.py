@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, field
+from shlex import quote
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from .schema import Schema
@@ -30,6 +31,7 @@ class How:
     grows : rows are some of many: their categories and marks of missing values are learned, all else is known
     show : called with the megabytes read so far and in total, for formats read in pieces
     plain : return only these rows of a table, as pyarrow's table, not as a matrix
+    in_python : messages name options as Python has them, and not as flags of the command
     """
 
     schema: Schema = field(default_factory=Schema)
@@ -41,6 +43,13 @@ class How:
     n_threads: int = 1
     show: Show | None = None
     plain: slice | None = None
+    in_python: bool = False
+
+    def option(self, name: str, value: str | None = None) -> str:
+        """An option as the user would write it, for a message."""
+        if self.in_python:
+            return f"{name}=" if value is None else f"{name}={value!r}"
+        return f"--{name}" if value is None else f"--{name} {quote(value)}"
 
 
 class Piece(NamedTuple):

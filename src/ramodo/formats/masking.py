@@ -18,7 +18,7 @@ line as it was given, so that people see these.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple, Self
 
 import numpy as np
@@ -46,6 +46,12 @@ _NUMBER = r"\d+(?:\.\d+)*"
 
 CUSTOM = "custom"
 
+MOST_PATTERNS = 100
+
+
+class MasksError(ValueError):
+    """A pattern that cannot be used, and why."""
+
 
 class Mask(NamedTuple):
     """Characters `begin` up to `end` of a line, which have become the placeholder at `at` in the masked line."""
@@ -67,6 +73,10 @@ class Masks:
     """What is masked: the types above, and patterns of the user's own, regular expressions that find no empty text."""
 
     def __init__(self, patterns: Sequence[str] = ()) -> None:
+        for pattern in patterns:
+            _refuse(pattern)
+        if len(patterns) > MOST_PATTERNS:
+            raise MasksError(f"masks must be at most {MOST_PATTERNS} patterns, got {len(patterns)}.")
         typed = "|".join(f"(?P<{kind}>{pattern})" for kind, pattern in _PATTERNS.items())
         own = [f"(?P<{CUSTOM}>{'|'.join(f'(?:{pattern})' for pattern in patterns)})"] if patterns else []
         self._found = re.compile("|".join([*own, rf"(?<![0-9A-Za-z])(?:{typed})", rf"(?P<number>{_NUMBER})"]), re.ASCII)
@@ -76,9 +86,11 @@ class Masks:
         """From the values of an option: `auto`, or patterns; None for `none`."""
         return None if tuple(given) == ("none",) else cls([pattern for pattern in given if pattern != "auto"])
 
-    def line(self, text: str) -> str:
-        """A line, masked."""
-        return self._found.sub(_placeholder_of, text)
+    def line(self, text: str, shown: Callable[[str, str], str] | None = None) -> str:
+        """A line, masked; `shown` says what stands for a text of a kind, if that is not the placeholder."""
+        if shown is None:
+            return self._found.sub(_placeholder_of, text)
+        return self._found.sub(lambda found: shown(str(found.lastgroup), found[0]), text)
 
     def __call__(self, text: str) -> Masked:
         """A line, masked, and what was masked."""
@@ -90,6 +102,16 @@ class Masks:
             parts += text[done:begin], placeholder(kind)
             done, length = end, length + len(parts[-1])
         return Masked("".join([*parts, text[done:]]), tuple(masks))
+
+
+def _refuse(pattern: str) -> None:
+    """Raise if a pattern is none, finds empty text, or names a group, which our own might do."""
+    try:
+        found = re.compile(pattern, re.ASCII)
+    except re.error as error:
+        raise MasksError(f"a mask must be a regular expression, got {pattern!r}: {error}.") from None
+    if found.match("") is not None or found.groupindex or found.groups:
+        raise MasksError(f"a mask must find text, and have no groups but (?:...), got {pattern!r}.")
 
 
 def placeholder(kind: str) -> str:

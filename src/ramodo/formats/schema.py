@@ -49,6 +49,11 @@ class TextOptions:
 
     vocabulary : give every token a feature and a name instead of hashing
     idf : weigh tokens by inverse document frequency, with sublinear counts; else their values are counts
+    marks : runs of other characters than letters, digits and blanks are tokens, too, as `=%27` is
+    presence : only whether a document has a token counts, and its value is 1
+    lines : documents are lines of a log of this kind (log_lines.py), of which a part is read; empty for whole texts
+    masks : what is masked in lines: "auto", and regular expressions; or "none" (masking.py)
+    open : words after which lines have another word nearly each time, which is masked
     """
 
     words: tuple[int, int] = (1, 1)
@@ -56,6 +61,11 @@ class TextOptions:
     bits: int = 22
     vocabulary: bool = False
     idf: bool = True
+    marks: bool = False
+    presence: bool = False
+    lines: str = ""
+    masks: tuple[str, ...] = ()
+    open: tuple[str, ...] = ()
 
     @property
     def n_features(self) -> int:
@@ -66,7 +76,18 @@ class TextOptions:
     def is_sound(self) -> bool:
         """Whether a model can have been fitted with them."""
         ranges = (self.words, self.characters)
-        return 1 <= self.bits <= 48 and all(0 <= a <= b <= 16 and (a == 0) == (b == 0) for a, b in ranges)
+        fits = 1 <= self.bits <= 48 and all(0 <= a <= b <= 16 and (a == 0) == (b == 0) for a, b in ranges)
+        return fits and self._reads_lines()
+
+    def _reads_lines(self) -> bool:
+        from .log_lines import KINDS
+        from .masking import Masks, MasksError
+
+        try:
+            Masks.asked(self.masks)
+        except MasksError:
+            return False
+        return self.lines in ("", *KINDS)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -172,6 +193,7 @@ class Schema:
     scale : one of `SCALES`; with "none", dates are seconds since 1970, else days and cycles
     delimiter, header : of a CSV file; None to find out
     zero_based : whether the indices of an svmlight file begin at 0; None to find out
+    multiline : of a log, what fits the first line of each event; None where the lines themselves tell
     tokens : which tokens of documents are counted
     columns : what was learned, texts first; empty if nothing has been learned yet or there is nothing to learn
     plain : names of the features of a matrix about which nothing else is known
@@ -190,6 +212,7 @@ class Schema:
     delimiter: str | None = None
     header: bool | None = None
     zero_based: bool | None = None
+    multiline: str | None = None
     tokens: TextOptions = field(default_factory=TextOptions)
     columns: tuple[Column, ...] = ()
     plain: tuple[str, ...] | None = None

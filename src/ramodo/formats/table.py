@@ -6,6 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from .schema import Schema
 
 if TYPE_CHECKING:
@@ -27,10 +29,10 @@ class FormatError(ValueError):
 class MissingValueError(FormatError):
     """A value of a table is missing, and no option says what to do about it; `is_learned` if a model was fitted so."""
 
-    def __init__(self, place: str, row: int, is_learned: bool = False) -> None:
-        learned = ", and the model was fitted with --missing error; fill it in, or fit again with"
+    def __init__(self, place: str, row: int, is_learned: bool = False, option: str = "--missing ") -> None:
+        learned = f", and the model was fitted with {option}error; fill it in, or fit again with"
         advice = learned if is_learned else "; say what to do with"
-        super().__init__(f"{place}: the value is missing{advice} --missing zero, mean or indicator.", row)
+        super().__init__(f"{place}: the value is missing{advice} {option}zero, mean or indicator.", row)
 
 
 class RowError(FormatError):
@@ -74,6 +76,13 @@ class Table:
     def is_text(self) -> bool:
         """Whether rows are documents without other columns."""
         return self.texts is not None and self.fields is None
+
+    def learned_attributes(self) -> dict[str, Any]:
+        """Attributes that a fitted detector keeps of how the rows were read."""
+        found: dict[str, Any] = {"schema_": self.schema, "document_frequencies_": self.frequencies}
+        if self.names is not None and self.schema.first_named == 0:
+            found["feature_names_in_"] = np.array(self.names, dtype=object)
+        return found
 
     def id_of(self, row: int) -> str:
         """The row's id, or its number if the file has no ids."""

@@ -21,6 +21,7 @@ from .. import kernels
 from .byte_streams import Show, line_blocks
 from .format import Format, How
 from .frequencies import DocumentFrequencies
+from .line_reading import reader_of
 from .schema import Column, TextOptions
 from .table import FormatError, Table
 
@@ -103,25 +104,28 @@ def split(block: bytes) -> list[str]:
 
 def vectorize(texts: Iterable[str], options: TextOptions, *, n_threads: int = 1) -> sp.csr_array:
     """Counts of the tokens of each text, one row each."""
-    encoded = [text.encode("utf-8", "replace") for text in texts]
+    reader = reader_of(options)
+    encoded = [(text if reader is None else reader.text(text)).encode("utf-8", "replace") for text in texts]
     offsets = np.concatenate([[0], np.cumsum([len(text) for text in encoded])]).astype(np.int64)
     joined = np.frombuffer(b"".join(encoded) or b"\0", dtype=np.uint8)
     lengths, columns, counts = kernels.count_text(
-        joined, offsets, options.words, options.characters, options.bits, n_threads
+        joined, offsets, options.words, options.characters, options.bits, n_threads, options.marks
     )
     indices: npt.NDArray[Any] = columns.astype(np.int32) if options.bits < 31 else columns
     matrix = sp.csr_array((len(encoded), options.n_features), dtype=np.float32)
-    matrix.data, matrix.indices, matrix.indptr = counts, indices, np.concatenate([[0], np.cumsum(lengths)])
+    values = np.ones_like(counts) if options.presence else counts
+    matrix.data, matrix.indices, matrix.indptr = values, indices, np.concatenate([[0], np.cumsum(lengths)])
     return matrix
 
 
 def token_names(texts: Sequence[str], columns: Iterable[int], options: TextOptions) -> dict[int, str]:
     """The token of these texts that each column stands for; character n-grams in quotes."""
+    reader = reader_of(options)
     wanted, names = np.unique(np.fromiter(columns, dtype=np.int64)), dict[int, str]()
     for text in texts:
         if len(names) == len(wanted):
             break
-        spans = spans_of(text, options)
+        spans = spans_of(text if reader is None else reader.text(text), options)
         places = np.minimum(np.searchsorted(wanted, spans.columns), len(wanted) - 1)
         for i in np.flatnonzero(wanted[places] == spans.columns).tolist():
             token = spans.normalised[spans.begins[i] : spans.ends[i]].decode("utf-8", "replace")
@@ -130,9 +134,9 @@ def token_names(texts: Sequence[str], columns: Iterable[int], options: TextOptio
 
 
 def spans_of(text: str, options: TextOptions) -> kernels.TextSpans:
-    """Every token of a text, with its place."""
+    """Every token of a text as it is read, with its place."""
     encoded = np.frombuffer(text.encode("utf-8", "replace") or b" ", dtype=np.uint8)
-    return kernels.text_spans(encoded, options.words, options.characters, options.bits)
+    return kernels.text_spans(encoded, options.words, options.characters, options.bits, options.marks)
 
 
 def _of_stream(name: str, block: bytes, line: int, how: How) -> Table:
@@ -142,7 +146,7 @@ def _of_stream(name: str, block: bytes, line: int, how: How) -> Table:
 FORMATS = (
     Format(
         "text",
-        (".txt", ".text", ".log", ".urls"),
+        (".txt", ".text", ".urls"),
         "A document a line.",
         read,
         of_stream=_of_stream,

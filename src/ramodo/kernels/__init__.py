@@ -109,10 +109,11 @@ def count_text(
     characters: tuple[int, int],
     bits: int,
     n_threads: int,
+    marks: bool = False,
 ) -> tuple[Integers, Integers, Floats]:
     """Lengths of rows, columns and counts of the hashed tokens of each document."""
     with MemoryErrorAdvice(f"the tokens in {len(text):,} bytes of text", _SMALLER_FILES):
-        found: Any = _native.count_text(text, offsets, words, characters, bits, n_threads)
+        found: Any = _native.count_text(text, offsets, words, characters, bits, n_threads, marks)
     return found[0], found[1], found[2]
 
 
@@ -127,11 +128,11 @@ class TextSpans(NamedTuple):
 
 
 def text_spans(
-    text: npt.NDArray[np.uint8], words: tuple[int, int], characters: tuple[int, int], bits: int
+    text: npt.NDArray[np.uint8], words: tuple[int, int], characters: tuple[int, int], bits: int, marks: bool = False
 ) -> TextSpans:
     """Every token of one document, words first, with its place."""
     with MemoryErrorAdvice(f"the tokens in {len(text):,} bytes of text", _FEWER_AT_A_TIME):
-        found: Any = _native.text_spans(text, words, characters, bits)
+        found: Any = _native.text_spans(text, words, characters, bits, marks)
     return TextSpans(*found)
 
 

@@ -687,6 +687,7 @@ def count_text(
     characters: tuple[int, int],
     bits: int,
     n_threads: int,
+    marks: bool = False,
 ) -> object:
     """(lengths of rows, columns, counts)"""
 
@@ -695,6 +696,7 @@ def text_spans(
     words: tuple[int, int],
     characters: tuple[int, int],
     bits: int,
+    marks: bool = False,
 ) -> object:
     """
     (text as it is read; how many of its tokens, the first, are words; column, first byte and end of each token)

@@ -81,7 +81,7 @@ class FoldPart(Part):
 
     def __init__(self, part: Part, fold: int, n_folds: int) -> None:
         self._part, self._fold, self._n_folds = part, fold, n_folds
-        self.projection, self.references = part.projection, part.references
+        self.projection, self.presence, self.references = part.projection, part.presence, part.references
         self.as_given, self.numbers = part.as_given, part.numbers
 
     def view(self, block: Block) -> View:

@@ -7,22 +7,25 @@ and the scripts. All data are in one block of JSON, which the scripts insert onl
 from __future__ import annotations
 
 import os
+import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..explain.explanation import Explanation
+from ..explain.naming import explained, names_of
 from ..files.whole import write_whole
+from ..formats import Table
 from ..options import OptionError
-from .content import gather
+from .content import REASONS, SHOWN, gather
 from .labelled import Labelled
 from .page import plotly_script, render
 
 if TYPE_CHECKING:
     from ..framework import RandomDistanceDetector
 
-__all__ = ["write_report"]
+__all__ = ["write_report", "write_table_report"]
 
 SUFFIXES = (".html", ".htm")
 
@@ -66,6 +69,40 @@ def write_report(
     page = render(content, script)
     write_whole(target, lambda temporary: _write(temporary, page))
     return target
+
+
+def write_table_report(
+    detector: Any,
+    table: Table,
+    path: str | os.PathLike[str],
+    *,
+    y: Any = None,
+    title: str | None = None,
+    scores: Any = None,
+) -> Path:
+    """The same for rows that were read from a file or a frame, with the names and units of their columns."""
+    known = detector.outlier_score(table) if scores is None else scores
+
+    def explain(rows: list[int]) -> Explanation:
+        return explained(detector, table, rows, known, REASONS, enough=True, in_full=SHOWN)
+
+    def name(columns: list[int]) -> Callable[[int], str]:
+        return names_of(detector, table, columns)
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)  # names were compared when the rows were read
+        return write_report(
+            detector,
+            table.X,
+            path,
+            y=y,
+            ids=table.ids,
+            texts=table.texts,
+            title=title,
+            scores=known,
+            explain=explain,
+            name=name,
+        )
 
 
 def _write(temporary: str, page: bytes) -> None:

@@ -228,7 +228,7 @@ def _explainer(detector: RandomDistanceDetector, rows: Rows, names: Any) -> Call
 def _completed(
     explanation: Explanation, explain: Callable[[list[int]], Explanation], explained: Integers, table: Integers
 ) -> Explanation:
-    """The explanation with reasons added for rows of the table that have none, as rows far down may."""
+    """The explanation with reasons added for rows of the table without any, such as rows far down."""
     listed = np.isin(explained, table)
     late = [place for place in np.flatnonzero(listed).tolist() if place >= SHOWN and not explanation[place].reasons]
     if not late:

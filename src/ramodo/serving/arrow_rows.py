@@ -6,10 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from ..formats import FormatError, Table
+from ..formats import FormatError, Table, frames
 from ..formats.assembling import first_of, flat
 from ..formats.columns import kind_of
-from ..formats.tabular import with_all_names
 from ..formats.text import as_table
 from . import json_rows
 from .model_rows import PLACE, ModelReading, row_error
@@ -20,23 +19,12 @@ INDICES, VALUES, FEATURES = "indices", "values", "features"
 
 def opened(given: Any) -> Any:
     """Rows of any library that speaks Arrow as a table of pyarrow."""
-    import pyarrow
-
-    try:
-        if isinstance(given, pyarrow.RecordBatch):
-            given = pyarrow.Table.from_batches([given])
-        elif type(given).__module__.partition(".")[0] == "pandas":
-            given = pyarrow.Table.from_pandas(given, preserve_index=False)
-        elif hasattr(given, "__arrow_c_stream__"):
-            given = pyarrow.table(given)
-    except pyarrow.ArrowException as error:
-        raise FormatError(f"{PLACE} cannot be read as Arrow: {_reason(error)}.") from None
-    if not isinstance(given, pyarrow.Table):
+    if not (frames.is_frame(given) or hasattr(given, "__arrow_c_stream__")):
         raise FormatError(
             f"score takes a table of pyarrow, pandas, polars, DuckDB or another library that speaks Arrow, got "
             f"{type(given).__name__}. For lists of dicts, strings or values use score_rows."
         )
-    return with_all_names(given)
+    return frames.as_arrow(given, PLACE)
 
 
 def table_of(batch: Any, reading: ModelReading) -> Table:

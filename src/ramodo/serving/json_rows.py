@@ -20,7 +20,7 @@ Row = str | Mapping[str, Any] | Sequence[Any]
 
 
 def table_of(rows: Sequence[Row], reading: ModelReading) -> Table:
-    """The rows as the model's features; raises `FormatError`, which names the row that is to blame."""
+    """The rows as the model's features; raises `FormatError`, which names the faulty row."""
     if not rows:
         raise FormatError(f"{PLACE} has no rows.")
     if reading.kind == "text":
@@ -64,7 +64,7 @@ def _of_records(rows: Sequence[Row], reading: ModelReading) -> Table:
 
 
 def _of_sparse(rows: Sequence[Row], reading: ModelReading) -> Table:
-    """All rows at once; where that finds something wrong, one by one, to say what."""
+    """All rows at once; if that fails, one by one, to find the faulty row."""
     if not all(isinstance(row, Mapping) for row in rows):
         _refuse(rows, reading)
     columns = _places(list(chain.from_iterable(rows)), reading)
@@ -82,7 +82,7 @@ def _of_sparse(rows: Sequence[Row], reading: ModelReading) -> Table:
 
 
 def _refuse_strangers(rows: Sequence[Row], indptr: npt.NDArray[np.int64], reading: ModelReading) -> None:
-    """Raise where a row has features, and the model knows none of them: it would look like a row without any."""
+    """Raise if the model knows none of a row's features: the row would look empty."""
     for number in np.flatnonzero(np.diff(indptr) == 0).tolist():
         if rows[number]:
             raise row_error(
@@ -115,7 +115,7 @@ def _places(names: list[str], reading: ModelReading) -> npt.NDArray[np.int64] | 
 
 
 def _refuse(rows: Sequence[Row], reading: ModelReading) -> NoReturn:
-    """Say what is wrong with the first row of features that is."""
+    """Raise for the first row whose features are wrong."""
     for number, row in enumerate(rows):
         if not isinstance(row, Mapping):
             raise row_error(number, f"a row must be {{feature: value}}, as in the first row, got {brief(row)}.")

@@ -72,7 +72,7 @@ class ModelReading:
         return int(self.schema.zero_based is False)
 
     def how(self) -> How:
-        """What readers of columns and documents are given."""
+        """How readers of columns and documents read."""
         return How(schema=self.schema, frequencies=self.detector.document_frequencies_, n_threads=self.n_threads)
 
     def of_table(self, table: Any) -> Table:

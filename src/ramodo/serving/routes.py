@@ -93,7 +93,7 @@ async def _answered(scoring: Callable[[], Answer], lane: anyio.CapacityLimiter) 
     except MemoryError:
         raise HTTPException(413, "Not enough memory for these rows. Send fewer at a time.") from None
     except REFUSED as error:
-        row = getattr(error, "row", None)  # as a FormatError has it where one row is to blame
+        row = getattr(error, "row", None)  # a FormatError about one row has it
         detail = {"message": str(error)} | ({} if row is None else {"row": row})
         raise HTTPException(422, detail) from None  # type: ignore[arg-type]
 

@@ -23,7 +23,7 @@ _CHARACTERS = 20_000
 
 @dataclass(frozen=True)
 class Value:
-    """A column of a row as the file has it, and whether it raises the score."""
+    """A column of a row as in the file, and whether it raises the score."""
 
     name: str
     text: str

@@ -1,14 +1,17 @@
 """Model files that are well formed but say what no fit could have said."""
 
 import json
+import shutil
+from pathlib import Path
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from safetensors.numpy import save_file
 
-from ramodo import RAMODO, REPEN, Cutoff, Layers, Sp, TopFraction, load
+from ramodo import RAMODO, REPEN, Consensus, Cutoff, Layers, Sp, TopFraction, load
 from ramodo.model.file.saving import open_model
 from ramodo.model.saved import DEEPEST, MOST_TERMS, ModelFileError
 from ramodo.options import OptionError
@@ -59,6 +62,21 @@ def labeled(tmp_path, quick, data):
     fitted = quick().fit(data[0], labels=data[1])
     assert fitted.model_.names() == ("learned distance", "label direction")
     return fitted.save(tmp_path / "labeled.ramodo")
+
+
+RARE = "term.0.2."
+
+
+@pytest.fixture(scope="module")
+def saved_rare(tmp_path_factory):
+    X = sp.csr_array(np.random.default_rng(0).poisson(0.2, (80, 40)).astype(np.float32))
+    return Consensus(random_state=0).fit(X).save(tmp_path_factory.mktemp("rare") / "model.ramodo")
+
+
+@pytest.fixture
+def rare(saved_rare, tmp_path):
+    """A file whose third and fourth view are made of the counts of features."""
+    return Path(shutil.copy(saved_rare, tmp_path / "rare.ramodo"))
 
 
 @pytest.fixture
@@ -661,6 +679,58 @@ def test_arrays_of_the_direction(labeled, name, change):
     assert tensors["term.1.columns"].tolist() == list(range(40))
     rewrite(labeled, tensors={name: change(tensors.get(name))})
     assert_refused(labeled)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"columns": lambda a: a[::-1]},
+        {"columns": lambda a: a + 40},
+        {"columns": lambda a: a.astype(np.int32)},
+        {"columns": lambda a: None},
+        {"counts": lambda a: a[:-1]},
+        {"counts": lambda a: a * 0},
+        {"counts": lambda a: a + 10_000},
+        {"counts": lambda a: a.astype(np.int64)},
+        {"surprise": lambda a: np.ones(3)},
+    ],
+)
+def test_arrays_of_rarity(rare, change):
+    _, tensors = read(rare)
+    rewrite(rare, tensors={RARE + name: new(tensors.get(RARE + name)) for name, new in change.items()})
+    assert_refused(rare)
+
+
+@pytest.mark.parametrize(
+    ("shared", "message"),
+    [
+        ({"term.0.3.columns": "term.9.columns", "term.0.3.counts": RARE + "counts"}, "does not have"),
+        ({"term.0.3.columns": RARE + "columns"}, "term.0.3.counts is missing"),
+        ({RARE + "columns": RARE + "counts"}, "does not have"),
+        ({"term.0.3.columns": 3}, "does not have"),
+        (
+            {"surprise": RARE + "counts", "term.0.3.columns": RARE + "columns", "term.0.3.counts": RARE + "counts"},
+            "not those of a model",
+        ),
+        ([], "not a table"),
+        (None, "not a table"),
+    ],
+)
+def test_arrays_that_terms_share(rare, shared, message):
+    terms = json.loads(read(rare)[0]["terms"])
+    assert terms["shared"] == {f"term.0.3.{name}": f"term.0.2.{name}" for name in ("columns", "counts")}
+    rewrite(rare, header={"terms": json.dumps({**terms, "shared": shared})})
+    assert_refused(rare, message)
+
+
+@pytest.mark.parametrize(
+    "facts", [{"n_rows": 0}, {"n_rows": 1}, {"n_rows": 1.5}, {"unshared": 1}, {"unshared": None}], ids=str
+)
+def test_facts_of_rarity(rare, facts):
+    terms = json.loads(read(rare)[0]["terms"])
+    terms["terms"][0]["terms"][2] |= facts
+    rewrite(rare, header={"terms": json.dumps(terms)})
+    assert_refused(rare)
 
 
 @pytest.mark.parametrize(

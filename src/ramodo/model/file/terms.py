@@ -14,7 +14,7 @@ from ..label_direction import LabelDirection
 from ..learned import LearnedDistance
 from ..original import OriginalDistance
 from ..rarity import Rarity
-from ..saved import Saved, require, shown
+from ..saved import MOST_TERMS, Saved, require, shown
 from ..terms import Model, Tensors, Term
 
 KINDS: dict[str, type[Term]] = {
@@ -25,26 +25,46 @@ KINDS: dict[str, type[Term]] = {
 
 
 def describe(model: Model) -> tuple[str, Tensors]:
-    """The terms as JSON, and their arrays."""
+    """The terms as JSON, and their arrays. Counts of features that several terms share are written once."""
     tensors: Tensors = {}
-    terms = [_describe(term, f"term.{i}.", tensors) for i, term in enumerate(model.terms)]
-    return json.dumps({"weights": list(model.weights), "terms": terms}), tensors
+    shared: dict[str, str] = {}
+    first: dict[int, str] = {}
 
+    def described(term: Term, prefix: str) -> dict[str, Any]:
+        for name, array in term.tensors().items():
+            place = first.setdefault(id(array), prefix + name) if isinstance(term, Rarity) else prefix + name
+            if place == prefix + name:
+                tensors[place] = np.ascontiguousarray(array)
+            else:
+                shared[prefix + name] = place
+        inner = [described(one, f"{prefix}{i}.") for i, one in enumerate(term.inner())]
+        return {"kind": term.kind, **term.facts(), **({"terms": inner} if inner else {})}
 
-def _describe(term: Term, prefix: str, tensors: Tensors) -> dict[str, Any]:
-    tensors |= {f"{prefix}{name}": np.ascontiguousarray(array) for name, array in term.tensors().items()}
-    inner = [_describe(one, f"{prefix}{i}.", tensors) for i, one in enumerate(term.inner())]
-    return {"kind": term.kind, **term.facts(), **({"terms": inner} if inner else {})}
+    terms = [described(term, f"term.{i}.") for i, term in enumerate(model.terms)]
+    return json.dumps({"weights": list(model.weights), "shared": shared, "terms": terms}), tensors
 
 
 def read(text: str, tensors: Tensors, n_features: int, n_rows: int) -> Model:
     """The model, whose arrays are taken out of `tensors`; `n_rows` training rows may be references."""
-    saved = Saved(json.loads(text), tensors, n_features, n_rows)
+    facts = json.loads(text)
+    _share(facts, tensors)
+    saved = Saved(facts, tensors, n_features, n_rows)
     weights = saved.reals("weights", low=0.0)
     terms = saved.terms(_read)
     saved.finish()
     require(len(weights) == len(terms) > 0, "it has not one weight for each of its terms")
     return Model(terms, tuple(weights))
+
+
+def _share(facts: Any, tensors: Tensors) -> None:
+    """Put arrays that are written once where each term looks for its own."""
+    require(isinstance(facts, dict), "term is not a table")
+    shared = facts.pop("shared", {})
+    require(isinstance(shared, dict) and len(shared) <= MOST_TERMS, "its shared arrays are not a table")
+    for name, other in shared.items():
+        fine = isinstance(other, str) and other in tensors and name not in tensors
+        require(fine, f"{shown(name)} shares the array {shown(other)}, which the file does not have")
+    tensors |= {name: tensors[other] for name, other in shared.items()}
 
 
 def _read(saved: Saved) -> Term:

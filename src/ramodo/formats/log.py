@@ -1,0 +1,87 @@
+"""Logs: an event a line, or a few lines. What they are is told from the lines, and decides what is ranked; see
+log_lines.py. Times, addresses, numbers and the like are masked; see masking.py.
+
+A feature is a word, two words in a row, or a run of other characters, of what is read of an event, and its value is 1:
+whether a line says so counts, not how often.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from .format import Format, How
+from .line_reading import open_after, reader_of
+from .log_lines import KINDS, LineKind, events, recognised
+from .masking import MasksError
+from .schema import TextOptions
+from .table import FormatError, Table
+from .text import as_table, lines, split
+
+WORDS, CHARACTERS = (1, 2), (0, 0)
+"""n-grams of words and of characters, unless others are asked for."""
+
+
+def read(path: str, how: How | None = None) -> Table:
+    """A row for each event; their ids are the numbers of their lines where some are of several lines."""
+    how = how or How()
+    given = list(lines(path, how.show))
+    kind = _kind(given, how)
+    found = _table(given, kind, how)
+    if found is None:
+        raise FormatError(f"{path} has no lines.")
+    return replace(found, notes=[kind.note(), *found.notes]) if how.schema.n_features is None else found
+
+
+def _kind(given: Sequence[str], how: How) -> LineKind:
+    return KINDS[how.schema.tokens.lines] if how.schema.tokens.lines else recognised(given)
+
+
+def _table(given: Sequence[str], kind: LineKind, how: How) -> Table | None:
+    options = how.schema.tokens
+    if how.schema.columns and not options.lines:  # a model of whole lines
+        return as_table(given, how)
+    texts, numbers = events(given, kind, how.schema.multiline)
+    if not texts:
+        return None
+    if not options.lines:
+        options = _learned(options, kind, texts, how)
+    table = as_table(texts, replace(how, schema=replace(how.schema, tokens=options)))
+    return table if len(texts) == len(given) else replace(table, ids=[str(number) for number in numbers])
+
+
+def _learned(options: TextOptions, kind: LineKind, texts: Sequence[str], how: How) -> TextOptions:
+    """How lines are read, given what was asked for."""
+    if options == TextOptions(bits=options.bits, masks=options.masks):
+        options = replace(options, words=WORDS, characters=CHARACTERS, idf=False, presence=True, marks=True)
+    options = replace(options, lines=kind.name, masks=options.masks or ("auto",))
+    try:
+        reader = reader_of(options)
+    except MasksError as error:
+        raise FormatError(str(error)) from None
+    assert reader is not None
+    return options if how.grows or reader.masks is None else replace(options, open=open_after(texts, reader))
+
+
+def _of_stream(name: str, block: bytes, line: int, how: How) -> Table:
+    given = split(block)
+    found = _table(given, _kind(given, how), how)
+    if found is None:
+        return Table(np.empty((0, 1)))
+    if line and found.ids is not None:
+        found = replace(found, ids=[str(line + int(number)) for number in found.ids])
+    return found
+
+
+FORMATS = (
+    Format(
+        "log",
+        (".log",),
+        "A log: an event a line, or a few. What it is, an access log, a syslog or another, is told from its lines.",
+        read,
+        of_stream=_of_stream,
+        has_documents=True,
+    ),
+)

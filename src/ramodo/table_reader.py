@@ -1,0 +1,150 @@
+"""The reader of tables as a transformer: what the command does with a file, for frames."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.utils.validation import check_is_fitted
+
+from .constraints import either
+from .data.validation import DataError
+from .formats import Schema, Table, TextOptions, frames
+from .formats.schema import MISSING, SCALES
+from .options import option_error
+
+
+class TableReader(TransformerMixin, BaseEstimator):
+    """Turns the columns of a data frame into features, as the command does with those of a file.
+
+    A number is a feature, and scaled; a category is a feature for each of its values; a date its days, hour and day of
+    the week; a list a feature for each place; a document its tokens. Detectors read a frame that is not all numbers so
+    by themselves. A reader is for other options, and for frames of numbers on very different scales:
+
+        rows = TableReader(text=["note"], id="ticket").fit_read(frame)
+        detector = Consensus().fit(rows)
+
+    The detector then reads other frames by itself, and saves how.
+
+    Parameters
+    ----------
+    text : str or list of str, default ()
+        Columns of documents.
+    id : str, optional
+        Column that names rows; by default the index of a pandas frame.
+    ignore : str or list of str, default ()
+        Columns to leave out.
+    scale : 'auto', 'none', 'standard', 'robust' or 'log', default 'auto'
+        What is done to numbers.
+    missing : 'error', 'zero', 'mean' or 'indicator', default 'indicator'
+        What missing values become: 'indicator' is 0 and a feature that says so.
+    idf : bool, default True
+        Whether tokens are weighted, rare ones most; else they are counted.
+    vocabulary : bool, default False
+        Whether each token has a feature and a name; else tokens are hashed to `2**bits` features.
+    words, characters : (int, int), default (1, 1) and (3, 5)
+        n-grams of words and of characters, from and to; (0, 0) for none.
+    bits : int, default 22
+        Features of hashed tokens, as a power of 2.
+    n_jobs : int, default 1
+        Threads for tokens.
+
+    Attributes
+    ----------
+    schema_ : how each column is read
+    document_frequencies_ : by which tokens are weighted; None without
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from ramodo import TableReader
+    >>> frame = pd.DataFrame({"country": ["NZ", "FR", "NZ"], "seconds": [3.0, 4.0, None]})
+    >>> reader = TableReader(scale="none").fit(frame)
+    >>> reader.get_feature_names_out().tolist()
+    ['country=FR', 'country=NZ', 'seconds', 'seconds is missing']
+    """
+
+    def __init__(
+        self,
+        text: str | list[str] | tuple[str, ...] = (),
+        *,
+        id: str | None = None,
+        ignore: str | list[str] | tuple[str, ...] = (),
+        scale: str = "auto",
+        missing: str = "indicator",
+        idf: bool = True,
+        vocabulary: bool = False,
+        words: tuple[int, int] = (1, 1),
+        characters: tuple[int, int] = (3, 5),
+        bits: int = 22,
+        n_jobs: int = 1,
+    ) -> None:
+        self.text = text
+        self.id = id
+        self.ignore = ignore
+        self.scale = scale
+        self.missing = missing
+        self.idf = idf
+        self.vocabulary = vocabulary
+        self.words = words
+        self.characters = characters
+        self.bits = bits
+        self.n_jobs = n_jobs
+
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Learn how the columns of a frame become features."""
+        self.fit_read(X)
+        return self
+
+    def fit_transform(self, X: Any, y: Any = None, **fit_params: Any) -> Any:
+        """The features of a frame from which they are learned."""
+        return self.fit_read(X).X
+
+    def transform(self, X: Any) -> Any:
+        """The features of other rows: a CSR array where there are categories or text, else a dense one."""
+        return self.read(X).X
+
+    def fit_read(self, X: Any) -> Table:
+        """The same with ids, documents, and how they were read: rows for `fit` of a detector."""
+        found = frames.read(_checked(X), self._asked(), n_threads=self.n_jobs)
+        self.schema_, self.document_frequencies_ = found.schema, found.frequencies
+        self.n_features_in_ = found.X.shape[1]
+        return found
+
+    def read(self, X: Any) -> Table:
+        """The same of other rows, as learned."""
+        check_is_fitted(self, "schema_")
+        return frames.read(_checked(X), self.schema_, self.document_frequencies_, n_threads=self.n_jobs)
+
+    def get_feature_names_out(self, input_features: Any = None) -> npt.NDArray[np.object_]:
+        """Names of the features; hashed tokens are called by their numbers."""
+        check_is_fitted(self, "schema_")
+        first = self.schema_.first_named
+        return np.array([*(f"token {i}" for i in range(first)), *(self.schema_.names or ())], dtype=object)
+
+    def _asked(self) -> Schema:
+        for name, allowed in (("scale", SCALES), ("missing", MISSING)):
+            if getattr(self, name) not in allowed:
+                raise option_error(name, either(tuple(map(repr, allowed))), repr(getattr(self, name)))
+        tokens = TextOptions(self.words, self.characters, self.bits, self.vocabulary, self.idf)
+        if not tokens.is_sound or not (tokens.words[1] or tokens.characters[1]):
+            raise option_error(
+                "words, characters and bits", "ranges up to 16, one of them not (0, 0), and 1 to 48", repr(tokens)
+            )
+        text, ignore = ((one,) if isinstance(one, str) else tuple(one) for one in (self.text, self.ignore))
+        return Schema(id=self.id, text=text, ignore=ignore, missing=self.missing, scale=self.scale, tokens=tokens)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.string = tags.input_tags.allow_nan = True
+        return tags
+
+
+def _checked(X: Any) -> Any:
+    if frames.is_frame(X):
+        return X
+    raise DataError(
+        f"X must be a data frame, whose columns have names, got {type(X).__name__}. An array needs no reader."
+    )
