@@ -34,6 +34,14 @@ class Detector(ABC, OutlierMixin, BaseEstimator):
     random_state: Any
     n_jobs: int | None
 
+    def __new__(cls, *args: Any, **options: Any) -> Self:
+        """Other libraries call the share of rows to flag `contamination`: say what it is here."""
+        if "contamination" in options and "contamination" not in cls._get_param_names():
+            share = f"cutoff={options['contamination']!r}, the share of training rows to flag"
+            advice = f"give {share}" if "cutoff" in cls._get_param_names() else f"Consensus and REPEN take {share}"
+            raise TypeError(f"{cls.__name__} has no contamination: {advice}.")
+        return super().__new__(cls)
+
     @abstractmethod
     def _of_block(self) -> OfBlock:
         """What scores blocks of rows, once something has been fitted."""

@@ -18,6 +18,7 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 from ..data.validation import LARGEST, ValueRefusedError
+from .categories import of_column, of_sets
 from .cyclic_dates import on_circles
 from .format import How
 from .json_values import array_of, is_plain
@@ -27,6 +28,7 @@ from .table import FormatError, MissingValueError
 
 Doubles = npt.NDArray[np.float64]
 Gaps = npt.NDArray[np.bool_]
+Places = npt.NDArray[np.int64]
 Read = tuple[Column, list[Any]]
 """A column as it was learned, and matrices of its features, side by side."""
 
@@ -196,29 +198,22 @@ class ColumnReader:
         return column, [Scales(column.scales).apply(matrix) if column.scales else matrix]
 
     def _categories(self, kind: str) -> Read:
-        """One feature per value: 1 for each value that a row has. A missing value has no feature, or a mark.
-
-        Empty text is missing: CSV files cannot tell the two apart.
-        """
-        given = self._values.to_pylist()
-        texts = (
-            [None if value is None or value == "" else str(value) for value in given] if kind == "category" else given
-        )
-        gaps = np.array([value is None for value in texts], dtype=bool)
-        if kind == "set":
-            pairs = sorted({(row, text) for row, each in enumerate(given) for text in each or () if text})
-        else:
-            pairs = [(row, text) for row, text in enumerate(texts) if text is not None]
+        """One feature per value: 1 for each value that a row has. A missing value has no feature, or a mark."""
+        rows, codes, texts, gaps = (of_column if kind == "category" else of_sets)(self._values)
         self._refuse_gaps(gaps)
         column = self._known or Column(name=self.name, kind=kind)
         if self._grows:
-            column = replace(column, values=tuple(sorted({text for _, text in pairs})))
+            column = replace(column, values=tuple(texts))
         if self._known is None and kind == "category":
-            self._note_odd_text(texts, column.values)
-        place = {value: number for number, value in enumerate(column.values)}
-        known = [(row, place[text]) for row, text in pairs if text in place]
-        rows, codes = np.array(known, dtype=np.int64).reshape(-1, 2).T
-        matrix = sp.csr_array((np.ones(len(known)), (rows, codes)), shape=(len(given), len(column.values)))
+            self._note_odd_text(rows, codes, texts)
+        if column.values != tuple(texts):
+            place = {value: number for number, value in enumerate(column.values)}
+            codes = np.array([place.get(text, -1) for text in texts], dtype=np.int64)[codes]
+            rows, codes = rows[codes >= 0], codes[codes >= 0]
+        ends = np.cumsum(np.bincount(rows, minlength=len(gaps)))
+        shape = (len(gaps), len(column.values))
+        matrix = sp.csr_array((np.ones(len(codes)), codes, np.concatenate([[0], ends])), shape=shape)
+        matrix.sort_indices()
         return self._marked(column, [matrix], gaps)
 
     # ---- what is refused or noted ------------------------------------------------------------------------------------
@@ -244,20 +239,21 @@ class ColumnReader:
         """A row as the user knows it: its id, or its number, counted from 0 as in the scores."""
         return f"row {number}" if self._ids is None else f"row {self._ids[number]!r}"
 
-    def _note_odd_text(self, values: Sequence[str | None], kinds: Sequence[str]) -> None:
+    def _note_odd_text(self, rows: Places, codes: Places, texts: Sequence[str]) -> None:
         """Note columns that were probably not meant as text: numbers with a word among them, or names of rows."""
-        row, n = _first_text(values), sum(value is not None for value in values)
-        became = f"it became {len(kinds):,} columns, one for each value."
+        are_odd, n = np.array([not is_plain(text) for text in texts], dtype=bool), len(rows)
+        became = f"it became {len(texts):,} columns, one for each value."
         ignore = self._how.option("ignore", self.name)
-        if row is not None and 2 * sum(map(is_plain, kinds)) > len(kinds):
+        if are_odd.any() and 2 * are_odd.sum() < len(texts):
+            at = int(np.argmax(are_odd[codes]))
             self.notes.append(
-                f"column {self.name!r} is read as text, for {values[row]!r} in {self._row(row)} is not a number: "
-                f"{became} Leave it out with {ignore}; or leave the value empty, and say with "
+                f"column {self.name!r} is read as text, for {texts[codes[at]]!r} in {self._row(rows[at])} is not a "
+                f"number: {became} Leave it out with {ignore}; or leave the value empty, and say with "
                 f"{self._how.option('missing')} what becomes of it."
             )
-        elif n >= _MANY and len(kinds) >= _NEARLY_ALL * n:
+        elif n >= _MANY and len(texts) >= _NEARLY_ALL * n:
             self.notes.append(
-                f"column {self.name!r} is text with {len(kinds):,} values in {n:,} rows: {became} If it names the rows "
+                f"column {self.name!r} is text with {len(texts):,} values in {n:,} rows: {became} If it names the rows "
                 f"give {self._how.option('id', self.name)}, else leave it out with {ignore}."
             )
 

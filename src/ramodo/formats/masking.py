@@ -19,10 +19,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Sequence
-from typing import NamedTuple, Self
+from typing import TYPE_CHECKING, NamedTuple, Self
 
-import numpy as np
-import numpy.typing as npt
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
 
 _CLOCK = r"\d\d:\d\d:\d\d(?:[.,]\d+)?"
 
@@ -133,6 +134,8 @@ class Templates(NamedTuple):
 
 def templates_of(lines: Iterable[str], masks: Masks) -> Templates:
     """The templates of lines."""
+    import numpy as np
+
     places: dict[str, int] = {}
     of_line = np.array([places.setdefault(masks.line(line), len(places)) for line in lines], dtype=np.int64)
     return Templates(list(places), np.bincount(of_line, minlength=len(places)), of_line)
