@@ -13,7 +13,7 @@ from support.browser import driver  # noqa: F401 - a fixture
 @pytest.fixture(scope="session")
 def planted():
     """400 rows with 40 outliers; `truth` is 1 or -1."""
-    X, y = make_ultrahigh(400, 5000, row_length=20, outlier_fraction=0.1, random_state=0)
+    X, y = make_ultrahigh(400, 300, row_length=20, outlier_fraction=0.1, random_state=0)
     detector = Consensus(random_state=0).fit(X)
     return SimpleNamespace(detector=detector, X=X, truth=[1 if value else -1 for value in y])
 

@@ -139,9 +139,8 @@ def _starts(previous: Model | None) -> dict[str, LearnedDistance]:
     evidence = None if previous is None else previous.evidence
     if evidence is None:
         return {}
-    pairs = zip(evidence.names, evidence.views, strict=True)
-    found = [(name, term.term if isinstance(term, Normalized) else term) for name, term in pairs]
-    return {name: term for name, term in found if isinstance(term, LearnedDistance)}
+    found = {name: Model((view,)).learned for name, view in zip(evidence.names, evidence.views, strict=True)}
+    return {name: learned[0] for name, learned in found.items() if learned}
 
 
 def _least_agreement(reading: Reading) -> float | None:

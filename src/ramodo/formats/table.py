@@ -6,8 +6,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from .schema import Schema
 
 if TYPE_CHECKING:
@@ -79,6 +77,8 @@ class Table:
 
     def learned_attributes(self) -> dict[str, Any]:
         """Attributes that a fitted detector keeps of how the rows were read."""
+        import numpy as np  # not above: the command's help does not wait for it
+
         found: dict[str, Any] = {"schema_": self.schema, "document_frequencies_": self.frequencies}
         if self.names is not None and self.schema.first_named == 0:
             found["feature_names_in_"] = np.array(self.names, dtype=object)
