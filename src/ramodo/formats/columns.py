@@ -71,6 +71,9 @@ class ColumnReader:
         import pyarrow as pa
         import pyarrow.types as t
 
+        type = self._values.type
+        if t.is_dictionary(type) and kind_of(type.value_type) == "date":  # as text they need a time zone that is known
+            self._values = self._values.cast(type.value_type)
         if self._known is not None and self._known.kind not in ("category", "text"):
             self._values = self._converted(self._known.kind)
         type, kind = self._values.type, kind_of(self._values.type)
