@@ -70,7 +70,14 @@ class RandomDistanceDetector(ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
     # ---- fitting -------------------------------------------------------------------------------------------------
 
     def fit(
-        self, X: Any, y: Any = None, *, labels: Any = None, labeled_outliers: Any = None, labeled_inliers: Any = None
+        self,
+        X: Any,
+        y: Any = None,
+        *,
+        labels: Any = None,
+        labeled_outliers: Any = None,
+        labeled_inliers: Any = None,
+        groups: Any = None,
     ) -> Self:
         """Learn from the rows of `X`.
 
@@ -81,6 +88,8 @@ class RandomDistanceDetector(ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
         y : ignored, as in scikit-learn's outlier detectors
         labels : one label per row, optional: 1 known outlier, -1 known inlier, 0 unknown
         labeled_outliers, labeled_inliers : matrices of further rows, not part of X, whose nature is known
+        groups : a group for each row, optional: of rows of one group, as the requests of a scan, one is compared with,
+            and they count once in how rare features are
         """
         check(self.get_params(deep=False))
         stages, progress = self._stages(), Progress(self.verbose)
@@ -90,6 +99,7 @@ class RandomDistanceDetector(ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
         named = nullcontext() if table is None or table is X else named_values(frames.PLACE, table)
         with progress.stage("check"), named:
             given = _given(X, table, labels, labeled_outliers, labeled_inliers, self._n_threads())
+            given = replace(given, groups=groups)
             data = open_training_data(given, stages, self.normalize, seed, self._n_threads())
             if frames.is_frame(X) and (table is None or not table.schema.columns):
                 warn_of_scales(data.rows.in_memory(), X.columns)

@@ -233,7 +233,7 @@ def test_quiet_prints_nothing(run, files, tmp_path, quiet):
 def test_the_summary_as_json(ok, files, data, tmp_path):
     detector = fitted(data[0])
     facts = json.loads(
-        ok("detect", files.mail, "--json", "--top", 4, "-o", tmp_path / "s.csv", "-q"),
+        ok("detect", files.mail, "--json", "--all", "--top", 4, "-o", tmp_path / "s.csv", "-q"),
         parse_constant=pytest.fail,
     )
     assert facts["rows"] == 120
@@ -247,6 +247,13 @@ def test_the_summary_as_json(ok, files, data, tmp_path):
     assert [row["id"] for row in facts["top"]] == [str(r) for r in order]
     assert [row["score"] for row in facts["top"]] == detector.outlier_scores_[order].tolist()
     assert json.loads(ok("fit", files.mail, "--json", "-m", tmp_path / "model"))["model"] == str(tmp_path / "model")
+
+
+def test_json_has_an_entry_for_each_kind(ok, files):
+    top = json.loads(ok("detect", files.mail, "--json", "--top", 4, "-q"))["top"]
+    every = json.loads(ok("detect", files.mail, "--json", "--all", "--top", 4, "-q"))["top"]
+    assert top[0]["id"] == every[0]["id"]
+    assert {row["id"] for row in every} <= {id for row in top for id in (row["id"], *row["like"])}
 
 
 def test_warnings_go_to_standard_error(run, tmp_path):

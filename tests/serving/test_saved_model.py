@@ -463,6 +463,7 @@ ARROW_REFUSED = [
     ("log", {"line": ["x"]}, "no column 'text', which holds the text; it has line"),
     ("visits", {"line": ["x"]}, "none of the model's columns"),
     ("visits", {**VISIT, "country": [[1]]}, "column 'country' must hold text, .*, got list<.*int64>"),
+    ("visits", {**VISIT, "country": ON_MARS.dictionary_encode()}, "column 'country' must hold text, .*, got timestamp"),
     ("visits", {**VISIT, "seconds": [[1.5]]}, "column 'seconds' must hold numbers, .*, got list<"),
     ("visits", {**VISIT, "seconds": [DAY]}, "column 'seconds' must hold numbers, .*, got date32"),
     ("log", {"text": [0.5]}, "column 'text' must hold text, .*, got double"),

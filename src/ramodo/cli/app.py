@@ -175,6 +175,28 @@ def score(
 
 
 @app.command()
+@grouped
+def diff(
+    good: Annotated[str, typer.Argument(metavar="GOOD", help="A log that is as it should be.")],
+    bad: Annotated[str, typer.Argument(metavar="BAD", help="The log to compare with it.")],
+    *,
+    reading: ReadingToFit,
+    fitting: Fitting,
+    output: Annotated[str | None, typer.Option("-o", "--output", help="Also write a report: .html.")] = None,
+    top: Top = 10,
+    quiet: Quiet = False,
+) -> None:
+    """Say what a log has that another, known to be good, never had.
+
+    `ramodo diff yesterday.log today.log -o today.html`
+    """
+    from .diff import run_diff
+    from .source import Source
+
+    run_diff(good, bad, Source.asked(reading), fitting, output=output, top=top, quiet=quiet)
+
+
+@app.command()
 def transform(
     model: ModelPath,
     data: Data,

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from ..explain.alike import alike
 from ..explain.explanation import Explanation
 from ..explain.naming import explained
 from ..formats import FormatError, Table
@@ -28,7 +29,7 @@ from .source import Source, threads_of
 from .top_rows import TopRow, print_top, top_rows
 from .training import fit
 
-_REASONS = 3
+REASONS = 3
 """How many reasons to show for each of the top rows."""
 
 _IN_JSON = ("score", "percentile", "reasons", "lacks", "views")
@@ -148,7 +149,7 @@ def _summarize(
     from ..insight.cutoffs import guarantee_of  # imports scikit-learn, which reading should not wait for
 
     def explain(rows: list[int]) -> Explanation:
-        return explained(detector, table, rows, scores, _REASONS)
+        return explained(detector, table, rows, scores, REASONS)
 
     scores, to_error = detector.outlier_scores_, written.get("scores") == "-"
     flagged = int((scores >= detector.threshold_).sum())
@@ -166,17 +167,22 @@ def _summarize(
     found = detector.diagnose().warnings if hasattr(detector, "diagnose") else ()
     if found:
         facts["to check" if not as_json else "warnings"] = list(found) if as_json else found[0]
-    listed = top_rows(scores, float(detector.threshold_), top, explain, every=every or as_json)
+    threshold = float(detector.threshold_)
+    listed = top_rows(scores, threshold, top, explain, alike(table, scores, threshold), every=every)
     if as_json:
-        facts["top"] = [_as_json(table, row, bool(scores[row.number] >= detector.threshold_)) for row in listed]
+        facts["top"] = [_as_json(table, row, bool(scores[row.number] >= threshold)) for row in listed]
     print_facts(facts, as_json, to_error=to_error)
     if listed and not as_json:
-        print_top(listed, table, scores, float(detector.threshold_), to_error=to_error)
+        print_top(listed, table, scores, threshold, to_error=to_error)
 
 
 def _as_json(table: Table, row: TopRow, flagged: bool) -> dict[str, Any]:
     said = row.why.to_dict()
-    return {"id": table.id_of(row.number), "flagged": flagged, **{name: said[name] for name in _IN_JSON}}
+    facts = {"id": table.id_of(row.number), "flagged": flagged, **{name: said[name] for name in _IN_JSON}}
+    facts["like"] = [table.id_of(number) for number in row.like]
+    if table.lines is not None:
+        facts["lines"] = list(table.lines[row.number])
+    return facts if row.burst is None else {**facts, "burst": row.burst._asdict()}
 
 
 def _flagged(detector: Any, flagged: int, n_rows: int) -> str:

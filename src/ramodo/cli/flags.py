@@ -74,6 +74,17 @@ class Reading(Group):
         bool | None,
         _reading("--header/--no-header", help="Whether a CSV file begins with a line of names; by default, detected."),
     ] = None
+    group_by: Annotated[
+        str | None,
+        _reading(
+            "--group-by",
+            help="Lines of a log that share this are one row: client, block, a key, or a regular expression.",
+        ),
+    ] = None
+    window: Annotated[
+        str | None,
+        _reading("--window", help="With --group-by: a session ends so long after its first line: 30s, 5m, 2h."),
+    ] = None
     bits: Annotated[int, _reading("--bits", help="Text is hashed to 2^BITS features, up to 40.", min=8, max=40)] = 22
     words: Annotated[str, _reading("--words", help="n-grams of words in text, from-to; 0 for none.")] = "1-1"
     characters: Annotated[str, _reading("--characters", help="n-grams of characters in text, from-to; 0 for none.")] = (

@@ -39,10 +39,15 @@ def run_report(
     table = Source.of_model(detector, format, id, label).read(path, detector.n_jobs)
     asked = label is not None or outlier is not None
     truth = outliers_named(path, table, 1.0 if outlier is None else outlier) if asked else outliers_in(path, table)
-    with _compared_names():
-        scores = detector.outlier_score(table.X)
+    scores = scored(detector, table.X)
     write(output, detector, path, table, scores, truth)
     note(f"{table.X.shape[0]:,} rows, report in {output}", quiet)
+
+
+def scored(detector: Any, X: Any) -> Any:
+    """Scores of a matrix whose columns were already compared with the model's."""
+    with _compared_names():
+        return detector.outlier_score(X)
 
 
 def refuse_report(path: str) -> None:

@@ -12,6 +12,7 @@ from ..model.file.saving import open_model
 from . import output as files
 from .cluster import connected, read_on_cluster, refuse_on_cluster, with_format
 from .console import bar, note
+from .diff import note_new
 from .flags import Writing
 from .records import Recorder, to_read
 from .source import Source, threads_of
@@ -70,6 +71,7 @@ def _score(detector: Opened, path: str, table: Table, writing: Writing, output: 
     progress.clear()
     files.write_records(output, Recorder(detector, writing).of_file(path, table, scores), writing.lines)
     note(f"{len(scores):,} rows, {int((scores >= detector.threshold_).sum()):,} flagged", quiet or output == "-")
+    note_new(detector, table, quiet)
 
 
 def run_transform(

@@ -27,13 +27,17 @@ from ..formats import (
 from ..formats.byte_streams import suffix_of
 from ..formats.dialect import delimiter_named
 from ..formats.masking import Masks, MasksError
-from ..formats.schema import MISSING, SCALES
+from ..formats.schema import MISSING, SCALES, SessionOptions
+from ..formats.sessions import pattern_of
 from ..options import OptionError, option_error, option_named
 from .console import bar, note
 from .flags import Reading
 
 if TYPE_CHECKING:
     from ..model.fitted import FittedDetector
+
+_UNITS = {"s": 1.0, "m": 60.0, "h": 3_600.0, "d": 86_400.0}
+"""Seconds in what a window is given in."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -75,6 +79,10 @@ class Source:
         tokens = TextOptions(**asked, masks=masks)
         if given["multiline"] is not None:
             _compiled("--multiline", given["multiline"])
+        by, window = given.pop("group_by", None), given.pop("window", None)
+        if by is not None or window is not None:
+            given["sessions"] = _sessions(by, window, given["format"])
+            given["format"] = "sessions"
         format, chooses_scale = given.pop("format"), given.get("scale", "none") is None
         known = {name: value for name, value in given.items() if value is not None}
         return cls(schema=Schema(**known, tokens=tokens), format=format, chooses_scale=chooses_scale)
@@ -103,6 +111,7 @@ class Source:
             optional=self.optional,
             beside=self.beside,
             n_threads=n_threads,
+            leaves_out=self.detector is None,
         )
 
     def for_path(self, path: str) -> Self:
@@ -165,6 +174,24 @@ class Source:
         for text in table.notes:
             note(f"note: {text}", quiet)
         return table
+
+
+def _sessions(by: str | None, window: str | None, format: str | None) -> SessionOptions:
+    """What makes lines one row."""
+    if by is None:
+        raise OptionError("--window needs --group-by, the field that the lines of a session share: --group-by client.")
+    if format not in (None, "log", "text", "accesslog", "jsonl", "sessions"):
+        raise OptionError(f"--group-by is for logs, and --format {format} was given; allowed with it: text, jsonl.")
+    pattern_of(by)
+    return SessionOptions(by, None if window is None else _seconds(window))
+
+
+def _seconds(window: str) -> float:
+    found = re.fullmatch(r"(\d+(?:\.\d+)?)([smhd])", window)
+    seconds = 0.0 if found is None else float(found[1]) * _UNITS[found[2]]
+    if not 0 < seconds < 1e9:
+        raise OptionError(f"--window must be a time such as 30s, 5m, 2h or 1d, got {window!r}.")
+    return seconds
 
 
 def _masks(given: Sequence[str] | None) -> tuple[str, ...]:

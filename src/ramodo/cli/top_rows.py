@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from ..explain.alike import Alike, Burst
 from ..explain.explanation import Explanation
 from ..explain.naming import in_words
 from ..explain.reasons import Reason, RowExplanation
@@ -26,38 +27,53 @@ _COUNTS = 0.001
 
 
 class TopRow(NamedTuple):
-    """A row number, why the row is high, and how many of the highest rows are high for the same reason."""
+    """A row number, why the row is high, and the rows that are high for the same reason, highest first."""
 
     number: int
     why: RowExplanation
-    n_like: int
+    like: tuple[int, ...] = ()
+    burst: Burst | None = None
 
 
 def top_rows(
-    scores: Any, threshold: float, top: int, explain: Callable[[list[int]], Explanation], *, every: bool
+    scores: Any,
+    threshold: float,
+    top: int,
+    explain: Callable[[list[int]], Explanation],
+    together: Alike,
+    *,
+    every: bool,
 ) -> list[TopRow]:
-    """The highest rows; without `every`, flagged rows of the same kind are represented by the highest."""
-    n = top if every or not top else max(top, COMPARED)
-    highest = np.argsort(-scores, kind="stable")[:n].tolist()
-    if not highest:
+    """The highest rows; without `every`, rows of the same kind are represented by the highest."""
+    order = np.argsort(-scores, kind="stable")
+    if not top:
         return []
+    if every:
+        return [TopRow(row, why) for row, why in zip(order[:top].tolist(), explain(order[:top].tolist()), strict=True)]
+    units = together.of_row[order]
+    first = np.sort(np.unique(units, return_index=True)[1])[: max(top, COMPARED)]
+    highest = order[first].tolist()
     found = explain(highest)
-    groups = () if every else found.groups(threshold)
-    n_like = {group.rows[0]: len(group.rows) for group in groups}
-    others = {row for group in groups for row in group.rows[1:]}
+    groups = {group.rows[0]: group.rows for group in found.groups(threshold)}
+    others = {row for rows in groups.values() for row in rows[1:]}
     listed = [place for place in range(len(highest)) if place not in others][:top]
-    return [TopRow(highest[place], found[place], n_like.get(place, 1)) for place in listed]
+    rows = []
+    for place in listed:
+        kind = units[first[list(groups.get(place, (place,)))]]
+        like = order[np.isin(units, kind)].tolist()
+        rows.append(TopRow(highest[place], found[place], tuple(like[1:]), together.bursts.get(int(kind[0]))))
+    return rows
 
 
 def print_top(rows: list[TopRow], table: Table, scores: Any, threshold: float, *, to_error: bool) -> None:
     """Print a line for each row: whether it is flagged, its reasons, and its document if there is one."""
     shares = percentiles(scores[[row.number for row in rows]], scores).tolist()
-    alike = any(row.n_like > 1 for row in rows)
+    alike = any(row.like for row in rows)
     print_rows(
         [
             *("id", "score", "percentile", "flagged"),
             *(["like it"] if alike else []),
-            *("reasons", *(["text"] if table.texts else [])),
+            *("reasons", *(["text"] if table.texts else []), *(["lines"] if table.lines else [])),
         ],
         [
             [
@@ -65,9 +81,10 @@ def print_top(rows: list[TopRow], table: Table, scores: Any, threshold: float, *
                 f"{scores[row.number]:.6g}",
                 f"{share:.2f}",
                 "yes" if scores[row.number] >= threshold else "no",
-                *([f"{row.n_like - 1:,}" if row.n_like > 1 else ""] if alike else []),
-                _reasons(row.why),
+                *([f"{len(row.like):,}" if row.like else ""] if alike else []),
+                _reasons(row),
                 *([_short(_document(table, row.number))] if table.texts else []),
+                *([_lines(table.lines[row.number])] if table.lines else []),
             ]
             for row, share in zip(rows, shares, strict=True)
         ],
@@ -82,10 +99,16 @@ def _document(table: Table, row: int) -> str:
     return text if reader is None else text[reader.begin_of(text) :]
 
 
-def _reasons(why: RowExplanation) -> str:
-    """The reasons that count, on one line; always the strongest."""
+def _reasons(row: TopRow) -> str:
+    """The reasons that count, on one line, always the strongest; of a burst, first what it is."""
+    why, burst = row.why, row.burst
     said = [reason for i, reason in enumerate(why.reasons) if not i or reason.contribution >= _COUNTS * why.score]
-    return _short(in_words([_named_shortly(reason) for reason in said]) or why.lacks.in_words())
+    words = in_words([_named_shortly(reason) for reason in said]) or why.lacks.in_words()
+    return _short(words if burst is None else f"{burst.in_words()}: {words}")
+
+
+def _lines(lines: Sequence[str]) -> str:
+    return f"{len(lines):,}: {_short(lines[0])}"
 
 
 def _named_shortly(reason: Reason) -> Reason:

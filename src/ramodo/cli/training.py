@@ -30,10 +30,15 @@ def fit(fitting: Fitting, table: Table, is_text: bool, verbose: bool) -> tuple[D
     started = time.perf_counter()
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        detector.fit(table, labels=labels)
+        detector.fit(table, labels=labels, **_grouped(fitting, table))
     if not hasattr(detector, "stage_seconds_"):
         detector.stage_seconds_ = {"ranking": time.perf_counter() - started}
     return detector, [str(w.message) for w in caught if issubclass(w.category, UserWarning)]
+
+
+def _grouped(fitting: Fitting, table: Table) -> dict[str, Any]:
+    """The sessions of a log: its lines are one group each."""
+    return {} if fitting.method == "sp" or table.sessions is None else {"groups": table.sessions.of_line}
 
 
 def detector_of(fitting: Fitting, is_text: bool, verbose: bool) -> Any:

@@ -233,7 +233,7 @@ def _detector(
     if not hasattr(scorer, "draw"):
         mapped = DenseRows(data.rows.gather(transform))
         return LearnedDistance(representation, Fitted(scorer.ranking(mapped, data.eligible, rng, n_threads)))
-    drawn = scorer.draw(data.eligible, rng)
+    drawn = scorer.draw(data.to_draw_from(rng), rng)
     taken = data.rows.take(drawn.ravel())
     references = References(transform(taken), drawn.shape[1], scorer.phi_among(drawn.shape[1]))
     return LearnedDistance(representation, references, Origin.of(taken, drawn.ravel()))

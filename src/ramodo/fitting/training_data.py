@@ -22,6 +22,10 @@ FEWEST_ROWS = 3
 """A query, a positive and a negative."""
 
 
+_FEWEST_GROUPS = 100
+"""With fewer groups, too few rows would be left to compare with."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class TrainingData:
     """The rows of X with their labels, and labelled rows outside X."""
@@ -34,6 +38,8 @@ class TrainingData:
     largest: float
     held_out: Integers
     """Rows kept out of training, for the final cut-off alone."""
+    groups: Integers | None = None
+    """The number of each row's group; rows of one group count once in what is usual. None: each row for itself."""
     copies: Integers = field(default_factory=lambda: np.empty(0, dtype=np.int64))
     """Copies of other rows that are scored, and not trained on."""
 
@@ -61,6 +67,15 @@ class TrainingData:
         allowed[self.left_out] = False
         return np.flatnonzero(allowed)
 
+    def to_draw_from(self, rng: np.random.Generator) -> Integers:
+        """Rows that may be references, of each group one by chance: a scan must not make its own requests usual."""
+        eligible = self.eligible
+        if self.groups is None:
+            return eligible
+        mixed = rng.permutation(eligible)
+        found = np.sort(mixed[np.unique(self.groups[mixed], return_index=True)[1]])
+        return found if len(found) >= _FEWEST_GROUPS else eligible
+
     @property
     def labels_of_candidates(self) -> Labels:
         """Labels for choosing candidates: held-out rows must not be chosen, so they count as known inliers."""
@@ -86,6 +101,7 @@ class Given:
     labels: Any
     labeled_outliers: Any
     labeled_inliers: Any
+    groups: Any = None
 
 
 def open_training_data(
@@ -115,7 +131,17 @@ def open_training_data(
         n_seen=facts.n_seen,
         largest=max(facts.largest, largest_outlier, largest_inlier) if normalize is None else 1.0,
         held_out=stages.cutoff.hold_out(np.flatnonzero(labels == 0), rng),
+        groups=_numbered(given.groups, rows.n_rows),
     )
+
+
+def _numbered(groups: Any, n_rows: int) -> Integers | None:
+    if groups is None:
+        return None
+    given = np.asarray(groups)
+    if given.shape != (n_rows,):
+        raise OptionError(f"groups must have one entry for each of the {n_rows} rows, got shape {given.shape}.")
+    return np.asarray(np.unique(given, return_inverse=True)[1], dtype=np.int64)
 
 
 def _open_extra(rows: Rows, names: npt.NDArray[np.object_] | None, name: str, given: Any) -> tuple[Block | None, float]:

@@ -22,6 +22,7 @@ from ..model.references import Origin
 from ..model.terms import Scores, Term
 from ..stages.scoring import KthNN, RandomDistance, Sp
 from ..terminal.progress import Progress
+from .grouped_rows import frequencies_of_groups
 from .training_data import TrainingData
 
 _NEIGHBOR = 5
@@ -65,7 +66,9 @@ class Reading:
     @cached_property
     def frequencies(self) -> Frequencies:
         """In how many rows each feature is, not counting known outliers and rows that are held out."""
-        rows, n_threads = self.data.rows, self.n_threads
+        rows, n_threads, groups = self.data.rows, self.n_threads, self.data.groups
+        if groups is not None:
+            return frequencies_of_groups(rows, self.data.eligible, groups, n_threads)
         found = Frequencies.of(rows.map(partial(count_features, n_threads=n_threads)), rows.n_rows, rows.n_features)
         left_out = np.setdiff1d(np.arange(rows.n_rows), self.data.eligible)
         if len(left_out) == 0:
@@ -116,7 +119,8 @@ def _distance(scorer_for: Callable[[Reading], RandomDistance]) -> Callable[[Read
 
     def score(reading: Reading, seed: np.random.SeedSequence) -> Scored:
         scorer, data = scorer_for(reading), reading.data
-        drawn = scorer.draw(data.eligible, np.random.default_rng(seed))
+        rng = np.random.default_rng(seed)
+        drawn = scorer.draw(data.to_draw_from(rng), rng)
         size = drawn.shape[1]
         with reading.progress.stage("ranking", "rows") as bar:
             taken = data.rows.take(drawn.ravel())

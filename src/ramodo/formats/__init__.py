@@ -36,6 +36,7 @@ _HOMES = {
     "accesslog": "accesslog",
     "log": "log",
     "text": "text",
+    "sessions": "sessions",
     "documents": "documents",
     "rows": "folder",
 }

@@ -71,6 +71,9 @@ class ColumnReader:
         import pyarrow as pa
         import pyarrow.types as t
 
+        type = self._values.type
+        if t.is_dictionary(type) and kind_of(type.value_type) == "date":  # as text they need a time zone that is known
+            self._values = self._values.cast(type.value_type)
         if self._known is not None and self._known.kind not in ("category", "text"):
             self._values = self._converted(self._known.kind)
         type, kind = self._values.type, kind_of(self._values.type)
@@ -250,6 +253,11 @@ class ColumnReader:
                 f"column {self.name!r} is read as text, for {texts[codes[at]]!r} in {self._row(rows[at])} is not a "
                 f"number: {became} Leave it out with {ignore}; or leave the value empty, and say with "
                 f"{self._how.option('missing')} what becomes of it."
+            )
+        elif n >= _MANY and 2 * len(texts) >= n and 2 * sum(" " in text.strip() for text in texts) >= len(texts):
+            self.notes.append(
+                f"column {self.name!r} is text with {len(texts):,} values in {n:,} rows: {became} To compare its words "
+                f"give {self._how.option('text', self.name)}."
             )
         elif n >= _MANY and len(texts) >= _NEARLY_ALL * n:
             self.notes.append(

@@ -90,6 +90,22 @@ class TextOptions:
         return self.lines in ("", *KINDS)
 
 
+@dataclass(frozen=True)
+class SessionOptions:
+    """What makes lines of a log one row, and what was learned of their templates.
+
+    by : client, block, a key, or a regular expression
+    window : seconds after the first line of a session in which its others come; None for no limit
+    usual : templates that most sessions have
+    common : other templates that are not rare, and usual ones that many sessions lack
+    """
+
+    by: str = "client"
+    window: float | None = None
+    usual: tuple[str, ...] = ()
+    common: tuple[str, ...] = ()
+
+
 @dataclass(frozen=True, kw_only=True)
 class Column:
     """A column of a source, by its name there, and how it becomes features.
@@ -195,6 +211,7 @@ class Schema:
     zero_based : whether the indices of an svmlight file begin at 0; None to find out
     multiline : of a log, what fits the first line of each event; None where the lines themselves tell
     tokens : which tokens of documents are counted
+    sessions : how lines become sessions; None where each row is for itself
     columns : what was learned, texts first; empty if nothing has been learned yet or there is nothing to learn
     plain : names of the features of a matrix about which nothing else is known
     is_numbered : columns have numbers instead of names
@@ -214,6 +231,7 @@ class Schema:
     zero_based: bool | None = None
     multiline: str | None = None
     tokens: TextOptions = field(default_factory=TextOptions)
+    sessions: SessionOptions | None = None
     columns: tuple[Column, ...] = ()
     plain: tuple[str, ...] | None = None
     is_numbered: bool = False
@@ -237,7 +255,9 @@ class Schema:
 
     def to_json(self) -> str:
         """What a model file keeps."""
-        inner = {"tokens": _said(self.tokens), "columns": [_said(column) for column in self.columns]}
+        inner: dict[str, Any] = {"tokens": _said(self.tokens), "columns": [_said(column) for column in self.columns]}
+        if self.sessions is not None:
+            inner["sessions"] = _said(self.sessions)
         return json.dumps(_said(self) | inner)
 
     @classmethod

@@ -4,12 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from .schema import Schema
 
 if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
     from .classes import Classes
+    from .event_lines import Sessions
     from .frequencies import DocumentFrequencies
 
 
@@ -51,6 +56,9 @@ class Table:
     frequencies : document frequencies by which tokens are weighted; None if values are counts, or without documents
     notes : what was done that the user may not have intended
     skipped : lines that could not be read
+    beside : columns that were asked for as they are: a pyarrow array, or a list of values
+    lines : the lines of each row, where rows are sessions of a log
+
     beside : columns to pass on unchanged: a pyarrow array, or a list of values
     """
 
@@ -64,6 +72,7 @@ class Table:
     notes: Sequence[str] = ()
     skipped: int = 0
     beside: Mapping[str, Any] = field(default_factory=dict)
+    lines: Sequence[Sequence[str]] | None = None
 
     @property
     def names(self) -> list[str] | None:
@@ -74,6 +83,25 @@ class Table:
     def is_text(self) -> bool:
         """Whether rows are documents without other columns."""
         return self.texts is not None and self.fields is None
+
+    @cached_property
+    def times(self) -> npt.NDArray[np.float64] | None:
+        """When each line of a log was written, in seconds since 1970; None where rows are no such lines."""
+        from .event_lines import times_of  # which imports NumPy
+
+        return times_of(self.texts or ()) if self.are_lines else None
+
+    @cached_property
+    def sessions(self) -> Sessions | None:
+        """Which lines of a log are one event; None where nothing says so."""
+        from .event_lines import sessions_of
+
+        return sessions_of(self.texts or (), self.times) if self.are_lines else None
+
+    @property
+    def are_lines(self) -> bool:
+        """Whether rows are lines of a log, and not documents."""
+        return self.texts is not None and self.schema.format in ("text", "log", "accesslog")
 
     def learned_attributes(self) -> dict[str, Any]:
         """Attributes that a fitted detector keeps of how the rows were read."""

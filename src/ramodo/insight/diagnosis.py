@@ -165,8 +165,8 @@ def _of_candidates(detector: FittedDetector, n_rows: int) -> list[Finding]:
     if detector.fallback_used_:
         warning = (
             "hardly any row stood out before training, so the rows with the highest scores served as examples of "
-            "outliers, and some of them may be ordinary. Labels of known outliers are better examples; a smaller "
-            "alpha uses more rows."
+            "outliers, and some of them may be ordinary. Labels of known outliers are better examples: give them as "
+            "labels (--labels)."
         )
     return [
         Finding("candidates", n, "rows that training treated as outliers"),
@@ -325,7 +325,7 @@ def _of_views(views: dict[str, float]) -> list[Finding]:
         warning = (
             f"some views rank the rows differently from all views together, by rank correlation: {', '.join(odd)}. "
             "Rows are on top because of these views or in spite of them; explain says which views put a row there. "
-            "Look at some of each: labels of known outliers show which views to believe."
+            "Look at some of each, label them, and fit again with labels (--labels), which weigh what they show."
         )
     meaning = f"lowest rank correlation of a view with all of them: {lowest}"
     return [Finding("view_agreement", views[lowest], meaning, warning)]

@@ -1,0 +1,79 @@
+"""Lines of a log that are one entry of a list: copies of one template, and the lines of one burst.
+
+A burst is a session of some lines, half of them flagged or more: its other lines belong to it, whatever they are.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from ..formats import Table
+from ..formats.event_lines import Sessions
+from ..formats.masking import Masks, templates_of
+
+Integers = npt.NDArray[np.int64]
+
+_FEWEST, _SHARE = 5, 0.5
+"""Lines of a burst, and the share of them that is flagged."""
+
+
+class Burst(NamedTuple):
+    """Lines that came together: how many, whose, and within how many seconds."""
+
+    n: int
+    client: str
+    seconds: float
+
+    def in_words(self) -> str:
+        """As people say it: 300 lines of 203.0.113.77 within 4 minutes."""
+        return f"{self.n:,} lines of {self.client} within {duration(self.seconds)}"
+
+
+class Alike(NamedTuple):
+    """A number for each row, the same for rows that are one entry; and the bursts, by that number."""
+
+    of_row: Integers
+    bursts: dict[int, Burst]
+
+
+def alike(table: Table, scores: npt.NDArray[np.float64], threshold: float) -> Alike:
+    """Which rows of a table are one entry. Where rows are no lines of a log, each is one for itself."""
+    n, bursts = len(scores), dict[int, Burst]()
+    of_row, flagged = np.arange(n), scores >= threshold
+    if not table.are_lines or table.texts is None:
+        return Alike(of_row, bursts)
+    rows = np.flatnonzero(flagged)
+    found = templates_of((table.texts[row] for row in rows.tolist()), Masks())
+    of_row[rows] = n + found.of_line
+    sessions, times = table.sessions, table.times
+    if sessions is not None and times is not None:
+        for client, own in _bursts(sessions, flagged).items():
+            number = 2 * n + int(own[0])
+            of_row[own] = number
+            bursts[number] = Burst(len(own), client, float(np.ptp(times[own])))
+    return Alike(of_row, bursts)
+
+
+def _bursts(sessions: Sessions, flagged: npt.NDArray[np.bool_]) -> dict[str, Integers]:
+    """The lines of all bursts of each client: a scan may go on for longer than a session."""
+    sizes = np.bincount(sessions.of_line)
+    many = np.bincount(sessions.of_line, flagged) >= _SHARE * sizes
+    order = np.argsort(sessions.of_line, kind="stable")
+    found: dict[str, list[Integers]] = {}
+    for number in np.flatnonzero(many & (sizes >= _FEWEST)).tolist():
+        begin = int(sizes[:number].sum())
+        found.setdefault(sessions.clients[number], []).append(order[begin : begin + sizes[number]])
+    return {client: np.sort(np.concatenate(parts)) for client, parts in found.items()}
+
+
+def duration(seconds: float) -> str:
+    """A time in the unit that people would use."""
+    for size, name in ((86_400, "day"), (3_600, "hour"), (60, "minute")):
+        if seconds >= size:
+            n = round(seconds / size)
+            return f"{n} {name}{'s' * (n != 1)}"
+    n = max(1, round(seconds))
+    return f"{n} second{'s' * (n != 1)}"

@@ -1,0 +1,157 @@
+"""When the lines of a log were written, from which address, and which of them belong together.
+
+The time is read by the one spelling that most lines have, as the clock of the server showed it: zones are left out. A
+line without a time, as in a stack trace, is of the time before it. Years that are not written follow one another.
+
+A session is what one address did within `WINDOW` seconds: three hundred requests of a scan are one event, while a
+heartbeat that goes on all day is as many as it has windows. A session that makes more than a tenth of a log is what is
+ordinary there, and no event.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Hashable, Iterable, Iterator, Sequence
+from datetime import UTC, datetime
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+Doubles = npt.NDArray[np.float64]
+Integers = npt.NDArray[np.int64]
+
+WINDOW = 300.0
+"""Seconds."""
+
+_MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
+
+_NAMED = f"(?P<name>{'|'.join(_MONTHS)})"
+
+_CLOCK = r"(?P<hour>\d\d)[:.](?P<minute>\d\d)[:.](?P<second>\d\d)(?P<part>[.,]\d+)?"
+
+_SPELLINGS = tuple(
+    re.compile(pattern, re.ASCII)
+    for pattern in (
+        rf"(?<!\d)(?P<day>\d\d)/{_NAMED}/(?P<year>\d{{4}}):{_CLOCK}",
+        rf"(?<!\d)(?P<year>\d{{4}})[-/.](?P<month>\d\d)[-/.](?P<day>\d\d)[T -]{_CLOCK}",
+        rf"\b{_NAMED} (?P<day>[ \d]\d) {_CLOCK} (?P<year>\d{{4}})\b",
+        rf"\b{_NAMED} (?P<day>[ \d]\d) {_CLOCK}",
+        r"(?<!\d)(?P<year>\d\d)(?P<month>\d\d)(?P<day>\d\d) (?P<hour>\d\d)(?P<minute>\d\d)(?P<second>\d\d)(?!\d)",
+        r"(?<![\d.])(?P<since>1\d{9})(?P<part>\.\d+)?(?![\d.])",
+    )
+)
+"""Web servers; ISO 8601 and its likes; the C library; syslog; 081109 203518; seconds since 1970."""
+
+_LEAP_YEAR = 2000
+"""Where none is written: it has every day."""
+
+_HALF_A_YEAR = 183 * 86_400.0
+
+_ADDRESS = re.compile(r"(?<![\w.])\d{1,3}(?:\.\d{1,3}){3}(?![\w.])|(?<![\w:])(?:[0-9A-Fa-f]{1,4}:){3,7}[0-9A-Fa-f:]*")
+
+_CLIENT = re.compile(r"(\S+) [^\[]{1,200}\[\d\d/")
+"""A request in the log of a web server begins with who asked."""
+
+_BEGINNING = 300
+"""Characters of a line that may hold its time."""
+
+_SAMPLE, _MOST = 200, 0.5
+"""Lines that are asked for their spelling, and the share of lines that must have what is looked for."""
+
+_ORDINARY = 0.1
+"""Share of all lines above which a session is no event."""
+
+
+def times_of(lines: Sequence[str]) -> Doubles | None:
+    """Seconds since 1970, a time for each line; None if most lines have none."""
+    if not len(lines):
+        return None
+    step = max(1, len(lines) // _SAMPLE)
+    sample = [line for line in lines[::step] if line.strip()]
+    counts = [sum(spelling.search(line[:_BEGINNING]) is not None for line in sample) for spelling in _SPELLINGS]
+    if max(counts) < max(1, _MOST * len(sample)):
+        return None
+    spelling = _SPELLINGS[int(np.argmax(counts))]
+    found = np.array([_seconds(spelling.search(line[:_BEGINNING])) for line in lines])
+    if "year" not in spelling.groupindex and "since" not in spelling.groupindex:
+        found = _years_in_order(found)
+    return _filled(found)
+
+
+def _seconds(found: re.Match[str] | None) -> float:
+    if found is None:
+        return np.nan
+    said = found.groupdict()
+    part = float((said.get("part") or ".0").replace(",", "."))
+    if said.get("since"):
+        return float(said["since"]) + part
+    month = _MONTHS.index(said["name"]) + 1 if said.get("name") else int(said["month"])
+    year = int(said.get("year") or _LEAP_YEAR)
+    try:
+        time = datetime(year + 2000 * (year < 100), month, int(said["day"]), int(said["hour"]), int(said["minute"]))
+    except ValueError:
+        return np.nan
+    return time.replace(tzinfo=UTC).timestamp() + int(said["second"]) + part
+
+
+def _years_in_order(times: Doubles) -> Doubles:
+    """January after December is of the next year."""
+    steps = np.diff(_filled(times), prepend=_filled(times)[:1])
+    return times + 366 * 86_400.0 * np.cumsum(steps < -_HALF_A_YEAR)
+
+
+def _filled(times: Doubles) -> Doubles:
+    """Each gap with the time before it; those at the beginning with the first."""
+    there = np.flatnonzero(~np.isnan(times))
+    if not len(there):
+        return times
+    return times[there[np.maximum(np.searchsorted(there, np.arange(len(times)), side="right") - 1, 0)]]
+
+
+def clients_of(lines: Iterable[str]) -> Iterator[str | None]:
+    """The address of each line, in front of a request or the first one in the line; None if there is none."""
+    for line in lines:
+        found = _CLIENT.match(line)
+        if found is not None:
+            yield found[1]
+            continue
+        found = _ADDRESS.search(line)
+        yield None if found is None else found[0]
+
+
+def windows_of(whose: Iterable[Hashable], times: Doubles | None, window: float | None) -> list[tuple[Hashable, int]]:
+    """The group of each line, and the number of its window: the first line after a window begins the next."""
+    began: dict[Hashable, float] = {}
+    numbers: dict[Hashable, int] = {}
+    found = list[tuple[Hashable, int]]()
+    for place, who in enumerate(whose):
+        time = 0.0 if times is None else float(times[place])
+        if who not in began or (window is not None and abs(time - began[who]) > window):
+            began[who], numbers[who] = time, numbers.get(who, -1) + 1
+        found.append((who, numbers[who]))
+    return found
+
+
+class Sessions(NamedTuple):
+    """The number of each line's session, and whose it is, "" where a line is for itself."""
+
+    of_line: Integers
+    clients: list[str]
+
+
+def sessions_of(lines: Sequence[str], times: Doubles | None, window: float = WINDOW) -> Sessions | None:
+    """The sessions of a log; None if there are no times, or most lines have no address.
+
+    Lines without an address, and those of a session that is too large, are sessions of their own.
+    """
+    clients = list(clients_of(lines))
+    if times is None or sum(client is not None for client in clients) < _MOST * len(lines):
+        return None
+    pairs = windows_of([place if who is None else who for place, who in enumerate(clients)], times, window)
+    sizes = Counter(pairs)
+    numbers: dict[Hashable, int] = {}
+    keys = [(place,) if sizes[pair] > _ORDINARY * len(lines) else pair for place, pair in enumerate(pairs)]
+    of_line = np.array([numbers.setdefault(key, len(numbers)) for key in keys])
+    return Sessions(of_line, [key[0] if isinstance(key[0], str) else "" for key in numbers])  # type: ignore[index]

@@ -1,0 +1,56 @@
+"""Which lines of a log are one entry: copies of a template if they are flagged, and all lines of a burst."""
+
+import numpy as np
+import pytest
+
+from ramodo.explain.alike import Burst, alike, duration
+from ramodo.formats import Schema, Table
+
+CLOCK = "2026-03-02 09:{0:02d}:{1:02d}"
+
+
+def entries(lines, flagged, format="text"):
+    """The rows of each entry that has more than one, and what the bursts are."""
+    table = Table(np.empty((len(lines), 1)), texts=lines, schema=Schema(format=format))
+    found = alike(table, np.isin(np.arange(len(lines)), flagged).astype(float), 0.5)
+    together = {}
+    for row, number in enumerate(found.of_row.tolist()):
+        together.setdefault(number, []).append(row)
+    return [rows for rows in together.values() if len(rows) > 1], list(found.bursts.values())
+
+
+def test_flagged_copies_of_a_template_are_one_entry():
+    lines = [f"worker {number} lost 10.0.0.{number}" for number in range(6)] + ["worker seven lost"]
+    assert entries(lines, [1, 3, 4, 6]) == ([[1, 3, 4]], [])
+
+
+def test_documents_are_entries_by_themselves():
+    assert entries(["one 1", "one 2"], [0, 1], "documents") == ([], [])
+
+
+def asked(client, n, minute=0):
+    return [f"{CLOCK.format(minute, number % 60)} {client} asked for {'abcdefgh'[number % 8]}" for number in range(n)]
+
+
+def others(n=200):
+    return [f"{CLOCK.format(number % 60, 0)} 10.0.{number}.1 asked for something" for number in range(n)]
+
+
+def test_the_lines_of_a_burst_are_one_entry_flagged_or_not():
+    lines = asked("10.0.0.9", 8) + others()
+    assert entries(lines, [0, 2, 4, 5]) == ([list(range(8))], [Burst(8, "10.0.0.9", 7.0)])
+
+
+def test_bursts_of_one_client_are_one_entry():
+    lines = asked("10.0.0.9", 6) + asked("10.0.0.9", 6, minute=30) + others()
+    assert entries(lines, list(range(12))) == ([list(range(12))], [Burst(12, "10.0.0.9", 1805.0)])
+
+
+@pytest.mark.parametrize(("n", "flagged"), [(4, [0, 1, 2, 3]), (8, [0, 1, 2])], ids=["few", "ordinary"])
+def test_a_few_lines_or_mostly_ordinary_ones_are_no_burst(n, flagged):
+    assert entries(asked("10.0.0.9", n) + others(), flagged) == ([], [])
+
+
+def test_durations_are_in_the_unit_that_people_would_use():
+    said = {0: "1 second", 59: "59 seconds", 60: "1 minute", 100: "2 minutes", 7300: "2 hours", 90_000: "1 day"}
+    assert {seconds: duration(seconds) for seconds in said} == said
