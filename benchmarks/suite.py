@@ -283,7 +283,8 @@ def show(cells: list[dict[str, Any]], chosen: list[Set], seeds: int) -> None:
             [f"{title} ({len(own)})", *[_pair(by_corpus(_only(figures[name], own), own)) for name in kept]]
             for title, own in groups(chosen)
         ]
-        rows.append(["deviation over seeds", *[_spread(figures[name]) for name in kept]])
+        if seeds > 1:
+            rows.append(["deviation over seeds", *[_spread(figures[name]) for name in kept]])
         rows.append(["sets more than .05 AUC below Sp", *[_below(figures[name], figures["Sp"]) for name in kept]])
         _print(f"suite_{way.replace(' ', '_')}", f"Rows {way}", ["sets", *kept], rows, seeds)
     own = [one for one in chosen if one.collection == "ten"]

@@ -1,7 +1,7 @@
 """On a cluster, the same scores.
 
-Dask workers hold the rows; each stage asks them to map a function over their blocks, or to hand over some rows. Here
-two processes of one machine stand for the cluster. The scores have the bits that they have without it.
+Dask workers hold the rows; each stage asks them to map a function over their blocks, or to send some rows. Here two
+processes of one machine stand in for a cluster. The scores have the same bits as without it.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Odd ones among documents.
 
-A few documents were planted among ordinary ones. What a document is made of, not how long it is, makes it odd: the
-figure compares the scores of all documents with their lengths.
+A few documents were planted among ordinary ones. Their words make them odd, not their length: the figure compares the
+scores of all documents with their lengths.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """A loop of labels.
 
-Forty times the highest row without a label is looked at, and labelled; after each, `with_labels` learns in a moment.
-The figure compares how many outliers are among the rows looked at with the ranking that no label has touched.
+Forty times, look at the highest row without a label, and label it; `with_labels` learns from each label in a moment.
+The figure compares the outliers found in this way with those that the first ranking has on top.
 """
 
 from __future__ import annotations

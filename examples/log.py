@@ -1,7 +1,7 @@
 """Attacks in a web server's log.
 
 Twenty requests of 8,000 are attacks, and nobody says which. Lines are read as text: words and runs of characters, the
-rare ones weighing most. The picture shows how many attacks have been seen by those who read the ranking from its top.
+rare ones weighing most. The picture shows how many attacks you have seen as you read down the ranking.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ with tempfile.TemporaryDirectory() as folder:
 detector = Consensus(random_state=0, n_jobs=-1).fit(table.X)
 order = np.argsort(-detector.outlier_scores_)
 attack = log.y[order] == 1
-print(f"{table.X.shape[0]:,} lines, {attack.sum()} attacks: {attack[:20].sum()} of the highest 20 lines are some")
+print(f"{table.X.shape[0]:,} lines, {attack.sum()} attacks: {attack[:20].sum()} of the highest 20 lines are attacks")
 for row in order[:3]:
     print(f"{detector.outlier_scores_[row]:.1f}  {log.lines[row][:90]}")
 
@@ -37,7 +37,7 @@ print(detector.explain(table.X, top=5, rows=order[:1], names=table.names))
 lines = np.arange(1, len(order) + 1)
 figure, axes = plt.subplots(figsize=(7, 4), layout="constrained")
 axes.step(lines, np.cumsum(attack), color="tab:red", label="by score")
-axes.step(lines, np.minimum(lines, attack.sum()), color="black", linestyle=":", label="the best that there is")
+axes.step(lines, np.minimum(lines, attack.sum()), color="black", linestyle=":", label="best possible")
 axes.step(lines, lines * attack.mean(), color="tab:gray", label="by chance")
 axes.set(xscale="log", xlabel="lines read", ylabel="attacks among them")
 axes.legend()

@@ -107,7 +107,7 @@ def _links_to_root(markdown: str) -> str:
     for name, uri in pages.items():
         markdown = re.sub(rf"\]\((?:\.\./)?{re.escape(name)}", f"]({uri}", markdown)
     # What the site does not show is named, and not linked.
-    return re.sub(r"\[([^\]]+)\]\((?:LICENSE|numbers\.toml|licenses/[^)]*)\)", r"\1", markdown)
+    return re.sub(r"\[([^\]]+)\]\((?:LICENSE|numbers\.toml|(?:licenses|examples)/[^)]*)\)", r"\1", markdown)
 
 
 # ---- equations and code ------------------------------------------------------------------------------------------
@@ -173,9 +173,10 @@ def _reference(name: str) -> str:
 
 
 def _gallery_index() -> str:
-    lines = [f"- [{_head(name)[0].rstrip('.')}]({name}.md)" for name in EXAMPLES]
-    told = "Scripts of the folder `examples`, with what they print and draw. They ran as this site was built."
-    return "\n".join(["# Gallery", "", told, "", *lines, ""])
+    titles = {name: _head(name)[0].rstrip(".") for name in EXAMPLES}
+    cards = [f"[![{title}]({name}.png) {title}]({name}.md){{ .card }}" for name, title in titles.items()]
+    about = "Scripts of the folder `examples`, with what they print and draw. They ran as this site was built."
+    return "\n".join(["# Gallery", "", about, "", *cards, ""])
 
 
 def _head(name: str) -> tuple[str, str, str]:

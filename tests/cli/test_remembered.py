@@ -86,7 +86,7 @@ def test_the_tokens_of_text(ok, files, tmp_path):
 
 
 def test_the_text_column_of_a_table(ok, run, tmp_path):
-    rows = [{"n": i, "words": f"request {i % 7} from host {i % 3}", "key": f"k{i}"} for i in range(40)]
+    rows = [{"n": i * i, "words": f"request {i % 7} from host {i % 3}", "key": f"k{i}"} for i in range(40)]
     lines = "n,words,key\n" + "".join(f"{r['n']},{r['words']},{r['key']}\n" for r in rows)
     (tmp_path / "data.csv").write_text(lines)
     found = ok(
@@ -103,7 +103,7 @@ def test_the_text_column_of_a_table(ok, run, tmp_path):
         "-q",
     )
     assert ok("score", tmp_path / "model", tmp_path / "data.csv") == found
-    (tmp_path / "few.csv").write_text("key,words,new,n\nk5,request 5 from host 2,,5\n")
+    (tmp_path / "few.csv").write_text("key,words,new,n\nk5,request 5 from host 2,,25\n")
     assert scores(ok("score", tmp_path / "model", tmp_path / "few.csv")) == [scores(found)[5]]
     (tmp_path / "few.csv").write_text("key,words\nk5,request 5 from host 2\n")
     done = run("score", tmp_path / "model", tmp_path / "few.csv")

@@ -29,6 +29,7 @@ WITH_EXAMPLES = {
     "streaming.md",
     "theory.md",
     "triage.md",
+    "tutorial.md",
     "which-options.md",
     "writing.md",
 }
@@ -79,3 +80,23 @@ def test_the_page_runs(page, tmp_path, monkeypatch, shell):
             shell(text)
         else:
             exec(compile(text, f"{page}, block {number}", "exec"), names)
+
+
+def rounded(text):
+    """Last digits differ between machines, and sums that are 0 but for them."""
+    text = re.sub(r"-?\d[\d.]*e-\d+", "0", text)
+    return re.sub(r"\d+\.\d+", lambda number: f"{float(number[0]):.3g}", text)
+
+
+def test_the_tutorial_shows_what_its_commands_print(monkeypatch):
+    """`python docs/make_tutorial.py` writes it again. What it says of the planted visits holds."""
+    monkeypatch.syspath_prepend(DOCS)
+    import make_tutorial
+
+    text = make_tutorial.PAGE.read_text(encoding="utf-8")
+    assert rounded(make_tutorial.page(text)) == rounded(text), "write it again: python docs/make_tutorial.py"
+    ranked, explained, labelled, _ = re.findall(r"```console\n(.*?)```", text, flags=re.DOTALL)
+    tabs, robots = ({f"v{i}" for i in range(first, 1000, 250)} for first in (120, 180))
+    assert set(re.findall(r"^v\d+", ranked, flags=re.MULTILINE)) == tabs | robots
+    assert "page=login" in explained
+    assert set(re.findall(r"^v\d+", labelled, flags=re.MULTILINE)[:4]) == robots

@@ -84,11 +84,13 @@ def test_code_that_a_page_names_is_there():
 
 def test_the_gallery_shows_what_ran(site):
     assert sorted(hooks.EXAMPLES) == EXAMPLES
+    index = (site / "gallery" / "index.html").read_text(encoding="utf-8")
     for name in EXAMPLES:
+        assert re.search(rf'<a class="card" href="{name}.html"><img [^>]*src="{name}.png"', index)
         assert (site / "gallery" / f"{name}.png").read_bytes().startswith(b"\x89PNG")
         assert f"examples/{name}.py" in text_of(site / "gallery" / f"{name}.html")
     assert "the same bits as in one process" in text_of(site / "gallery" / "cluster.html")
-    assert re.search(r"1\d of the highest 20 lines are some", text_of(site / "gallery" / "log.html"))
+    assert re.search(r"1\d of the highest 20 lines are attacks", text_of(site / "gallery" / "log.html"))
     assert "planted: [7, 21, 148]" in text_of(site / "gallery" / "genes.html")
 
 

@@ -17,7 +17,7 @@ def test_public_names():
     scorers = {"Sp", "KthNN", "AverageNN", "Ensemble"}
     cutoffs = {"Cantelli", "TopFraction", "TopK", "GivenSet", "Candidates", "Cutoff", "Conformal", "AboveChance"}
     stages = {"TripletSampler", "Layers", "RankingHinge"}
-    classes = detectors | scorers | cutoffs | stages
+    classes = detectors | scorers | cutoffs | stages | {"TableReader"}
     assert set(ramodo.__all__) == classes | {"load", "open_dataset", "__version__"}
     assert set(ramodo.__all__) <= set(dir(ramodo))
     for name in classes:

@@ -111,6 +111,7 @@ class Source:
             optional=self.optional,
             beside=self.beside,
             n_threads=n_threads,
+            leaves_out=self.detector is None,
         )
 
     def for_path(self, path: str) -> Self:

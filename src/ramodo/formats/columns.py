@@ -254,6 +254,11 @@ class ColumnReader:
                 f"number: {became} Leave it out with {ignore}; or leave the value empty, and say with "
                 f"{self._how.option('missing')} what becomes of it."
             )
+        elif n >= _MANY and 2 * len(texts) >= n and 2 * sum(" " in text.strip() for text in texts) >= len(texts):
+            self.notes.append(
+                f"column {self.name!r} is text with {len(texts):,} values in {n:,} rows: {became} To compare its words "
+                f"give {self._how.option('text', self.name)}."
+            )
         elif n >= _MANY and len(texts) >= _NEARLY_ALL * n:
             self.notes.append(
                 f"column {self.name!r} is text with {len(texts):,} values in {n:,} rows: {became} If it names the rows "

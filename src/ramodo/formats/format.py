@@ -31,6 +31,7 @@ class How:
     grows : rows are some of many: their categories and marks of missing values are learned, all else is known
     show : called with the megabytes read so far and in total, for formats read in pieces
     plain : return only these rows of a table, as pyarrow's table, not as a matrix
+    leaves_out : columns that only count rows or hold one value are left out of what is learned: see left_out.py
     in_python : messages name options as Python has them, and not as flags of the command
     """
 
@@ -43,6 +44,7 @@ class How:
     n_threads: int = 1
     show: Show | None = None
     plain: slice | None = None
+    leaves_out: bool = False
     in_python: bool = False
 
     def option(self, name: str, value: str | None = None) -> str:

@@ -17,6 +17,7 @@ from .assembling import assembled
 from .columns import kind_of
 from .format import How
 from .frequencies import DocumentFrequencies
+from .left_out import without_left_out
 from .schema import Schema
 from .table import FormatError, Table
 from .tabular import with_all_names
@@ -174,8 +175,16 @@ def read(
         raise FormatError(f"{place} has 0 sample(s) while a minimum of 1 is required.")
     if schema.columns and schema.id not in arrow.column_names:
         schema = replace(schema, id=None)
-    how = How(schema=schema, frequencies=frequencies, optional=schema.unneeded, n_threads=n_threads, in_python=True)
+    how = How(
+        schema=schema,
+        frequencies=frequencies,
+        optional=schema.unneeded,
+        n_threads=n_threads,
+        leaves_out=True,
+        in_python=True,
+    )
+    how, notes = without_left_out(arrow, how)
     found = assembled(place, arrow, how)
-    for note in () if schema.columns else found.notes:
+    for note in () if schema.columns else (*notes, *found.notes):
         warnings.warn(note, UserWarning, stacklevel=3)
     return found if found.ids is not None else replace(found, ids=index_of(X))

@@ -12,6 +12,7 @@ import json
 import re
 import sys
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -22,6 +23,7 @@ from .byte_streams import line_blocks, need_threads
 from .compression import as_utf8
 from .format import Format, How
 from .json_values import array_of
+from .left_out import without_left_out
 from .table import FormatError, Table
 
 LONGEST_NAME = 1000
@@ -118,7 +120,9 @@ def table_of(path: str, records: Sequence[Mapping[str, Any]], how: How) -> Table
     kinds |= {name: "text" for name in (schema.id, *schema.text) if name in kinds}
     _refuse_large(path, len(records), len(kinds), sum(map(len, records)))
     columns = {name: array_of(path, name, [record.get(name) for record in records], kinds[name]) for name in kinds}
-    return assembled(path, pyarrow.table(columns), how)
+    how, notes = without_left_out(pyarrow.table(columns), how)
+    found = assembled(path, pyarrow.table(columns), how)
+    return replace(found, notes=[*notes, *found.notes])
 
 
 def _of_stream(name: str, block: bytes, line: int, how: How) -> Table:

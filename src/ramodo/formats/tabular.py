@@ -19,6 +19,7 @@ from .classes import Classes, classes_of
 from .compression import refuse_bomb
 from .dialect import HEAD, Dialect, by_place, delimiter_named, dialect_of
 from .format import Format, How
+from .left_out import without_left_out
 from .schema import Schema
 from .table import FormatError, Table
 
@@ -174,7 +175,9 @@ def _read(path: str, how: How, suffix: str) -> Table:
     table, dialect = _load(path, suffix, how)
     if table.num_rows == 0:
         raise FormatError(f"{path} has no rows.")
+    how, notes = without_left_out(table, how)
     found = assembled(path, table, how)
+    found = replace(found, notes=[*notes, *found.notes])
     if dialect is None:
         return found
     found = replace(found, schema=replace(found.schema, header=dialect.names is None))
