@@ -151,6 +151,7 @@ def test_the_pages_that_hold_tables_hold_them():
         "labels",
         "logs",
         "moved",
+        "needles",
         "rankings",
         "scale",
         "suite_at_hand",
