@@ -48,7 +48,7 @@ lint: $(VENV)/lint
 	$(BIN)/zizmor --offline --quiet .github
 
 # One table each; the run at Webspam's shape needs 16 GB and several minutes, so it is asked for by name.
-BENCHMARKS := accuracy suite needles margins instances discoveries labels logs triage triage_load triage_refit framework files explanations reasons peers kernels news20 growth dense scale imports serving frames
+BENCHMARKS := accuracy suite needles margins instances cutoffs discoveries labels logs triage triage_load triage_refit framework files explanations reasons peers kernels news20 growth dense scale imports serving frames
 bench: $(addprefix bench-,$(BENCHMARKS))
 bench-all: bench bench-webspam
 bench-explanations: $(VENV)/bench

@@ -146,6 +146,12 @@ class Set:
             return load(self.name)
         return read_prepared(folder / "suite" / f"{self.name}.npz")
 
+    def rows(self) -> tuple[Any, Any]:
+        """Rows, and which of them are outliers."""
+        data = self.load()
+        X = data.X
+        return X.toarray() if sp.issparse(X) and X.nnz >= TABLE * np.prod(X.shape) else X, data.y
+
 
 def sets() -> list[Set]:
     """All that there are: those of the suite only where their folder is."""
@@ -173,14 +179,14 @@ def _with_a_rare_class(name: str, number: str) -> LabeledData:
 
 def measure(one: Set, detectors: list[str], seeds: int, done: set[tuple[str, str, int]]) -> list[dict[str, Any]]:
     """A cell for each way of ranking, detector and seed that is not `done`."""
-    data, cells = one.load(), []
-    X = data.X.toarray() if sp.issparse(data.X) and data.X.nnz >= TABLE * np.prod(data.X.shape) else data.X
+    cells: list[dict[str, Any]] = []
+    X, y = one.rows()
     for way in (AT_HAND, NEW):
         for name in detectors:
             for seed in range(1 if name in STEADY and way == AT_HAND else seeds):
                 if (way, name, seed) not in done and (name != "LOF" or way == AT_HAND):
                     cells.append({"set": one.name, "way": way, "detector": name, "seed": seed})
-                    cells[-1] |= _cell(X, data.y, way, name, seed)
+                    cells[-1] |= _cell(X, y, way, name, seed)
     return cells
 
 
@@ -277,7 +283,8 @@ def show(cells: list[dict[str, Any]], chosen: list[Set], seeds: int) -> None:
             [f"{title} ({len(own)})", *[_pair(by_corpus(_only(figures[name], own), own)) for name in kept]]
             for title, own in groups(chosen)
         ]
-        rows.append(["deviation over seeds", *[_spread(figures[name]) for name in kept]])
+        if seeds > 1:
+            rows.append(["deviation over seeds", *[_spread(figures[name]) for name in kept]])
         rows.append(["sets more than .05 AUC below Sp", *[_below(figures[name], figures["Sp"]) for name in kept]])
         _print(f"suite_{way.replace(' ', '_')}", f"Rows {way}", ["sets", *kept], rows, seeds)
     own = [one for one in chosen if one.collection == "ten"]

@@ -49,6 +49,7 @@ HOMES = {
     "Candidates": "stages.protocols",
     "Cutoff": "stages.protocols",
     "Conformal": "stages.conformal",
+    "AboveChance": "stages.chance",
     "TripletSampler": "stages.triplets",
     "Layers": "stages.layers",
     "RankingHinge": "stages.ranking_loss",
@@ -58,6 +59,7 @@ HOMES = {
 """Public names, and the modules that they are in."""
 
 __all__ = [
+    "AboveChance",
     "AverageNN",
     "AverageNeighborREPEN",
     "Candidates",
@@ -90,6 +92,7 @@ if TYPE_CHECKING:
     from .model.file.saving import load
     from .neighbors import AverageNeighborREPEN, KthNeighborREPEN
     from .repen import REPEN
+    from .stages.chance import AboveChance
     from .stages.conformal import Conformal
     from .stages.ensembles import Ensemble
     from .stages.layers import Layers

@@ -30,7 +30,7 @@ from .detector import Detector, seed_of
 from .explain.contributions import Explainer
 from .explain.explanation import Explanation, feature_namer
 from .explain.naming import explained, told
-from .fitting import flow, repen
+from .fitting import above_chance, flow, repen
 from .fitting.folds import fit_by_fold
 from .fitting.relabeling import Unlabeled
 from .fitting.training_data import Given, TrainingData, open_training_data
@@ -43,8 +43,9 @@ from .model.terms import Model, offset_of
 from .model.ties import settled
 from .options import TOP, OptionError, check
 from .stages import conformal
-from .stages.assembling import Stages, assemble
-from .stages.thresholding import cutoff_of
+from .stages.assembling import Stages, assemble, cutoff_of
+from .stages.benjamini_hochberg import benjamini_hochberg
+from .stages.chance import NEEDS_VIEWS
 from .terminal.progress import Progress
 
 _WARM = 10
@@ -63,6 +64,8 @@ class RandomDistanceDetector(ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
     random_state: Any
     n_jobs: int | None
     verbose: int
+    _has_views = False
+    """Whether some of the score comes from views that are not learned."""
 
     def _stages(self) -> Stages:
         raise TypeError(f"{type(self).__name__} names no stages; use RAMODO or REPEN.")
@@ -93,6 +96,8 @@ class RandomDistanceDetector(ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
         """
         check(self.get_params(deep=False))
         stages, progress = self._stages(), Progress(self.verbose)
+        if stages.cutoff.by_evidence and not self._has_views:
+            raise OptionError(NEEDS_VIEWS)
         seed = np.random.SeedSequence(seed_of(self.random_state))
         table = frames.to_fit(X, self._n_threads())
         names = _get_feature_names(X) if table is None else None
@@ -110,7 +115,11 @@ class RandomDistanceDetector(ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
         previous = self._previous(data)
         outcome = self._learn_by_fold(stages, data, seed, previous, progress)
         facts["fingerprint_"] = data.rows.fingerprint()
-        fitted = {**facts, **_attributes(outcome, stages, data), "stage_seconds_": progress.seconds}
+        fitted = {
+            **facts,
+            **_attributes(outcome, stages, data, self._n_threads(), progress),
+            "stage_seconds_": progress.seconds,
+        }
         fitted |= data.rows.learned_attributes()
         progress.say("moved", data.rows.traffic())
         if names is not None:
@@ -204,7 +213,7 @@ class RandomDistanceDetector(ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
         """`with_labels` of rows that `unlabeled` was called with."""
         model, scores = unlabeled.labeled(labels, seed_of(self.random_state), self._n_threads())
         stages, rows, found = self._stages(), unlabeled.rows, copy.copy(self)
-        threshold = settled(stages.cutoff.cutoff_from(scores, np.empty(0)), scores)
+        threshold = settled(_threshold(stages, model, rows, scores, labels, self._n_threads(), np.empty(0)), scores)
         found.__dict__ |= {
             "model_": model,
             "outlier_scores_": scores,
@@ -254,7 +263,7 @@ class RandomDistanceDetector(ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
         This is not guaranteed for rows that the detector was fitted to, which `predict` is for.
         """
         check({"fdr": fdr})
-        return conformal.benjamini_hochberg(as_array(self.p_values(X)), fdr)
+        return benjamini_hochberg(as_array(self.p_values(X)), fdr)
 
     def diagnose(self, X: Any = None, *, labels: Any = None, labeled_outliers: Any = None) -> Diagnosis:
         """What a careful analyst would check, as findings and warnings.
@@ -392,10 +401,11 @@ class RAMODO(RandomDistanceDetector):
         What is learned.
     loss : `RankingHinge` (default), or a function of rows and triplets
         What training makes small.
-    cutoff : 'cantelli' or float or object, default 'cantelli'
-        Cut-off of `predict`: Cantelli's, the share of training rows to flag, or a custom rule. Allowed:
-        'cantelli', a number above 0 and at most 0.5 or an object with a method cutoff (TopK, Conformal, ...).
-        In the paper: eq. 2.
+    cutoff : 'auto' or 'chance' or 'cantelli' or float or object, default 'auto'
+        Cut-off of `predict`: more than chance explains, Cantelli's, the share of training rows to flag, or a
+        custom rule. 'auto' is 'chance' for Consensus, unless α is given, and 'cantelli' for others. Allowed:
+        'auto', 'chance', 'cantelli', a number above 0 and at most 0.5 or an object with a method cutoff (TopK,
+        Conformal, ...). In the paper: eq. 2.
     labels_in_score : bool, default True
         Whether labelled outliers also enter the final score, by the direction in which they differ from other
         rows. In the paper they shape training alone: False. Allowed: True or False.
@@ -452,7 +462,7 @@ class RAMODO(RandomDistanceDetector):
         sampler: Any = None,
         representation: Any = None,
         loss: Any = None,
-        cutoff: Any = "cantelli",
+        cutoff: Any = "auto",
         labels_in_score: bool = True,
         n_epochs: int = 30,
         samples_per_epoch: int | str = "auto",
@@ -519,12 +529,27 @@ def _given(X: Any, table: Table | None, labels: Any, outliers: Any, inliers: Any
     return Given(table.X, labels, *known)
 
 
-def _attributes(outcome: flow.Outcome, stages: Stages, data: TrainingData) -> dict[str, Any]:
+def _threshold(
+    stages: Stages, model: Model, rows: Rows, scores: flow.Scores, labels: Labels, n_threads: int, held_out: flow.Scores
+) -> float:
+    """By the scores of one model."""
+    if stages.cutoff.by_evidence:
+        return above_chance.threshold(stages.cutoff, model, rows, scores, labels, n_threads)
+    return float(stages.cutoff.cutoff_from(scores, held_out))
+
+
+def _attributes(
+    outcome: flow.Outcome, stages: Stages, data: TrainingData, n_threads: int, progress: Progress
+) -> dict[str, Any]:
     """What a fit leaves on the estimator."""
-    fits, folds = outcome.fits, outcome.calibration
-    calibration, cutoff = np.concatenate(folds), stages.cutoff
-    found = cutoff.cutoff_from(outcome.scores, calibration) if len(folds) == 1 else cutoff.cutoff_of_folds(folds)
-    threshold = settled(found, outcome.scores if len(folds) == 1 else calibration)
+    fits, folds, scores = outcome.fits, outcome.calibration, outcome.scores
+    calibration = np.concatenate(folds)
+    if len(folds) == 1:
+        with progress.stage("cut-off"):
+            found = _threshold(stages, outcome.model, data.rows, scores, data.labels, n_threads, calibration)
+    else:
+        found = stages.cutoff.cutoff_of_folds(folds)
+    threshold = settled(found, scores if len(folds) == 1 else calibration)
     return {
         "model_": outcome.model,
         "n_features_in_": data.rows.n_features,
@@ -536,7 +561,7 @@ def _attributes(outcome: flow.Outcome, stages: Stages, data: TrainingData) -> di
         "loss_curve_": _mean_curve([f.loss_curve for f in fits]),
         "samples_": [f.sample for f in fits],
         "n_alive_": [f.n_alive for f in fits],
-        "outlier_scores_": outcome.scores,
+        "outlier_scores_": scores,
         "calibration_scores_": calibration,
         "threshold_": threshold,
         "offset_": offset_of(threshold),

@@ -139,13 +139,21 @@ OPTIONS: tuple[Option, ...] = (
         (Real(0, _LARGEST_ALPHA),),
         "α, eq. 2 and sec. 5.2",
         "Standard deviations above the mean at which a score counts as high; at most 1/(1+α²) of scores are.",
+        Flag("--alpha", "Flag rows this many standard deviations above the mean: Cantelli's cut-off.", default=None),
     ),
     Option(
         "cutoff",
-        "cantelli",
-        (Literal("cantelli"), Real(0, 0.5, above=True), HasMethod("cutoff", "TopK, Conformal, ...")),
+        "auto",
+        (
+            Literal("auto"),
+            Literal("chance"),
+            Literal("cantelli"),
+            Real(0, 0.5, above=True),
+            HasMethod("cutoff", "TopK, Conformal, ..."),
+        ),
         "eq. 2",
-        "Cut-off of `predict`: Cantelli's, the share of training rows to flag, or a custom rule.",
+        "Cut-off of `predict`: more than chance explains, Cantelli's, the share of training rows to flag, or a custom "
+        "rule. 'auto' is 'chance' for Consensus, unless α is given, and 'cantelli' for others.",
         Flag("--share", "Flag this share of the rows."),
     ),
     Option(

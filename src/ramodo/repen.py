@@ -6,11 +6,11 @@ import math
 from typing import Any
 
 from .framework import RandomDistanceDetector
-from .stages.assembling import Stages, assemble
+from .stages.assembling import Stages, assemble, cutoff_of
 from .stages.layers import Layers
 from .stages.ranking_loss import RankingHinge
 from .stages.scoring import RandomDistance, Sp
-from .stages.thresholding import Cantelli, cutoff_of
+from .stages.thresholding import Cantelli
 from .stages.triplets import TripletSampler
 
 
@@ -44,10 +44,11 @@ class REPEN(RandomDistanceDetector):
     alpha : float, default 1.7320508075688772
         Standard deviations above the mean at which a score counts as high; at most 1/(1+α²) of scores are.
         Allowed: a number from 0 to 1e+06. In the paper: α, eq. 2 and sec. 5.2.
-    cutoff : 'cantelli' or float or object, default 'cantelli'
-        Cut-off of `predict`: Cantelli's, the share of training rows to flag, or a custom rule. Allowed:
-        'cantelli', a number above 0 and at most 0.5 or an object with a method cutoff (TopK, Conformal, ...).
-        In the paper: eq. 2.
+    cutoff : 'auto' or 'chance' or 'cantelli' or float or object, default 'auto'
+        Cut-off of `predict`: more than chance explains, Cantelli's, the share of training rows to flag, or a
+        custom rule. 'auto' is 'chance' for Consensus, unless α is given, and 'cantelli' for others. Allowed:
+        'auto', 'chance', 'cantelli', a number above 0 and at most 0.5 or an object with a method cutoff (TopK,
+        Conformal, ...). In the paper: eq. 2.
     labeled_fraction : 'auto' or float, default 'auto'
         Share of the negatives of a batch that is drawn from labelled outliers, where there are any. 0.5 is the
         paper's choice; 'auto' depends on the number of labels. Allowed: 'auto' or a number from 0 to 1. In the
@@ -135,7 +136,7 @@ class REPEN(RandomDistanceDetector):
         n_subsamples: int = 50,
         subsample_size: int = 8,
         alpha: float = math.sqrt(3),
-        cutoff: Any = "cantelli",
+        cutoff: Any = "auto",
         labeled_fraction: float | str = "auto",
         labels_in_score: bool = True,
         normalize: str | None = None,

@@ -206,7 +206,9 @@ def test_flags_that_noise_would_give_are_called_that(ok, tmp_path):
     """Few flags too, unless a number of them was asked for, as in the report."""
     lines = [f"{a:.4f},{b:.4f},{c:.4f}" for a, b, c in np.random.default_rng(0).random((300, 3))]
     (tmp_path / "noise.csv").write_text("\n".join(["a,b,c", *lines]) + "\n")
-    assert "rows without any outlier would give about 20" in ok("detect", tmp_path / "noise.csv")
+    by_alpha = ok("detect", tmp_path / "noise.csv", "--alpha", 1.7320508075688772)
+    assert "rows without any outlier would give about 20" in by_alpha
+    assert "flagged    0 rows, 0.00%\n" in ok("detect", tmp_path / "noise.csv")
     assert "without any outlier" not in ok("detect", tmp_path / "noise.csv", "--share", 0.05)
 
 

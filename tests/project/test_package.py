@@ -15,7 +15,7 @@ pytestmark = pytest.mark.slow
 def test_public_names():
     detectors = {"Consensus", "RAMODO", "REPEN", "KthNeighborREPEN", "AverageNeighborREPEN"}
     scorers = {"Sp", "KthNN", "AverageNN", "Ensemble"}
-    cutoffs = {"Cantelli", "TopFraction", "TopK", "GivenSet", "Candidates", "Cutoff", "Conformal"}
+    cutoffs = {"Cantelli", "TopFraction", "TopK", "GivenSet", "Candidates", "Cutoff", "Conformal", "AboveChance"}
     stages = {"TripletSampler", "Layers", "RankingHinge"}
     classes = detectors | scorers | cutoffs | stages | {"TableReader"}
     assert set(ramodo.__all__) == classes | {"load", "open_dataset", "__version__"}

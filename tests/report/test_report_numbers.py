@@ -369,7 +369,7 @@ def test_many_flags_are_compared_with_those_of_noise(report, quick):
     few, many = report(quick(cutoff=TopK(20)).fit(X), X), report(quick(cutoff=0.2).fit(X), X)
     assert few["noise"] == ""
     assert "would give about 600 flags with this cut-off, and here are 600" in many["noise"]
-    some = report(Consensus(random_state=0).fit(X[:300]), X[:300])
+    some = report(Consensus(cutoff="cantelli", random_state=0).fit(X[:300]), X[:300])
     assert "would give about 20 flags with this cut-off, and here are" in some["noise"]  # though they are few
     assert flags_of_noise(quick().fit(X), 1000) == round(1000 * np.exp(-1 - np.sqrt(3)))
     assert flags_of_noise(quick(cutoff=Conformal(0.2, held_out=0.4)).fit(X), 1000) is None

@@ -6,7 +6,8 @@ import pytest
 from ramodo import RAMODO, REPEN, Conformal, TripletSampler, load
 from ramodo.fitting import label_direction as direction
 from ramodo.options import OptionError
-from ramodo.stages.conformal import benjamini_hochberg, p_values
+from ramodo.stages.benjamini_hochberg import benjamini_hochberg
+from ramodo.stages.conformal import p_values
 from ramodo.stages.scoring import RandomDistance
 
 # ---- the two formulas ----------------------------------------------------------------------------------------------

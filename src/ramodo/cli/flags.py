@@ -24,7 +24,7 @@ WRITING, MODEL_FILE = "What to write", "The model file"
 """Headings in the help of a command."""
 
 _OF_TEXT = ("--text", "--mask", "--multiline", "--bits", "--words", "--characters", "--vocabulary", "--idf/--no-idf")
-_OF_FLAGGING = ("--share", "--fdr")
+_OF_FLAGGING = ("--share", "--fdr", "--alpha")
 
 
 def flag_of(option: Option, heading: str | None = None) -> Any:

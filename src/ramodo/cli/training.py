@@ -36,20 +36,27 @@ def fit(fitting: Fitting, table: Table, is_text: bool, verbose: bool) -> tuple[D
     return detector, [str(w.message) for w in caught if issubclass(w.category, UserWarning)]
 
 
+_OF_CUTOFF = {"--share": "cutoff", "--fdr": "fdr", "--alpha": "alpha"}
+"""Flags that choose the cut-off, and their options."""
+
+
 def _grouped(fitting: Fitting, table: Table) -> dict[str, Any]:
     """The sessions of a log: its lines are one group each."""
     return {} if fitting.method == "sp" or table.sessions is None else {"groups": table.sessions.of_line}
 
 
 def detector_of(fitting: Fitting, is_text: bool, verbose: bool) -> Any:
-    """The detector, not yet fitted. `--fdr` becomes its cut-off, and by default it uses all cores."""
+    """The detector, not yet fitted. `--fdr` and `--alpha` become its cut-off, and by default it uses all cores."""
     from ..stages.conformal import Conformal
 
     options = dict(fitting.options)
+    given = [flag for flag, name in _OF_CUTOFF.items() if name in options]
+    if len(given) > 1:
+        raise OptionError(f"{' and '.join(given)} cannot be combined; give one of them.")
     if "fdr" in options:
-        if "cutoff" in options:
-            raise OptionError("--share and --fdr cannot be combined; give one of them.")
         options["cutoff"] = Conformal(options.pop("fdr"))
+    if "alpha" in options:
+        options["cutoff"] = "cantelli"
     options["n_jobs"] = threads_of(options.get("n_jobs"))
     return _BUILD[fitting.method](options, is_text, int(verbose))
 

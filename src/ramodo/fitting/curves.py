@@ -30,6 +30,14 @@ def curve_by_law(tied: Tied) -> Curve:
     return Curve(scores, values, float((values[-1] - values[-2]) / (scores[-1] - scores[-2])))
 
 
+def counted_curve(tied: Tied) -> Curve:
+    """Counted shares alone: the highest score has the evidence of its own share."""
+    n = len(tied.ordered)
+    knots = tied.knots(np.linspace(0, n - 1, min(KNOTS, n)).astype(np.int64))
+    values = -np.log1p(-np.searchsorted(tied.ordered, knots, "left") / n)
+    return Curve(*tied.plateaus(knots, values), 0.0)
+
+
 def _stretched(evidence: Scores, shape: float) -> Scores:
     """How far beyond the bulk a power law reaches this evidence; 1 to 1 for an exponential law."""
     return evidence if shape == 0 else np.expm1(shape * evidence) / shape

@@ -154,6 +154,11 @@ class Model:
         """The evidence of several views, if the score is made of it."""
         return next((term for term, _ in self._of_kind("evidence")), None)
 
+    @property
+    def views(self) -> tuple[Evidence, str | None]:
+        """The evidence of several views, and the normalisation of the rows that it sees."""
+        return next(self._of_kind("evidence"))
+
     def origins(self) -> list[Origin]:
         """The reference rows of each term; explanations name the nearest of the first term."""
         found = (term.compared_with() for top in self.terms for term, _ in top.all())

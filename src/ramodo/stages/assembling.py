@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import copy
+import math
+import numbers
 from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
@@ -10,13 +12,14 @@ from ..constraints import Integer
 from ..kernels import Phi
 from ..options import OptionError, check, option_error
 from .adadelta import Adadelta
+from .chance import AboveChance
 from .custom_stages import AdaptedCutoff, AdaptedLoss, AdaptedRepresentation, AdaptedThresholder
 from .detector_as_scorer import as_scorer
 from .layers import Layers
 from .ranking_loss import RankingHinge
 from .result_checks import name_of
 from .scoring import Sp
-from .thresholding import Cantelli
+from .thresholding import Cantelli, TopFraction
 from .triplets import TripletSampler
 
 
@@ -125,3 +128,11 @@ def phi_of(scorer: Any) -> Phi:
 def _default_sampler(scorer: Any) -> TripletSampler:
     """One query if φ is the nearest distance, else one for each reference of a subsample."""
     return TripletSampler(1 if phi_of(scorer).k == 1 else scorer.subsample_size)
+
+
+def cutoff_of(option: Any, alpha: float = math.sqrt(3), *, auto: str = "cantelli") -> Any:
+    """The cut-off that a detector's option `cutoff` stands for: a rule by name, a share of the rows, or an object."""
+    if isinstance(option, str):
+        named = auto if option == "auto" else option
+        return AboveChance() if named == "chance" else Cantelli(alpha)
+    return TopFraction(float(option)) if isinstance(option, numbers.Real) else option

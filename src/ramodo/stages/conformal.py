@@ -23,6 +23,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..options import OptionError, check
+from .benjamini_hochberg import benjamini_hochberg
 from .protocols import Cutoff, Guarantee, Scores
 from .tail import tails_of
 
@@ -31,19 +32,6 @@ def p_values(scores: Scores, calibration: Scores) -> Scores:
     """(1 + number of calibration scores at or above) / (1 + number of calibration scores), for each score."""
     ordered = np.sort(calibration)
     return (1 + len(ordered) - np.searchsorted(ordered, scores, side="left")) / (1 + len(ordered))
-
-
-def benjamini_hochberg(p: Scores, fdr: float) -> npt.NDArray[np.bool_]:
-    """Which hypotheses the step-up rule rejects at the rate `fdr`.
-
-    As scipy's `false_discovery_control(p) <= fdr` does, without importing scipy.stats, which takes most of a second.
-    """
-    order = np.argsort(p, kind="stable")
-    within = np.flatnonzero(p[order] <= fdr * np.arange(1, len(p) + 1) / max(1, len(p)))
-    rejected = np.zeros(len(p), dtype=bool)
-    if len(within):
-        rejected[order[: within[-1] + 1]] = True
-    return rejected
 
 
 def _lowest(scores: Scores, found: npt.NDArray[np.bool_]) -> float:

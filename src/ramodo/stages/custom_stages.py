@@ -36,6 +36,20 @@ class AdaptedCutoff:
     def __init__(self, stage: Any) -> None:
         self.adapted = stage
 
+    @property
+    def by_evidence(self) -> bool:
+        """Whether it looks at the evidence of views, and not at scores."""
+        return bool(getattr(self.adapted, "by_evidence", False))
+
+    @property
+    def fdr(self) -> float:
+        """The rate of false discoveries that it is to keep."""
+        return float(self.adapted.fdr)
+
+    def stand_out(self, evidence: Scores, bulk: Scores, heaviest: float, n_rows: int) -> npt.NDArray[np.bool_]:
+        """Which rows stand out by their evidence."""
+        return np.asarray(self.adapted.stand_out(evidence, bulk, heaviest, n_rows))
+
     def bound(self) -> float:
         """The largest possible share of scores at or above the threshold, or NaN if that is not known."""
         return float(getattr(self.adapted, "bound", lambda: np.nan)())

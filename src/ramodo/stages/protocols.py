@@ -145,6 +145,9 @@ class Cutoff(ABC, BaseEstimator):
     sets_number = False
     """Whether it flags a given number or share of the rows, whatever their scores."""
 
+    by_evidence = False
+    """Whether it looks at rows by views that are not learned, and needs more than scores."""
+
     @abstractmethod
     def cutoff(self, scores: Scores) -> float:
         """The threshold for these scores."""

@@ -5,6 +5,8 @@ rows go on beyond their bulk. Here it is: they fall off at least as fast as an e
 ever more slowly within the bulk, as a power law that goes on so. The bulk is what lies between the median and the 90 %
 quantile, which a few outliers hardly move.
 
+A sum of several views is another matter: `Gamma` is the law of what ordinary rows add up to.
+
 The hazard is the share of the rows at or above a score that end within the next unit. An exponential law has the same
 hazard everywhere; a power law (generalised Pareto) with the shape ξ > 0 one that falls with the share u of rows that
 are left, as u^ξ.
@@ -13,10 +15,12 @@ are left, as u^ξ.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.optimize import minimize_scalar
+from scipy.special import gammaincc, gammaincinv
 
 from .protocols import Scores
 
@@ -51,6 +55,50 @@ class Tail:
         """A score that about one row would reach by an exponential law: what models of two folds have in common."""
         n_beyond = max(1.0, self.share * len(self.ordered))
         return self.start + math.log(n_beyond) / self.rate if self.rate > 0 else self.start
+
+
+@dataclass(frozen=True)
+class Gamma:
+    """The gamma law whose quantiles are those of the bulk; shape 0 where the bulk is 0 or varies too little."""
+
+    shape: float
+    scale: float
+
+    @classmethod
+    def of(cls, scores: Scores, heaviest: float) -> Gamma:
+        """The law closest to the logarithms of the quartiles and the 90 % quantile, as far as they are above 0.
+
+        A sum falls off no faster than its heaviest summand: where that is slower, the law falls off as it does, from
+        the 90 % quantile.
+        """
+        found = np.quantile(scores, _QUANTILES)
+        shares, logarithms = _QUANTILES[found > 0], np.log(found[found > 0])
+        if len(shares) < _FEWEST_QUANTILES or np.ptp(logarithms) < _LEAST_SPREAD:
+            return cls(0.0, 1.0)
+
+        def above(logarithm: float) -> Scores:
+            return np.asarray(logarithms - np.log(gammaincinv(math.exp(logarithm), shares)))
+
+        shape = _least(lambda logarithm: float(above(logarithm).var()))
+        scale = math.exp(float(above(math.log(shape)).mean()))
+        if scale >= heaviest:
+            return cls(shape, scale)
+        return cls(_least(lambda logarithm: (above(logarithm)[-1] - math.log(heaviest)) ** 2), heaviest)
+
+    def p_values(self, scores: Scores) -> Scores:
+        """For each score, the share of ordinary rows that reach it."""
+        return np.ones(len(scores)) if self.shape == 0 else np.asarray(gammaincc(self.shape, scores / self.scale))
+
+
+def _least(loss: Callable[[float], float]) -> float:
+    """The shape whose logarithm has the least loss."""
+    return math.exp(float(minimize_scalar(loss, bounds=_SHAPES, method="bounded").x))
+
+
+_QUANTILES = np.array([0.25, 0.5, 0.75, 0.9])
+_FEWEST_QUANTILES = 2
+_LEAST_SPREAD = 1e-6
+_SHAPES = (math.log(0.05), math.log(1000.0))
 
 
 def tails_of(folds: Sequence[Scores], errors: float = CAUTIOUS) -> list[Tail]:

@@ -11,7 +11,6 @@ A user-defined thresholder needs `split(scores, labels)`, which returns `Candida
 from __future__ import annotations
 
 import math
-import numbers
 from typing import Any
 
 import numpy as np
@@ -185,10 +184,3 @@ class GivenSet(BaseEstimator):
 
 def _lowest_of_highest(scores: Scores, count: int) -> float:
     return float(np.partition(scores, len(scores) - count)[len(scores) - count])
-
-
-def cutoff_of(option: Any, alpha: float = math.sqrt(3)) -> Any:
-    """The cut-off that a detector's option `cutoff` stands for: Cantelli's, a share of the rows, or an object."""
-    if isinstance(option, str):
-        return Cantelli(alpha)
-    return TopFraction(float(option)) if isinstance(option, numbers.Real) else option
