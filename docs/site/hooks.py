@@ -36,7 +36,8 @@ API = {
     "stages": (
         "Cut-offs and stages",
         "stages.thresholding.Cantelli stages.thresholding.TopFraction stages.thresholding.TopK "
-        "stages.thresholding.GivenSet stages.conformal.Conformal stages.protocols.Cutoff stages.protocols.Candidates "
+        "stages.thresholding.GivenSet stages.conformal.Conformal stages.chance.AboveChance "
+        "stages.protocols.Cutoff stages.protocols.Candidates "
         "stages.triplets.TripletSampler stages.layers.Layers stages.ranking_loss.RankingHinge",
     ),
     "models": (

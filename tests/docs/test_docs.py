@@ -31,7 +31,7 @@ def test_the_readme_shows_what_the_command_prints(monkeypatch):
     text = make_readme.PAGE.read_text(encoding="utf-8")
     made = make_readme.block()
     assert made in text, "write it again: python docs/make_readme.py"
-    assert make_readme.attacks(made) == [True] * 7  # "All seven are attacks"
+    assert make_readme.attacks(made) == [True] * 7  # the rows that are shown
     assert len(text.splitlines()) < 120  # what is longer is a page of docs/
 
 
