@@ -21,6 +21,7 @@ import zlib
 from collections.abc import Callable, Iterator
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import dataclass
+from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
@@ -234,16 +235,25 @@ def collect(chosen: list[Set], detectors: list[str], seeds: int) -> list[dict[st
     done: dict[str, set[tuple[str, str, int]]] = {}
     for cell in cells:
         done.setdefault(cell["set"], set()).add((cell["way"], cell["detector"], cell["seed"]))
-    with ProcessPoolExecutor(2) as pool, open(path, "a", encoding="utf-8") as file:
-        waiting = {pool.submit(measure, one, detectors, seeds, done.get(one.name, set())): one for one in chosen}
-        for number, future in enumerate(as_completed(waiting), 1):
-            found = future.result()
+    tasks = [(one, detectors, seeds, done.get(one.name, set())) for one in chosen]
+    with open(path, "a", encoding="utf-8") as file:
+        for number, (one, found) in enumerate(_measured(tasks), 1):
             file.writelines(json.dumps(cell) + "\n" for cell in found)
             file.flush()
             cells += found
-            print(f"{number} of {len(waiting)}: {waiting[future].name}", flush=True)
+            print(f"{number} of {len(tasks)}: {one.name}", flush=True)
     names = {one.name for one in chosen}
     return [cell for cell in cells if cell["set"] in names and cell["seed"] < seeds]
+
+
+def _measured(tasks: list[Any]) -> Iterator[tuple[Set, list[dict[str, Any]]]]:
+    """The cells of each set, as they come."""
+    if IS_TINY:
+        yield from ((task[0], measure(*task)) for task in tasks)
+        return
+    with ProcessPoolExecutor(2, mp_context=get_context("spawn")) as pool:  # a fork would copy locks of our threads
+        waiting = {pool.submit(measure, *task): task[0] for task in tasks}
+        yield from ((waiting[future], future.result()) for future in as_completed(waiting))
 
 
 def means(cells: list[dict[str, Any]], chosen: list[Set], way: str, detector: str) -> dict[str, npt.NDArray[Any]]:
