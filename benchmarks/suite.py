@@ -355,7 +355,8 @@ def main() -> None:
         chosen = [one for one in chosen if one.name in arguments.only.split(",")]
     cells = collect(chosen, arguments.detectors.split("|"), arguments.seeds)
     show(cells, chosen, arguments.seeds)
-    ablation(cells, chosen, arguments.seeds)
+    if "Consensus" in arguments.detectors.split("|"):
+        ablation(cells, chosen, arguments.seeds)
 
 
 if __name__ == "__main__":
