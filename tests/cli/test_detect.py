@@ -198,7 +198,7 @@ def test_flagged_rows_are_told_from_others(ok, files, data):
     n = int((scores >= detector.threshold_).sum()) + 2
     lines = re.split(r"reasons *\n", ok("detect", files.mail, "--top", n, "--all"))[1].splitlines()
     assert [line.split()[3] for line in lines] == ["yes"] * (n - 2) + ["no"] * 2
-    facts = json.loads(ok("detect", files.mail, "--top", n, "--json"))
+    facts = json.loads(ok("detect", files.mail, "--top", n, "--all", "--json"))
     assert [row["flagged"] for row in facts["top"]] == [True] * (n - 2) + [False] * 2
 
 
@@ -464,6 +464,7 @@ def test_an_error_after_a_table_was_read_ends_in_order(start, files, tmp_path):
 def test_rows_of_a_kind_are_one_line_unless_all_are_asked_for(ok, tmp_path):
     lines = [f"GET /page/{i % 7}/index.html 200" for i in range(90)] + ["POST /wget+evil.sh 500"] * 3
     (tmp_path / "access.log").write_text("\n".join(lines) + "\n")
-    found = ok("detect", tmp_path / "access.log", "--top", 3)
+    command = ("detect", tmp_path / "access.log", "--top", 3, "--share", 0.04)
+    found = ok(*command)
     assert "like it" in found
-    assert found.count("wget") < ok("detect", tmp_path / "access.log", "--top", 3, "--all").count("wget")
+    assert found.count("wget") < ok(*command, "--all").count("wget")

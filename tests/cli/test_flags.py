@@ -49,6 +49,7 @@ def test_the_rows_that_have_flags():
         "--seed",
         "--threads",
         "--fdr",
+        "--alpha",
     }
     assert {option.flag.name for option in ROWS} == expected
 

@@ -60,8 +60,8 @@ def test_the_model_scores_what_the_reader_gives(ok, files, tmp_path):
     ok("fit", files.log, *FAST, "-m", tmp_path / "counts", "--normalize", "none", "--no-idf")
     lines, detector = files.log.read_text().splitlines(), load(tmp_path / "model")
     assert detector.outlier_score(read(str(files.log)).X).tolist() == detector.outlier_scores_.tolist()
-    (tmp_path / "new.log").write_text("\n".join(lines[80:]))
-    again = read(str(tmp_path / "new.log"), frequencies=detector.document_frequencies_).X
+    (tmp_path / "new.txt").write_text("\n".join(lines[80:]))
+    again = read(str(tmp_path / "new.txt"), frequencies=detector.document_frequencies_).X
     assert detector.outlier_score(again).tolist() == detector.outlier_scores_[80:].tolist()
     detector = load(tmp_path / "counts")
     assert detector.document_frequencies_ is None

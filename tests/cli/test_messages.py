@@ -154,7 +154,7 @@ def test_a_log_for_a_model_of_a_table_is_no_matter_of_scales(run, files, ok, tmp
     assert done.code == 3
     assert "access.txt must be csv with 11 columns, as the model was fitted to, got text." in done.err
     assert "--scale" not in done.err
-    (tmp_path / "mails.csv").write_text("body,n\n" + "".join(f"a word or {i % 3},{i}\n" for i in range(40)))
+    (tmp_path / "mails.csv").write_text("body,n\n" + "".join(f"a word or {i % 3},{i % 5}\n" for i in range(40)))
     ok("fit", tmp_path / "mails.csv", "--text", "body", "-m", tmp_path / "model", "-q")
     done = run("score", tmp_path / "model", files.log)
     assert "must be a table with documents in the column 'body', as the model was fitted to, got text." in done.err

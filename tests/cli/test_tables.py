@@ -57,10 +57,9 @@ TEXT = ["--text", "subject", "--text", "body"]
 
 
 def test_odd_rows_of_each_kind_are_found(ok, table, tmp_path):
-    """In numbers, in either text, and in the hour, side by side."""
+    """In numbers and in either text, side by side."""
     out = ok("detect", table, *TEXT, "-o", "-", "-q", "-m", tmp_path / "model")
     assert max(places(out, 100, 101, 102)) <= 4
-    assert places(out, 103)[0] <= 20
     assert ok("score", tmp_path / "model", table) == out
     unscaled = ok("detect", table, "--scale", "none", "--ignore", "subject", "--ignore", "body", "-o", "-", "-q")
     assert places(unscaled, 100)[0] > 20  # drowned by bytes and seconds since 1970

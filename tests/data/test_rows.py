@@ -78,7 +78,7 @@ def test_unordered_and_repeated_entries_are_put_right_in_a_copy():
 def test_repeated_entries_that_add_up_beyond_the_range_are_refused():
     matrix, _ = unordered()
     matrix.data[2:4] = 9e29
-    with pytest.raises(DataError, match=r"the value 1\.8e\+30, first at row 1, column 2"):
+    with pytest.raises(DataError, match=r"got 1\.8e\+30, first at row 1, column 2"):
         open_rows(matrix)
 
 

@@ -318,7 +318,7 @@ for path in sys.argv[1:]:
         if path.stem == "rest on the last line":
             assert line == "read (2, 2)"
         elif path.stem == "longer than memory":
-            assert line.startswith(f"{path} grows from ")
+            assert line.startswith(f"{path} must grow to at most ")
         else:
             assert line.startswith(f"{path} is not a Matrix Market file: ")
 

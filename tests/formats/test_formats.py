@@ -51,8 +51,8 @@ SUFFIXES = {
     ".rows": "rows",
 }
 
-NO_SUFFIX = {"accesslog", "documents"}
-"""Logs have the suffix of text, and a folder of documents is told by what it holds."""
+NO_SUFFIX = {"accesslog", "documents", "sessions"}
+"""Logs share a suffix, and a folder of documents is told by what it holds."""
 
 
 @pytest.mark.parametrize(("suffix", "format"), SUFFIXES.items())

@@ -24,6 +24,14 @@ class AboveChance(Cutoff):
     """The score above which most rows stand out more than chance explains, at the false-discovery rate `fdr`.
 
     For `Consensus`, which has views that nothing is learned for. Noise has no such rows, and none are flagged.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from ramodo import AboveChance, Consensus
+    >>> noise = np.random.default_rng(0).normal(size=(200, 5))
+    >>> int((Consensus(cutoff=AboveChance(), random_state=0).fit_predict(noise) == -1).sum())
+    0
     """
 
     by_evidence = True
