@@ -24,6 +24,7 @@ def without_digits(text):
 def test_it_shows_what_it_prints(tmp_path, monkeypatch):
     pyplot = pytest.importorskip("matplotlib.pyplot")
     monkeypatch.chdir(tmp_path)
+    pyplot.close("all")  # what other tests have drawn
     names, figures = {}, 0
     for cell in CELLS:
         out = io.StringIO()
