@@ -61,7 +61,7 @@ REFUSED = {
         ["--group-by", "client", "--window", "5"],
         "--window must be a time such as 30s, 5m, 2h or 1d, got '5'.",
     ),
-    "format": (["--group-by", "client", "--format", "csv"], "--group-by is for logs, and --format csv was given"),
+    "format": (["--group-by", "client", "--format", "csv"], "--format must be text or jsonl with --group-by, got csv"),
 }
 
 

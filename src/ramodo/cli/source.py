@@ -181,7 +181,7 @@ def _sessions(by: str | None, window: str | None, format: str | None) -> Session
     if by is None:
         raise OptionError("--window needs --group-by, the field that the lines of a session share: --group-by client.")
     if format not in (None, "log", "text", "accesslog", "jsonl", "sessions"):
-        raise OptionError(f"--group-by is for logs, and --format {format} was given; allowed with it: text, jsonl.")
+        raise OptionError(f"--format must be text or jsonl with --group-by, got {format}.")
     pattern_of(by)
     return SessionOptions(by, None if window is None else _seconds(window))
 

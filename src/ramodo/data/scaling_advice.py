@@ -14,7 +14,7 @@ _WIDE = 20.0
 
 
 _APART = 100.0
-"""Distances see little else than a column whose standard deviation is so many times that of most others."""
+"""A column whose standard deviation is this many times the median hides the others from distances."""
 
 _CONSTANT = 1e-6
 """A standard deviation below this share of the mean is none."""
