@@ -1,4 +1,4 @@
-"""Which lines of a log are one entry: copies of a template if they are flagged, and all lines of a burst."""
+"""Which lines of a log are one entry: copies of a template, flagged or not, and all lines of a burst."""
 
 import numpy as np
 import pytest
@@ -10,18 +10,27 @@ CLOCK = "2026-03-02 09:{0:02d}:{1:02d}"
 
 
 def entries(lines, flagged, format="text"):
-    """The rows of each entry that has more than one, and what the bursts are."""
+    """The rows of each entry that has more than one, one of them flagged, and what the bursts are."""
     table = Table(np.empty((len(lines), 1)), texts=lines, schema=Schema(format=format))
     found = alike(table, np.isin(np.arange(len(lines)), flagged).astype(float), 0.5)
     together = {}
     for row, number in enumerate(found.of_row.tolist()):
         together.setdefault(number, []).append(row)
-    return [rows for rows in together.values() if len(rows) > 1], list(found.bursts.values())
+    several = [rows for rows in together.values() if len(rows) > 1 and set(rows) & set(flagged)]
+    return several, list(found.bursts.values())
 
 
 def test_flagged_copies_of_a_template_are_one_entry():
     lines = [f"worker {number} lost 10.0.0.{number}" for number in range(6)] + ["worker seven lost"]
     assert entries(lines, [1, 3, 4, 6]) == ([[1, 3, 4]], [])
+
+
+def test_copies_that_are_not_flagged_are_an_entry_of_their_own():
+    lines = ["lost 1", "lost 2", "lost 3", "found 4", "lost 5"]
+    table = Table(np.empty((5, 1)), texts=lines, schema=Schema(format="text"))
+    a, b, c, found, d = alike(table, np.array([2.0, 2, 1, 1, 1]), 1.5).of_row
+    assert a == b != c == d
+    assert found not in (a, c)
 
 
 def test_documents_are_entries_by_themselves():

@@ -19,6 +19,9 @@ Integers = npt.NDArray[np.int64]
 _FEWEST, _SHARE = 5, 0.5
 """Lines of a burst, and the share of them that is flagged."""
 
+_HIGHEST = 2000
+"""How many of the highest lines are compared, beside those that are flagged."""
+
 
 class Burst(NamedTuple):
     """Lines that came together: how many, whose, and within how many seconds."""
@@ -45,13 +48,13 @@ def alike(table: Table, scores: npt.NDArray[np.float64], threshold: float) -> Al
     of_row, flagged = np.arange(n), scores >= threshold
     if not table.are_lines or table.texts is None:
         return Alike(of_row, bursts)
-    rows = np.flatnonzero(flagged)
+    rows = np.sort(np.argsort(-scores, kind="stable")[: max(_HIGHEST, int(flagged.sum()))])
     found = templates_of((table.texts[row] for row in rows.tolist()), Masks())
-    of_row[rows] = n + found.of_line
+    of_row[rows] = n + 2 * found.of_line + flagged[rows]  # flagged rows are not mixed with others
     sessions, times = table.sessions, table.times
     if sessions is not None and times is not None:
         for client, own in _bursts(sessions, flagged).items():
-            number = 2 * n + int(own[0])
+            number = 3 * n + int(own[0])
             of_row[own] = number
             bursts[number] = Burst(len(own), client, float(np.ptp(times[own])))
     return Alike(of_row, bursts)
