@@ -132,7 +132,7 @@ def test_an_hour_is_one_reason_as_people_write_it():
     assert written == "when, hour of the day = 03:12"
     assert usual.startswith("usually around 1")
     assert said["plan=root"][0] == "plan=root"
-    assert said["balance"][1].startswith("higher than usual: mean -7.")
+    assert said["balance"][1].startswith("higher than usual: typically -7.")
     total = sum(reason.contribution for reason in why.reasons) + why.lacks.contribution + why.rest
     assert total == pytest.approx(why.score)
 
@@ -166,7 +166,7 @@ def test_fewer_than_usual_is_said():
     fewer = Reason(
         column=0, feature="'---'", value=6.0, contribution=1.0, share=0.98, mean=8.0, spans=(Span(0, 3, 1.0),)
     )
-    assert fewer.typical().startswith("fewer than usual: in 98 % of references, mean 8")
+    assert fewer.typical().startswith("fewer than usual: in 98 % of references, typically 8")
     assert (
         Reason(column=0, feature="age", value=6.0, contribution=1.0, share=0.98, mean=8.0).compared()
         == "lower than usual"
@@ -174,7 +174,7 @@ def test_fewer_than_usual_is_said():
     assert Reason(column=0, feature="age", value=6.0, contribution=1.0, share=0.2, mean=8.0).compared() == ""
     assert (
         Reason(column=0, feature="balance", value=6.0, contribution=1.0, share=1.0, mean=-8.0).typical()
-        == "higher than usual: mean -8"
+        == "higher than usual: typically -8"
     )
     assert (
         Reason(column=0, feature="size", value=30258.0, contribution=1.0, share=1.0, mean=18000.0).in_words()

@@ -155,9 +155,9 @@ class Block(Rows):
 
     @abstractmethod
     def tally(self, slots: Any, counts: Integers, sums: Doubles, shown: Shown) -> None:
-        """Add to the counts of non-zeros and to the sums of the features at `slots`, without factors.
+        """Add to the counts and the sums of the non-zeros of the features at `slots`, without factors.
 
-        Sums are of what `shown` makes of the values.
+        In dense rows, `shown` says which values are zeros to the user.
         """
 
     @abstractmethod
@@ -303,7 +303,7 @@ class SparseRows(Block):
     def tally(self, slots: Any, counts: Integers, sums: Doubles, shown: Shown) -> None:
         own = slice(self.indptr[0], self.indptr[-1])
         np.add.at(counts, slots, self.data[own] != 0)
-        np.add.at(sums, slots, shown(self.indices[own], self.data[own]))
+        np.add.at(sums, slots, self.data[own])
 
     def moments(self) -> tuple[Integers, Doubles, Doubles]:
         columns, sums, squares = kernels.moments(self)
@@ -434,9 +434,9 @@ class DenseRows(Block):
 
     def tally(self, slots: Any, counts: Integers, sums: Doubles, shown: Shown) -> None:
         columns = np.broadcast_to(np.arange(self.n_features), self.values.shape)
-        values = shown(columns.ravel(), self.values.ravel()).reshape(self.values.shape)
-        counts += np.count_nonzero(values, axis=0)
-        sums += values.sum(axis=0, dtype=np.float64)
+        is_there = shown(columns.ravel(), self.values.ravel()).reshape(self.values.shape) != 0
+        counts += is_there.sum(axis=0)
+        sums += self.values.sum(axis=0, dtype=np.float64, where=is_there)
 
     def moments(self) -> tuple[Integers, Doubles, Doubles]:
         sums, squares = np.zeros(self.n_features), np.zeros(self.n_features)

@@ -49,7 +49,7 @@ class Reason:
     share: float
     """Share of the reference rows that have the feature."""
     mean: float
-    """Mean of the feature over the reference rows that have it."""
+    """Typical value in the reference rows that have the feature: the mean on the scale that rows are compared on."""
     spans: tuple[Span, ...] = ()
     """Where it occurs in the document."""
     merged: int = 1
@@ -95,7 +95,7 @@ class Reason:
             return "in no reference"
         compared = self.compared()
         said = [f"in {_percent(self.share)} of references"] * (self.share < 1 or self.is_there())
-        said += [f"mean {_number(self.mean, 3)}"] * (not self.is_there())
+        said += [f"typically {_number(self.mean, 3)}"] * (not self.is_there())
         return f"{compared}{': ' * bool(compared)}{', '.join(said)}"
 
     def to_dict(self) -> dict[str, Any]:

@@ -49,7 +49,10 @@ class Facts:
 
 
 class Typical:
-    """The features of the reference rows: how many rows have each, and its mean over those, of values as shown."""
+    """The features of the reference rows: how many rows have each, and a typical value of it in those.
+
+    It is the mean on the scale that rows are compared on, so that a few huge values do not make it huge.
+    """
 
     def __init__(self, origins: list[Block], shown: Shown) -> None:
         self._origins, self._n, self._shown = origins, sum(rows.n_rows for rows in origins), shown
@@ -130,9 +133,10 @@ class Typical:
         )
 
     def _shares(self, columns: Integers) -> tuple[Doubles, Doubles]:
-        """The share of the references that have each feature, and its mean over those."""
+        """The share of the references that have each feature, and its typical value in those."""
         counts = _looked_up(self.columns, self._counts, columns)
-        return counts / self._n, _looked_up(self.columns, self._sums, columns) / np.maximum(counts, 1)
+        means = _looked_up(self.columns, self._sums, columns) / np.maximum(counts, 1)
+        return counts / self._n, np.where(counts > 0, self._shown(columns, means), 0.0)
 
 
 def _of_circle(passage: Passage, columns: Integers, values: Doubles, means: Doubles) -> Reason:

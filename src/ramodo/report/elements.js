@@ -93,7 +93,7 @@ function typical([, value, , share, mean, compared, rows, of]) {
   if (typeof value === "string") return compared;
   if (rows !== undefined && share < 0.5) return `in ${rows ? `at most ${shown(rows)}` : "none"} of ${shown(of)} rows`;
   if (!share) return "in no reference row";
-  return `${compared ? `${compared}: ` : ""}in ${percent(share)} of reference rows${value === null ? "" : `, mean ${shown(mean, 3)}`}`;
+  return `${compared ? `${compared}: ` : ""}in ${percent(share)} of reference rows${value === null ? "" : `, typically ${shown(mean, 3)}`}`;
 }
 
 function simpleTable(head, rows, caption) {
