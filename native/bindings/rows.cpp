@@ -1,6 +1,7 @@
-// What is asked of rows by themselves: a scan, lengths, moments of features.
+// What is asked of rows by themselves: a scan, lengths, moments of features, which of them are equal.
 #include <nanobind/stl/tuple.h>
 
+#include "../distinct.hpp"
 #include "../moments.hpp"
 #include "../norms.hpp"
 #include "../scan.hpp"
@@ -50,6 +51,33 @@ static auto sparse_moments(const Array<int64_t>& indptr, const Array<I>& indices
     return std::make_tuple(give(std::move(m.columns)), give(std::move(m.sums)), give(std::move(m.squares)));
 }
 
+template <class I, class V>
+static void first_equal_sparse(const Array<int64_t>& indptr, const Array<I>& indices, const Array<V>& data,
+                               const Out<int64_t>& out, int n_threads) {
+    GilReleased released;
+    const Csr<I, V> x = view<I, V>(indptr, indices, data, 0);
+    need(static_cast<int64_t>(out.size()) == x.n_rows, "output of the wrong size");
+    ThreadPool pool(std::max(1, n_threads));
+    const auto bytes = [](const auto* values, int64_t n) {
+        return Bytes{reinterpret_cast<const unsigned char*>(values), static_cast<size_t>(n) * sizeof(*values)};
+    };
+    first_equal(pool, x.n_rows, [&](int64_t row) {
+        return RowBytes{bytes(x.indices + x.begin(row), x.length(row)), bytes(x.data + x.begin(row), x.length(row))};
+    }, out.data());
+}
+
+template <class V>
+static void first_equal_dense(const Matrix<V>& values, const Out<int64_t>& out, int n_threads) {
+    GilReleased released;
+    const size_t n_rows = values.shape(0), width = values.shape(1);
+    need(out.size() == n_rows, "output of the wrong size");
+    ThreadPool pool(std::max(1, n_threads));
+    first_equal(pool, static_cast<int64_t>(n_rows), [&](int64_t row) {
+        const V* at = values.data() + static_cast<size_t>(row) * width;
+        return RowBytes{Bytes{reinterpret_cast<const unsigned char*>(at), width * sizeof(V)}, Bytes{nullptr, 0}};
+    }, out.data());
+}
+
 void bind_rows(nb::module_& m) {
     nb::class_<FeatureSet>(m, "FeatureSet")
         .def("__init__",
@@ -71,9 +99,13 @@ void bind_rows(nb::module_& m) {
               "data"_a.noconvert(), "out"_a.noconvert(), "n_threads"_a);
         m.def("largest", &largest_values<I, V>, "indptr"_a.noconvert(), "indices"_a.noconvert(), "data"_a.noconvert(),
               "out"_a.noconvert(), "n_threads"_a);
+        m.def("first_equal", &first_equal_sparse<I, V>, "indptr"_a.noconvert(), "indices"_a.noconvert(),
+              "data"_a.noconvert(), "out"_a.noconvert(), "n_threads"_a);
         m.def("moments", &sparse_moments<I, V>, "indptr"_a.noconvert(), "indices"_a.noconvert(), "data"_a.noconvert(),
               "n_columns"_a, "factors"_a.noconvert().none());
     });
+    m.def("first_equal", &first_equal_dense<float>, "values"_a.noconvert(), "out"_a.noconvert(), "n_threads"_a);
+    m.def("first_equal", &first_equal_dense<double>, "values"_a.noconvert(), "out"_a.noconvert(), "n_threads"_a);
 }
 
 }  // namespace ramodo

@@ -9,7 +9,7 @@ from abc import abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
-from typing import Any, ClassVar, Self, TypeVar
+from typing import Any, ClassVar, NamedTuple, Self, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -29,6 +29,21 @@ _SMALLEST = 1e-30
 
 _BLOCK_ENTRIES = 1 << 24
 """Non-zeros (or dense values) per block: enough to keep threads busy, few enough for Ctrl-C and progress."""
+
+
+_MOSTLY = 0.9
+"""If more of the rows than this share are different, copying them costs more than it saves."""
+
+
+class Distinct(NamedTuple):
+    """Rows of which no two are equal, and the place among them of each row; None if they are all the rows."""
+
+    rows: Block
+    places: Integers | None = None
+
+    def each(self, values: npt.NDArray[Any]) -> npt.NDArray[Any]:
+        """The values of distinct rows, for each row."""
+        return values if self.places is None else values[self.places]
 
 
 class Block(Rows):
@@ -140,6 +155,17 @@ class Block(Rows):
 
     def folds(self, n: int) -> Integers:
         return np.concatenate([folds_of(block.as_sparse(), n) for block in self.blocks()])
+
+    def distinct(self, n_threads: int) -> Distinct:
+        """The rows without repetitions, for what depends on a row alone and costs more than finding equal rows."""
+        first = kernels.first_equal(self, n_threads)
+        own = np.arange(self.n_rows)
+        if self.factors is not None:
+            first = np.where(self.factors[first] == self.factors, first, own)
+        numbers = np.flatnonzero(first == own)
+        if len(numbers) > _MOSTLY * self.n_rows:
+            return Distinct(self)
+        return Distinct(self.take(numbers), np.searchsorted(numbers, first))
 
     @abstractmethod
     def features_and_largest(self) -> tuple[Integers, float]:

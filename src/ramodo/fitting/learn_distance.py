@@ -107,10 +107,12 @@ class _Scored:
     n_threads: int
 
     def __call__(self, block: Block) -> _Responses:
-        mapped = self.term.representation.transform(block, self.n_threads)
+        distinct = block.distinct(self.n_threads)
+        mapped = self.term.representation.transform(distinct.rows, self.n_threads)
         responds = mapped != 0
-        scores = self.term.detection.score(mapped, self.n_threads)
-        return _Responses(block.n_rows, scores, responds.any(axis=0), int((~responds.any(axis=1)).sum()))
+        scores = distinct.each(self.term.detection.score(mapped, self.n_threads))
+        empty = distinct.each(~responds.any(axis=1))
+        return _Responses(block.n_rows, scores, responds.any(axis=0), int(empty.sum()))
 
 
 def _candidates(stages: Stages, ranked: Ranked, data: TrainingData, n_elsewhere: int) -> Candidates:

@@ -3,6 +3,7 @@
 Scan               is the data usable, and which features occur            native/scan.hpp
 squared_norms, ... lengths of rows, for normalisation                      native/norms.hpp
 moments            mean and mean square of each feature that occurs        native/moments.hpp
+first_equal        which rows are equal                                    native/distinct.hpp
 SparseSp, DenseSp  φ on sparse and on dense rows                           native/sp_sparse.hpp, sp_dense.hpp
 SmallSp            φ in the representation                                 native/sp_small.hpp
 Trainer            the training loop over drawn triplets                   native/*_training.hpp
@@ -180,6 +181,16 @@ def moments(rows: SparseRows) -> tuple[Integers, Doubles, Doubles]:
     """The features that occur, in order, and the sum and the sum of squares of each, rows times their factors."""
     with MemoryErrorAdvice(f"the sums of each feature in {len(rows.data):,} non-zeros", _FEWER_AT_A_TIME):
         return _native.moments(rows.indptr, rows.indices, rows.data, rows.n_features, rows.factors)
+
+
+def first_equal(rows: Block, n_threads: int) -> Integers:
+    """For each row the first row that is equal to it, bit for bit, factors apart; itself for all that differ."""
+    out = np.empty(rows.n_rows, dtype=np.int64)
+    if _is_sparse(rows):
+        _native.first_equal(rows.indptr, rows.indices, rows.data, out, n_threads)
+    else:
+        _native.first_equal(_as_dense(rows).values, out, n_threads)
+    return out
 
 
 def hinge(hidden: Floats, triplets: npt.NDArray[np.int32], phi: Phi, margin: float) -> tuple[float, Floats]:

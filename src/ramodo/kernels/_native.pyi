@@ -121,6 +121,50 @@ def largest(
     n_threads: int,
 ) -> None: ...
 @overload
+def first_equal(
+    indptr: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+    indices: Annotated[NDArray[numpy.int32], dict(shape=(None,), order="C", device="cpu", writable=False)],
+    data: Annotated[NDArray[numpy.float32], dict(shape=(None,), order="C", device="cpu", writable=False)],
+    out: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu")],
+    n_threads: int,
+) -> None: ...
+@overload
+def first_equal(
+    indptr: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+    indices: Annotated[NDArray[numpy.int32], dict(shape=(None,), order="C", device="cpu", writable=False)],
+    data: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+    out: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu")],
+    n_threads: int,
+) -> None: ...
+@overload
+def first_equal(
+    indptr: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+    indices: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+    data: Annotated[NDArray[numpy.float32], dict(shape=(None,), order="C", device="cpu", writable=False)],
+    out: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu")],
+    n_threads: int,
+) -> None: ...
+@overload
+def first_equal(
+    indptr: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+    indices: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+    data: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+    out: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu")],
+    n_threads: int,
+) -> None: ...
+@overload
+def first_equal(
+    values: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order="C", device="cpu", writable=False)],
+    out: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu")],
+    n_threads: int,
+) -> None: ...
+@overload
+def first_equal(
+    values: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)],
+    out: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu")],
+    n_threads: int,
+) -> None: ...
+@overload
 def moments(
     indptr: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
     indices: Annotated[NDArray[numpy.int32], dict(shape=(None,), order="C", device="cpu", writable=False)],

@@ -121,8 +121,8 @@ class Model:
         if most < block.n_rows:
             parts = (block.part(i, min(i + most, block.n_rows)) for i in range(0, block.n_rows, most))
             return np.concatenate([self.score_block(part, n_threads) for part in parts])
-        seen = self.as_fitted(block)
-        scores = self.total([term.score(seen, n_threads) for term in self.terms])
+        distinct = self.as_fitted(block).distinct(n_threads)
+        scores = distinct.each(self.total([term.score(distinct.rows, n_threads) for term in self.terms]))
         if not np.isfinite(scores).all():
             raise DataError("scores are not finite: the weights of this model are damaged, or X is beyond its reach.")
         return scores

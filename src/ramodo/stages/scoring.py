@@ -192,7 +192,8 @@ class FixedReferences:
         return FixedReferences, self._given
 
     def __call__(self, block: Block) -> Scores:
-        return self._score(self._given[0].matching(block), self._n_threads)
+        distinct = self._given[0].matching(block).distinct(self._n_threads)
+        return distinct.each(self._score(distinct.rows, self._n_threads))
 
     def term(self) -> OriginalDistance:
         """The same as a term, which can be explained; of references whose numbers among the rows are known."""
