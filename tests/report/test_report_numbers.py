@@ -136,8 +136,8 @@ def test_curves_on_labels_that_training_saw_are_called_flattering(report, quick,
 CUT_OFFS = {
     "cantelli": ({}, "at most 25 % of any scores"),
     "alpha": ({"alpha": 2.0}, "mean + 2 deviations; at most 20 %"),
-    "share": ({"cutoff": 0.05}, "the share that was asked for, 0.05"),
-    "number": ({"cutoff": TopK(7)}, "the number that was asked for, 7 "),
+    "share": ({"cutoff": 0.05}, "the requested share, 0.05"),
+    "number": ({"cutoff": TopK(7)}, "the requested number, 7 "),
     "conformal": (
         {"cutoff": Conformal(0.2, held_out=0.4)},
         "Benjamini and Hochberg's rule at 0.2 on the training rows",
@@ -158,9 +158,9 @@ def test_to_other_rows_a_cut_off_guarantees_less(report, quick, data, name):
     if name == "conformal":
         assert "It can flag any share of rows outside the training data, such as these" in said
     else:
-        assert "That holds for the training rows only. Any share of other rows, such as these, can be flagged" in said
+        assert "This holds for the training rows only. Any share of other rows, such as these, can be flagged" in said
     assert not re.search("of any scores|bounds how many|says how many|is expected to be flagged falsely", said)
-    assert ("of which at most" in said) == (name in ("cantelli", "alpha"))
+    assert ("scores; at most" in said) == (name in ("cantelli", "alpha"))
 
 
 def test_a_rate_at_which_nothing_is_found(report, quick, data):

@@ -22,27 +22,27 @@ from .rows import Doubles, Integers, Rows, Show
 
 T = TypeVar("T")
 Shown = Callable[[npt.NDArray[Any], npt.NDArray[Any]], Doubles]
-"""Columns and values there, to values that people know."""
+"""Converts the values of some columns, given both, to values as people know them."""
 
 _SMALLEST = 1e-30
-"""Rows smaller than this are not normalised: single precision, which the kernels use, cannot represent them well."""
+"""Rows with smaller values are not normalised: the kernels use single precision, which cannot represent them well."""
 
 _BLOCK_ENTRIES = 1 << 24
 """Non-zeros (or dense values) per block: enough to keep threads busy, few enough for Ctrl-C and progress."""
 
 
 _MOSTLY = 0.9
-"""If more of the rows than this share are different, copying them costs more than it saves."""
+"""If a larger share of the rows is distinct, copying them costs more than it saves."""
 
 
 class Distinct(NamedTuple):
-    """Rows of which no two are equal, and the place among them of each row; None if they are all the rows."""
+    """Distinct rows, and the position of each row among them, which is None if all rows are distinct."""
 
     rows: Block
     places: Integers | None = None
 
     def each(self, values: npt.NDArray[Any]) -> npt.NDArray[Any]:
-        """The values of distinct rows, for each row."""
+        """Return a value for each row, given those of the distinct rows."""
         return values if self.places is None else values[self.places]
 
 
@@ -54,21 +54,21 @@ class Block(Rows):
 
     @abstractmethod
     def part(self, begin: int, end: int) -> Self:
-        """Consecutive rows, sharing memory."""
+        """Return consecutive rows, sharing memory."""
 
     @abstractmethod
     def entries_before(self) -> Integers:
-        """For each row, and for the end, the stored values before it."""
+        """Return how many values are stored before each row, and before the end."""
 
     @abstractmethod
     def take(self, numbers: Integers) -> Self:
-        """A copy of some rows, in the order given."""
+        """Return a copy of some rows, in the order given."""
 
     def in_memory(self) -> Self:
         return self
 
     def blocks(self) -> Iterator[Self]:
-        """Consecutive rows, in order."""
+        """Yield consecutive rows, in order."""
         for begin, end in _cuts(self.entries_before()):
             self.refuse_changed()
             yield self.part(begin, end)
@@ -82,7 +82,7 @@ class Block(Rows):
         for block in self.blocks():
             try:
                 results.append(function(block))
-            except ValueError:  # maybe of rows that changed meanwhile; here is known which file it was
+            except ValueError:  # perhaps because the file has changed, which can be checked here
                 self.refuse_changed()
                 raise
             done += block.n_rows
@@ -101,11 +101,11 @@ class Block(Rows):
         return replace(self, factors=1 / np.where(sizes > _SMALLEST, sizes, 1.0))  # type: ignore[type-var]
 
     def without_factors(self) -> Self:
-        """The rows before normalisation."""
+        """Return the rows before normalisation."""
         return replace(self, factors=None)  # type: ignore[type-var]
 
     def for_training(self, epochs: Integers, extra: Sequence[Block]) -> tuple[Block, Integers]:
-        """Unchanged if nothing is added; a single copy if most rows are drawn, which is cheaper than two."""
+        """See `Rows`. Nothing is copied if `extra` is empty; drawing most rows takes one copy instead of two."""
         if not extra:
             return self, epochs
         drawn = np.unique(epochs)
@@ -115,49 +115,49 @@ class Block(Rows):
 
     @abstractmethod
     def stacked(self, others: Sequence[Block]) -> Block:
-        """These rows followed by the others, in this kind, sparse or dense."""
+        """Return these rows followed by the others, in this kind, sparse or dense."""
 
     @abstractmethod
     def matching(self, other: Block) -> Block:
-        """`other` converted to this kind, sparse or dense, for data given in both."""
+        """Return `other`, made sparse or dense like these rows."""
 
     @abstractmethod
     def multiplied(self) -> Self:
-        """The same rows with their factors multiplied in."""
+        """Return the same rows with their factors multiplied in."""
 
     @abstractmethod
     def in_doubles(self) -> Self:
-        """The same rows in double precision."""
+        """Return the same rows in double precision."""
 
     @abstractmethod
     def with_wide_indices(self) -> Self:
-        """The same rows with features numbered in 64 bits, as files hold them."""
+        """Return the same rows with features numbered in 64 bits, as in files."""
 
     @abstractmethod
     def to_matrix(self) -> Any:
-        """The rows as a scipy or numpy matrix, each times its factor, for code outside this package."""
+        """Return the rows as a scipy or numpy matrix, each times its factor, for code outside this package."""
 
     @abstractmethod
     def as_sparse(self) -> SparseRows:
-        """The non-zeros of the rows, with the same factors."""
+        """Return the non-zeros of the rows, with the same factors."""
 
     @abstractmethod
     def as_dense(self) -> DenseRows:
-        """All values of the rows, with the same factors."""
+        """Return all values of the rows, with the same factors."""
 
     @abstractmethod
     def row(self, number: int) -> tuple[Integers | None, Doubles]:
-        """Features (None for all) and values of one row, times its factor."""
+        """Return features (None for all) and values of one row, times its factor."""
 
     @abstractmethod
     def content(self) -> bytes:
-        """The non-zeros of the rows as bytes, without their factors; sparse and dense rows give the same bytes."""
+        """Return the non-zeros of the rows as bytes, without factors; sparse and dense rows give the same bytes."""
 
     def folds(self, n: int) -> Integers:
         return np.concatenate([folds_of(block.as_sparse(), n) for block in self.blocks()])
 
     def distinct(self, n_threads: int) -> Distinct:
-        """The rows without repetitions, for what depends on a row alone and costs more than finding equal rows."""
+        """Return the distinct rows, for work that depends on one row alone and costs more than finding equal rows."""
         first = kernels.first_equal(self, n_threads)
         own = np.arange(self.n_rows)
         if self.factors is not None:
@@ -169,15 +169,15 @@ class Block(Rows):
 
     @abstractmethod
     def features_and_largest(self) -> tuple[Integers, float]:
-        """The features that occur, and the largest absolute value."""
+        """Return the features that occur, and the largest absolute value."""
 
     @abstractmethod
     def features(self) -> Integers:
-        """The features that have stored values, in order."""
+        """Return the features that have stored values, in order."""
 
     @abstractmethod
     def slots(self, features: Integers) -> npt.NDArray[np.int32] | None:
-        """The position of each stored value among sorted features; None if each row stores all of them."""
+        """Return the position of each stored value among sorted features; None if each row stores all of them."""
 
     @abstractmethod
     def tally(self, slots: Any, counts: Integers, sums: Doubles, shown: Shown) -> None:
@@ -188,11 +188,11 @@ class Block(Rows):
 
     @abstractmethod
     def moments(self) -> tuple[Integers, Doubles, Doubles]:
-        """Features, and the mean and mean square of each, rows times their factors."""
+        """Return the features with the mean and mean square of each, over rows times their factors."""
 
     @abstractmethod
     def arrays(self) -> dict[str, npt.NDArray[Any]]:
-        """The arrays that a file must hold to restore the rows, without their factors."""
+        """Return the arrays that a file must hold to restore the rows, without their factors."""
 
 
 @dataclass(frozen=True)
@@ -210,7 +210,7 @@ class SparseRows(Block):
 
     @classmethod
     def empty(cls, n_rows: int, n_features: int) -> SparseRows:
-        """Rows without a non-zero."""
+        """Return rows of zeros only."""
         return cls(np.zeros(n_rows + 1, dtype=np.int64), np.empty(0, dtype=np.int64), np.empty(0), n_features)
 
     @property
@@ -255,11 +255,11 @@ class SparseRows(Block):
         return replace(self, indptr=self.indptr - start, indices=self.indices[start:stop], data=data, factors=None)
 
     def without_zeros(self) -> Self:
-        """The same rows without zeros that are stored: sums in which they take part can differ in the last bits."""
+        """Return the same rows without stored zeros, which can change the last bits of sums."""
         return self.selected(self.data[self.indptr[0] : self.indptr[-1]] != 0)
 
     def selected(self, there: npt.NDArray[np.bool_]) -> Self:
-        """The same rows with some of their stored values."""
+        """Return the same rows with some of their stored values."""
         start, stop = int(self.indptr[0]), int(self.indptr[-1])
         before = np.concatenate([[0], np.cumsum(there, dtype=np.int64)])
         indices, data = self.indices[start:stop][there], self.data[start:stop][there]
@@ -272,7 +272,7 @@ class SparseRows(Block):
         return replace(self, indices=self.indices.astype(np.int64))
 
     def to_csr(self) -> sp.csr_array:
-        """The rows as a scipy array, without their factors; shares memory if indptr starts at 0."""
+        """Return the rows as a scipy array, without their factors; shares memory if indptr starts at 0."""
         start, stop = int(self.indptr[0]), int(self.indptr[-1])
         arrays = (self.data[start:stop], self.indices[start:stop], self.indptr - start)
         return sp.csr_array(arrays, shape=(self.n_rows, self.n_features))
@@ -355,16 +355,16 @@ class MappedRows(SparseRows):
 
 
 _MARKED = 32
-"""Features for each stored value up to which those that occur are marked, which is faster than to sort the values."""
+"""With at most this many features per stored value, marking those that occur is faster than sorting the values."""
 
 
 def _largest(values: npt.NDArray[Any]) -> float:
-    """The largest absolute value, without a copy of all."""
+    """Return the largest absolute value, without copying the values."""
     return float(max(values.max(initial=0.0), -values.min(initial=0.0)))
 
 
 def _distinct(indices: npt.NDArray[Any], n_features: int) -> Integers:
-    """Each feature once, in order."""
+    """Return each feature once, in order."""
     if n_features > _MARKED * len(indices):
         return np.unique(indices).astype(np.int64)
     marks = np.zeros(n_features, dtype=bool)

@@ -1,6 +1,6 @@
 """Dask collections, and files that Dask workers read, as input. See `ramodo.engines`.
 
-Dask is imported only if X comes from it.
+Dask is imported only if X is one of these.
 """
 
 from __future__ import annotations
@@ -22,23 +22,23 @@ _MODULES = ("dask", "distributed")
 
 
 def is_dask(X: Any) -> bool:
-    """Whether X is a Dask collection, a list of delayed blocks, or the result of `open_dataset`."""
+    """Return whether X is a Dask collection, a list of delayed blocks, or the result of `open_dataset`."""
     first = X[0] if isinstance(X, list | tuple) and len(X) else X
     module = type(first).__module__
     return module.partition(".")[0] in _MODULES or module.startswith("ramodo.engines.")
 
 
 def rows_of_dask(X: Any, model: Any = None) -> Rows:
-    """A Dask collection as rows, with the columns of a fitted detector if there is one."""
+    """Return a Dask collection as rows, with the columns of a fitted detector if there is one."""
     from ..engines.dask_collections import rows_of
 
     return rows_of(X, model)
 
 
 def map_lazily(X: Any, of_block: OfBlock, like: npt.NDArray[Any], model: Any) -> Any:
-    """A collection of the same kind as X, with what a function returns for the rows of each partition.
+    """Return a collection of the same kind as X: the results of a function for the rows of each partition.
 
-    `like` is what it returns for no rows.
+    `like` is its result for no rows.
     """
     from ..engines.lazy_results import map_partitions
 
@@ -46,7 +46,7 @@ def map_lazily(X: Any, of_block: OfBlock, like: npt.NDArray[Any], model: Any) ->
 
 
 def map_values(function: Callable[[Any], Any], values: Any) -> Any:
-    """A function of an array of values, or of each partition of a collection of them."""
+    """Apply a function to an array of values, or to each partition of a collection of them."""
     if not is_dask(values):
         return function(values)
     from ..engines.lazy_results import map_lazy_values
@@ -55,7 +55,7 @@ def map_values(function: Callable[[Any], Any], values: Any) -> Any:
 
 
 def as_array(values: Any) -> npt.NDArray[Any]:
-    """Values as an array in this process; those of a collection are computed."""
+    """Return values as an array in this process; those of a collection are computed."""
     if not is_dask(values):
         return np.asarray(values)
     from ..engines.lazy_results import computed

@@ -1,7 +1,7 @@
 """The fold of a row, by a hash of its content: the same at any position and in every process.
 
-Columns and values of the non-zeros are hashed, with values in single precision: sparse and dense rows give the same
-fold, and so do the types that hold the same numbers. Equal rows share a fold.
+The columns and values of the non-zeros are hashed, in single precision, so equal rows share a fold whether they are
+sparse or dense, and whatever their dtype.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ Hashes = npt.NDArray[np.uint64]
 
 
 def folds_of(rows: SparseRows, n: int) -> npt.NDArray[np.int64]:
-    """A number from 0 to n - 1 for each row, whose factors do not count."""
+    """Return a number from 0 to n - 1 for each row, ignoring its factor."""
     begin, end = int(rows.indptr[0]), int(rows.indptr[-1])
     entries = _of_entries(rows.indices[begin:end], rows.data[begin:end])
     before = np.concatenate([np.zeros(1, np.uint64), np.cumsum(entries, dtype=np.uint64)])  # modulo 2^64, as all here
@@ -27,7 +27,7 @@ def folds_of(rows: SparseRows, n: int) -> npt.NDArray[np.int64]:
 
 
 def _of_entries(columns: npt.NDArray[Any], values: npt.NDArray[Any]) -> Hashes:
-    """A hash of each column with its value; 0 for a value of 0, which may be stored or not."""
+    """Return a hash of each column with its value; 0 for a value of 0, which may be stored or not."""
     with np.errstate(over="ignore", under="ignore"):
         single = values.astype(np.float32)
     hashes = _mixed(_mixed(columns.astype(np.uint64)) + single.view(np.uint32))
@@ -36,7 +36,7 @@ def _of_entries(columns: npt.NDArray[Any], values: npt.NDArray[Any]) -> Hashes:
 
 
 def _mixed(numbers: Hashes) -> Hashes:
-    """Each bit depends on all (the finaliser of SplitMix64)."""
+    """Mix the bits so that each depends on all (the finaliser of SplitMix64)."""
     x = numbers + np.uint64(0x9E3779B97F4A7C15)
     x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)

@@ -17,7 +17,7 @@ Labels = npt.NDArray[np.int8]
 
 
 def read_labels(given: object, n_rows: int, name: str = "labels") -> Labels:
-    """`given` as int8: 1 known outlier, -1 known inlier, 0 unknown; None is all unknown. Errors say `name`."""
+    """Return `given` as int8: 1 known outlier, -1 known inlier, 0 unknown; None is all unknown. Errors say `name`."""
     if given is None:
         return np.zeros(n_rows, dtype=np.int8)
     values = np.asarray(given)
@@ -33,7 +33,7 @@ def read_labels(given: object, n_rows: int, name: str = "labels") -> Labels:
 
 
 def read_numbers(given: object, n_rows: int) -> npt.NDArray[np.int64]:
-    """Numbers of rows, from 0; raises `OptionError` for others."""
+    """Return `given` as row numbers, from 0; raise `OptionError` if it holds anything else."""
     values = np.atleast_1d(np.asarray(given))
     whole = values.ndim == 1 and len(values) > 0 and values.dtype.kind in "iu"
     if not whole or values.min() < 0 or values.max() >= n_rows:

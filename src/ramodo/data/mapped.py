@@ -1,9 +1,9 @@
 """Arrays that are mapped from files and notice when those files are written to.
 
 A mapping shows whatever is written to its file later, and reading past the end of a truncated file kills the process.
-The mapping itself offers no protection. So an array remembers its file's size and modification time, which are compared
-before and after each piece of work (`refuse_changed`). Removing or replacing the file does not count as a change: the
-mapping keeps the old one alive.
+The mapping itself offers no protection. So an array remembers its file's size and modification time, and
+`refuse_changed` compares them before and after each piece of work. Removing or replacing the file does not count as a
+change: the mapping keeps the old one alive.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ class MappedArray(np.memmap[Any, Any]):
 
 
 def mapped_array(file: IO[bytes], in_memory: int | None = None) -> npt.NDArray[Any]:
-    """The array in an open .npy file: read if its values take at most `in_memory` bytes, else mapped.
+    """Return the array in an open .npy file: read if its values take at most `in_memory` bytes, else mapped.
 
     Raises `ValueError` if it is not an .npy file.
     """
@@ -74,7 +74,7 @@ def mapped_array(file: IO[bytes], in_memory: int | None = None) -> npt.NDArray[A
 
 
 def _header(file: IO[bytes]) -> tuple[tuple[int, ...], bool, np.dtype[Any]]:
-    """Shape, whether it is stored by columns, and dtype."""
+    """Return the shape, whether the array is stored by columns, and the dtype."""
     if file.read(6) != b"\x93NUMPY":  # numpy would read other kinds of files too
         raise ValueError(f"{_name(file)} is not an array")
     file.seek(0)
@@ -103,7 +103,7 @@ def refuse_changed(*arrays: npt.NDArray[Any]) -> None:
 
 
 def is_mapped(array: npt.NDArray[Any]) -> bool:
-    """Whether an array, or the array it is a slice of, is mapped from a file."""
+    """Return whether an array, or the array it is a slice of, is mapped from a file."""
     base: Any = array
     while base is not None:
         if isinstance(base, MappedArray):
@@ -113,6 +113,6 @@ def is_mapped(array: npt.NDArray[Any]) -> bool:
 
 
 def _stamp(handle: int) -> tuple[int, int]:
-    """Size and modification time; not ctime, which also changes when a folder is replaced."""
+    """Return size and modification time, but not ctime, which also changes when a folder is replaced."""
     found = os.fstat(handle)
     return found.st_size, found.st_mtime_ns

@@ -1,4 +1,4 @@
-"""A row as streams have it: a dict of features and values, all others being zero."""
+"""One row of a stream: a dict of features and values; all other features are zero."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ from .validation import DataError
 
 
 class Places:
-    """The columns of features, by name where those of the training data have names, else by number, from 0."""
+    """The columns of features: by name if the training data had names, otherwise by number, from 0."""
 
     def __init__(self, n_features: int, names: Sequence[str] | None) -> None:
         self.names, self._n_features = names, n_features
         self._by_name = None if names is None else {name: column for column, name in enumerate(names)}
 
     def are_of(self, n_features: int, names: Sequence[str] | None) -> bool:
-        """Whether these are the places of a fit."""
+        """Return whether these places belong to a fit with the given number and names of features."""
         return self.names is names and self._n_features == n_features
 
     def row(self, x: Any) -> sp.csr_array:
-        """A matrix of one row. Names that the training data did not have are left out, as they are from files."""
+        """Return a matrix of one row. Names that the training data did not have are skipped, as in files."""
         if not isinstance(x, Mapping):
             raise DataError(
                 f"x must be a dict of features and values, such as {{{self._first}: 1.0}}, got {_shown(x)}."

@@ -1,14 +1,14 @@
 """Rows: the interface through which the whole package sees data.
 
-It has two verbs: `map` a function over blocks of rows, in order, and `take` some rows into memory. Every place where
-data can live implements these two:
+It has two verbs: `map` a function over blocks of rows, in order, and `take` some rows into memory. There is a class
+for each place where data can live:
 
     SparseRows, DenseRows   in memory                                      blocks.py
     MappedRows              in a folder on disk, read as it is used        blocks.py, over arrays of mapped.py
     DaskRows                in partitions of a Dask collection             ramodo.engines.dask_rows
 
-Everything else is derived from them, so an engine that keeps blocks elsewhere has nothing more to implement. Functions
-that are mapped can be pickled, so they can run where the blocks are.
+Everything else is derived from these two, so a new engine has nothing more to implement. Mapped functions must be
+picklable, so that they can run where the blocks are.
 """
 
 from __future__ import annotations
@@ -33,12 +33,12 @@ Show = Callable[[int, int], None]
 """Called with the number of rows done so far and the number of all rows."""
 
 _FINGERPRINTED = 1000
-"""Rows that go into a fingerprint."""
+"""Number of rows in a fingerprint."""
 
 
 @dataclass(frozen=True)
 class Facts:
-    """What one pass over the data finds: how many features occur, and the largest absolute value."""
+    """The results of one pass over the data: how many features occur, and the largest absolute value."""
 
     n_seen: int
     largest: float
@@ -49,7 +49,7 @@ class TrainingRows:
     """The rows that triplets refer to, a few epochs at a time.
 
     parts : rows in memory, with epochs whose triplets are positions among them
-    n_entries : stored values of the rows of all parts; -1 where there is one part
+    n_entries : number of stored values in all parts; -1 if there is one part
     """
 
     parts: Iterator[tuple[Block, Integers]]
@@ -71,29 +71,29 @@ class Rows(ABC):
 
     @abstractmethod
     def map(self, function: Callable[[Block], T], show: Show | None = None) -> list[T]:
-        """`function` of each block of consecutive rows, in order."""
+        """Return the results of `function` for each block of consecutive rows, in order."""
 
     @abstractmethod
     def take(self, numbers: Integers) -> Block:
-        """A copy of some rows in memory, in the order given."""
+        """Return a copy of some rows in memory, in the order given."""
 
     def in_memory(self) -> Block:
-        """All rows, in memory."""
+        """Return all rows, in memory."""
         return self.take(np.arange(self.n_rows))
 
     # ---- derived -------------------------------------------------------------------------------------------------
 
     def gather(self, function: Callable[[Block], npt.NDArray[Any]], show: Show | None = None) -> npt.NDArray[Any]:
-        """The results of `map`, concatenated."""
+        """Return the results of `map`, concatenated."""
         results = self.map(function, show)
         return results[0] if len(results) == 1 else np.concatenate(results)
 
     def squared_norms(self, n_threads: int = 1) -> Doubles:
-        """Sum of squares of each row, before normalisation."""
+        """Return the sum of squares of each row, before normalisation."""
         return self.gather(methodcaller("squared_norms", n_threads))
 
     def largest_values(self, n_threads: int = 1) -> Doubles:
-        """Largest absolute value of each row, before normalisation."""
+        """Return the largest absolute value of each row, before normalisation."""
         return self.gather(methodcaller("largest_values", n_threads))
 
     def lengths(self) -> Integers:
@@ -101,27 +101,27 @@ class Rows(ABC):
         return self.gather(methodcaller("lengths"))
 
     def folds(self, n: int) -> Integers:
-        """The fold of each row, one of `n`, by a hash of its content before normalisation; see folds.py."""
+        """Return the fold of each row, one of `n`, by a hash of its content before normalisation; see folds.py."""
         return self.gather(methodcaller("folds", n))
 
     def facts(self) -> Facts:
-        """Features that occur in any block, and the largest absolute value of all."""
+        """Return how many features occur in any block, and the largest absolute value."""
         found = self.map(methodcaller("features_and_largest"))
         seen = np.unique(np.concatenate([columns for columns, _ in found]))
         return Facts(len(seen), max(largest for _, largest in found))
 
     def normalized(self, how: str | None, n_threads: int = 1) -> Rows:
-        """The rows with length 1 ("l2") or largest absolute value 1 ("max"); see `Block.normalized`."""
+        """Return the rows with length 1 ("l2") or largest absolute value 1 ("max"); see `Block.normalized`."""
         return self if how is None else NormalizedRows(self, how, n_threads)
 
     def fingerprint(self) -> str:
-        """A checksum of the size and of evenly spaced rows, to tell data sets apart."""
+        """Return a checksum of the size and some evenly spaced rows, to tell data sets apart."""
         numbers = np.unique(np.linspace(0, self.n_rows - 1, min(self.n_rows, _FINGERPRINTED)).astype(np.int64))
         code = zlib.crc32(self.take(numbers).content(), zlib.crc32(f"{self.n_rows} {self.n_features}".encode()))
         return f"{self.n_rows}x{self.n_features}-{code:08x}"
 
     def for_training(self, epochs: Integers, extra: Sequence[Block]) -> tuple[Block, Integers]:
-        """The rows that triplets refer to, in memory, and the triplets as positions among them.
+        """Return the rows that triplets refer to, in memory, and the triplets as positions among them.
 
         In `epochs`, the rows of `extra` have the numbers from `n_rows` up.
         """
@@ -132,11 +132,11 @@ class Rows(ABC):
         return taken.stacked(extra) if extra else taken, renumbered
 
     def epochs_at_once(self, epochs: Integers) -> int:
-        """How many epochs' rows are taken into memory together."""
+        """Return how many epochs' rows are taken into memory together."""
         return len(epochs)
 
     def training_rows(self, epochs: Integers, extra: Sequence[Block]) -> TrainingRows:
-        """The rows of all epochs; how many of them are taken together does not change what is learned."""
+        """Return the rows of all epochs. How many epochs are taken together does not change what is learned."""
         n = self.epochs_at_once(epochs)
         parts = (self.for_training(epochs[first : first + n], extra) for first in range(0, len(epochs), n))
         if n >= len(epochs):
@@ -150,7 +150,7 @@ class Rows(ABC):
         return {}
 
     def traffic(self) -> str:
-        """How much data has been moved so far, in words; empty for local rows."""
+        """Return how much data has been moved so far, in words; empty for local rows."""
         return ""
 
 
@@ -176,7 +176,7 @@ class NormalizedRows(Rows):
     def take(self, numbers: Integers) -> Block:
         return self.rows.take(numbers).normalized(self.how, self.n_threads)
 
-    # What is of the rows before normalisation, they may know without another pass.
+    # Properties of the rows before normalisation, which `rows` may know without another pass.
 
     def squared_norms(self, n_threads: int = 1) -> Doubles:
         return self.rows.squared_norms(n_threads)

@@ -10,18 +10,18 @@ import numpy as np
 from .blocks import Block
 
 _WIDE = 20.0
-"""Logarithms help where the largest value is more than this many times the median; logarithms stay below it."""
+"""Logarithms help if the largest value is more than this many times the median. Values of logarithms stay below it."""
 
 
 _APART = 100.0
 """A column whose standard deviation is this many times the median hides the others from distances."""
 
 _CONSTANT = 1e-6
-"""A standard deviation below this share of the mean is none."""
+"""A standard deviation below this share of the mean counts as 0."""
 
 
 def warn_of_scales(rows: Block, names: Sequence[str]) -> None:
-    """Warn where one column of a frame of numbers drowns most others."""
+    """Warn if one column of a frame of numbers drowns out most others."""
     if rows.is_sparse:
         return
     _, means, squares = rows.moments()
@@ -39,7 +39,7 @@ def warn_of_scales(rows: Block, names: Sequence[str]) -> None:
 
 
 def scaling_advice(rows: Block) -> str:
-    """What to do about scales, as the end of a sentence; no logarithms of negative values or of logarithms."""
+    """Return advice as the end of a sentence. It never suggests logarithms of negative values or of logarithms."""
     values = rows.as_sparse().multiplied().data
     if len(values) and values.min() >= 0 and values.max() > _WIDE * float(np.median(values)):
         return "take logarithms or scale them (--scale log or auto)"

@@ -1,6 +1,6 @@
-"""Where data enter: whatever users pass in is checked once and comes out as rows.
+"""Check the user's data once and return it as rows.
 
-Arrays are copied only if they have to be: another dtype, another format, unsorted or repeated entries.
+Arrays are copied only if necessary: for another dtype or format, or because entries are unsorted or repeated.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ class ValueRefusedError(DataError):
 
 
 def _kind_and_advice(value: float) -> tuple[str, str]:
-    """What a value is, and what to do about it."""
+    """Return the kind of an unusable value, and what to do about it."""
     if np.isnan(value):
         return "NaN", "Fill or drop missing values first, or read a frame with ramodo.TableReader, which marks them."
     checked = "check where it comes from"
@@ -63,19 +63,19 @@ def open_rows(X: Any, *, name: str = "X", n_threads: int = 1) -> Rows:
 
 
 def open_block(X: Any, *, name: str = "X", n_threads: int = 1) -> Block:
-    """The same for data in memory."""
+    """Do the same as `open_rows` for data in memory, and return a block."""
     return _opened(X, name, n_threads, counted=False)[0]
 
 
 def open_with_facts(X: Any, *, name: str = "X", n_threads: int = 1) -> tuple[Rows, Facts]:
-    """The same as `open_rows`, with facts that a fit needs, from the same pass over the data."""
+    """Do the same as `open_rows`, and collect facts that a fit needs in the same pass over the data."""
     if is_dask(X):
         X = rows_of_dask(X)
     return (X, X.facts()) if isinstance(X, Rows) else _opened(X, name, n_threads, counted=True)
 
 
 def _opened(X: Any, name: str, n_threads: int, *, counted: bool) -> tuple[Block, Facts]:
-    """Facts are whole only where features are counted, which takes longer than the checks do."""
+    """Return rows and facts. Counting features takes longer than the checks, so it is done only if `counted`."""
     X = _from_frame(X, name)
     if sp.issparse(X):
         return _open_sparse(X, name, n_threads, counted)
@@ -83,7 +83,7 @@ def _opened(X: Any, name: str, n_threads: int, *, counted: bool) -> tuple[Block,
 
 
 def _from_frame(X: Any, name: str) -> Any:
-    """A pandas or polars frame as a matrix, refusing columns that are not numbers."""
+    """Return a pandas or polars frame as a matrix, refusing columns that are not numbers."""
     module = type(X).__module__.split(".")[0]
     if module == "pandas" and hasattr(X, "dtypes") and X.ndim == 2:
         _refuse_columns(name, [(c, str(t)) for c, t in X.dtypes.items() if getattr(t, "kind", "O") not in "biuf"])
@@ -120,7 +120,7 @@ def _refuse_columns(name: str, bad: list[tuple[Any, str]]) -> None:
 
 
 def _target(dtype: np.dtype[Any]) -> type[np.floating[Any]]:
-    """float32 where it holds every value of `dtype`, else float64."""
+    """Return float32 if it can hold every value of `dtype`, otherwise float64."""
     if dtype.kind == "f":
         return np.float32 if dtype.itemsize <= 4 else np.float64
     return np.float32 if dtype.kind == "b" or dtype.itemsize <= 2 else np.float64

@@ -14,7 +14,7 @@ from .partitions import Form, Partition
 
 
 def rows_of(X: Any, model: Any = None) -> DaskRows:
-    """X as rows, with the columns of a model. Rows of `open_dataset` stay as they are, so files are read once."""
+    """Return X as rows, with the columns of a model. Rows of `open_dataset` are not changed, so files are read once."""
     form = None if model is None else Form.of_model(model)
     if not isinstance(X, DaskRows):
         return DaskRows(partitions_of(X), form)
@@ -22,7 +22,7 @@ def rows_of(X: Any, model: Any = None) -> DaskRows:
 
 
 def partitions_of(X: Any) -> list[Partition]:
-    """The partitions of a Dask array, of a Dask data frame, or of a list of delayed blocks."""
+    """Return the partitions of a Dask array, of a Dask data frame, or of a list of delayed blocks."""
     if isinstance(X, DaskRows):
         return X.sized_partitions()
     if isinstance(X, list | tuple):
@@ -41,12 +41,12 @@ def partitions_of(X: Any) -> list[Partition]:
 
 
 def is_array(X: Any) -> bool:
-    """Whether X is a Dask array."""
+    """Return whether X is a Dask array."""
     return type(X).__module__.startswith("dask.array")
 
 
 def is_frame(X: Any) -> bool:
-    """Whether X is a Dask data frame or series."""
+    """Return whether X is a Dask data frame or series."""
     return type(X).__module__.startswith("dask.dataframe")
 
 
@@ -61,7 +61,7 @@ def _of_array(X: Any) -> list[Partition]:
 
 
 def _as_delayed(one: Any) -> Any:
-    """A delayed block, also of a future."""
+    """Return a delayed block or a future as a delayed block."""
     return one if isinstance(one, Delayed) else delayed(_same, pure=False)(one)
 
 

@@ -61,7 +61,7 @@ class Moved:
 
 @dataclass(frozen=True, kw_only=True)
 class _Survey:
-    """What all partitions together are."""
+    """The properties of all partitions together."""
 
     form: Form
     facts: Facts
@@ -132,7 +132,7 @@ class DaskRows(Rows):
         return self._survey.squared_norms
 
     def epochs_at_once(self, epochs: Integers) -> int:
-        """How many epochs' rows fit in the training-memory limit."""
+        """Return how many epochs' rows fit in the training-memory limit."""
         limit = dask.utils.parse_bytes(dask.config.get(TRAINING_MEMORY, _TRAINING_MEMORY))
         of_row = self.n_bytes / max(1, self.n_rows)
         if len(np.unique(epochs)) * of_row <= limit:
@@ -181,7 +181,7 @@ class DaskRows(Rows):
 
     @property
     def names(self) -> list[str] | None:
-        """Names of the features, from the first that has one on; None where none has."""
+        """Names of the features; None if they have none."""
         return self.schema.names
 
     @property
@@ -205,11 +205,11 @@ class DaskRows(Rows):
         return np.diff(self._starts).tolist()
 
     def __getitem__(self, numbers: Any) -> Any:
-        """Some rows as a matrix, fetched here."""
+        """Return some rows as a matrix, fetched here."""
         return self.take(np.asarray(numbers, dtype=np.int64)).to_matrix()
 
     def sized_partitions(self) -> list[Partition]:
-        """The partitions, with their numbers of rows if those are known."""
+        """Return the partitions, with their numbers of rows if those are known."""
         if "_survey" not in self.__dict__:
             return list(self.partitions)
         return [replace(part, n_rows=n) for part, n in zip(self.partitions, self.sizes, strict=True)]
@@ -220,26 +220,26 @@ class DaskRows(Rows):
         self._survey  # noqa: B018 - cached
 
     def form_for(self, form: Form) -> Form:
-        """The form that a model expects, with the way in which these files are read."""
+        """Return the form that a model expects, with the way in which these files are read."""
         return replace(form, how=self._given.how)
 
     # ---- how -----------------------------------------------------------------------------------------------------
 
     def _hold(self, value: Any) -> list[Any]:
-        """A value that all tasks of a pass need, sent to each worker once."""
+        """Return a value that all tasks of a pass need, sent to each worker once."""
         held, n_bytes = self._runner.hold(value)
         self._count("functions", n_bytes * self._runner.n_copies)
         return held
 
     def _answers(self, kind: str, parts: Sequence[int], calls: Sequence[Any], show: Show | None) -> list[Any]:
-        """What each call returns for its partition, in order."""
+        """Return the result of each call for its partition, in order."""
         sources = self._sources
         pairs = zip(parts, calls, strict=True)
         tasks = [task_on(sources[part][0], _answer, len(call), *call, *sources[part]) for part, call in pairs]
         return self._unpacked(kind, tasks, [self.sizes[part] for part in parts], show)
 
     def _unpacked(self, kind: str, tasks: Sequence[Delayed], sizes: Sequence[int], show: Show | None) -> list[Any]:
-        """The unpacked results of tasks, in order; `show` gets the size of the finished ones and of all."""
+        """Return the unpacked results of tasks, in order; `show` gets the size of the finished ones and of all."""
         found, done = [None] * len(tasks), 0
 
         def arrived(place: int, data: bytes) -> None:
@@ -319,13 +319,13 @@ def _block(source: Any, place: str, *form: serialization.Parcel) -> Block:
 
 
 def _answer(n_parcels: int, *given: Any) -> bytes:
-    """What a function returns for a block, which is kept or made now; the first `n_parcels` hold the function."""
+    """Return a function's result for a block, kept or made now; the function is in the first `n_parcels` arguments."""
     call, (source, *how) = given[:n_parcels], given[n_parcels:]
     return serialization.packed(serialization.opened(call)(_block(source, *how) if how else source))
 
 
 def _together(found: Sequence[Seen], partitions: Sequence[Partition], given: Form) -> _Survey:
-    """What all partitions are together."""
+    """Return the properties of all partitions together."""
     form = _form(found, partitions, given)
     scan = kernels.Scan(form.n_features, sum(len(one.features) for one in found))
     for one in found:
@@ -380,7 +380,7 @@ def _width(found: Sequence[Seen], partitions: Sequence[Partition], schema: Schem
 
 
 def _places(one: Seen, schema: Schema | None) -> Integers:
-    """The features of a partition as features of all of them."""
+    """Return the features of a partition as features of all of them."""
     if schema is None or schema.n_features is None or one.schema.columns == schema.columns:
         return one.features
     numbers = np.array(one.schema.places_in(schema), dtype=np.int64)[one.features]

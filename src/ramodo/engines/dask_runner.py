@@ -49,7 +49,7 @@ _STAYS = "split-stage"
 
 
 def is_held(source: Any) -> bool:
-    """Whether workers hold at least a part of it."""
+    """Return whether workers hold at least a part of it."""
     if "distributed" not in sys.modules:
         return False
     from distributed import futures_of
@@ -58,7 +58,7 @@ def is_held(source: Any) -> bool:
 
 
 def task_on(source: Any, function: Callable[..., Any], *given: Any) -> Delayed:
-    """A task on the source of a block. If a worker holds the source, the task must not be stolen from that worker.
+    """Return a task on the source of a block, which is never stolen from a worker that holds the source.
 
     Dask assumes half a second for tasks of an unknown kind, and would move blocks between workers.
     """
@@ -84,7 +84,7 @@ class Runner(Protocol):
         """Run tasks, and call `done` with each result."""
 
     def hold(self, value: Any, is_lazy: bool = False) -> tuple[list[Any], int]:
-        """A value that all tasks need, as arguments for `serialization.opened`, and the bytes sent to each worker.
+        """Return arguments for `serialization.opened` that all tasks need, and the bytes sent to each worker.
 
         Workers that already have a large array, of the same model for example, are not sent it again. `is_lazy` says
         that tasks may run after the value is gone here.
@@ -94,11 +94,11 @@ class Runner(Protocol):
         """Compute tasks, and keep the results where they are."""
 
     def room(self) -> int:
-        """Bytes that may be kept."""
+        """Return how many bytes may be kept."""
 
 
 def current_runner() -> Runner:
-    """The current client's cluster; without one, whatever scheduler Dask uses in this process."""
+    """Return the current client's cluster; without one, whatever scheduler Dask uses in this process."""
     if "distributed" in sys.modules:
         from distributed import default_client
 
@@ -147,7 +147,7 @@ class ClusterRunner:
         self._asked = -math.inf
 
     def _look_for_workers(self) -> dict[str, dict[str, Any]]:
-        """The workers by address, as of a few seconds ago at most."""
+        """Return the workers by address, as of a few seconds ago at most."""
         if time.monotonic() - self._asked > _FRESH:
             self._workers = self._client.scheduler_info(n_workers=-1)["workers"]
             self._asked = time.monotonic()
@@ -186,7 +186,7 @@ class ClusterRunner:
         return defaultdict(lambda: 1, {**there, "": max(_LEAST, sum(there.values()))})
 
     def _homes(self, tasks: Sequence[Delayed]) -> list[str]:
-        """The worker that has the block of each task, or an empty string."""
+        """Return the worker that has the block of each task, or an empty string."""
         from distributed import futures_of
 
         needed = [futures_of(task) for task in tasks]
@@ -230,7 +230,7 @@ class ClusterRunner:
         return [known[content].value, *arrays], n_sent
 
     def _held(self, payload: bytes, content: str) -> Delayed:
-        """The result of a task: the scheduler keeps the payload, and can make it again if workers die."""
+        """Return the result of a task: the scheduler keeps the payload, and can make it again if workers die."""
         return self.keep([delayed(serialization.Parcel, pure=False)(payload, content)])[0]
 
     def keep(self, tasks: Sequence[Delayed]) -> list[Delayed]:
@@ -279,14 +279,14 @@ class ClusterRunner:
 
 
 def _is_lost(held: Delayed) -> bool:
-    """Whether workers no longer hold it, for example because all were restarted."""
+    """Return whether workers no longer hold it, for example because all were restarted."""
     from distributed import futures_of
 
     return any(future.cancelled() or future.status in ("lost", "error") for future in futures_of(held))
 
 
 def _by_home(homes: Sequence[str]) -> dict[str, list[int]]:
-    """The indices of the tasks of each worker."""
+    """Return the indices of the tasks of each worker."""
     found: defaultdict[str, list[int]] = defaultdict(list)
     for place, home in enumerate(homes):
         found[home].append(place)

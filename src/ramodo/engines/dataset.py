@@ -33,7 +33,7 @@ def open_dataset(
     n_features: int | None = None,
     storage: Mapping[str, Any] | None = None,
 ) -> DaskRows:
-    """Rows of many files, for `fit`, `outlier_score` and the like; workers of the current Dask client read them.
+    """Return the rows of many files, for `fit` and scoring. Workers of the current Dask client read them.
 
     Parameters
     ----------
@@ -65,7 +65,7 @@ def open_dataset(
 
 
 def rows_of_files(files: Sequence[str], format: str | None, how: How, storage: Mapping[str, Any]) -> DaskRows:
-    """Rows of files, all of one format."""
+    """Return the rows of files, all of one format."""
     kinds = {file: format_named(_format_of(file, format)) for file in files}
     kind = kinds[files[0]]
     odd = next((file for file, other in kinds.items() if other.name != kind.name), None)
@@ -102,12 +102,12 @@ class File:
     takes_width: bool = False
 
     def load(self, form: Form) -> Table:
-        """Its rows, with as many columns as `form` says if the format does not say it."""
+        """Return its rows, with as many columns as `form` says if the format does not say it."""
         how = form.how or How()
         return self.read(replace(how, n_features=(form.n_features or how.n_features) if self.takes_width else None))
 
     def read(self, how: How) -> Table:
-        """Its rows, read in this way."""
+        """Return its rows, read in this way."""
         kind = format_named(self.format)
         if not _is_remote(self.path):
             return read_as(kind, _local(self.path), how)
@@ -121,7 +121,7 @@ class File:
 
 
 def found_files(path: str, storage: Mapping[str, Any]) -> list[str]:
-    """The files that match a glob, in order."""
+    """Return the files that match a glob, in order."""
     if not _is_remote(path):
         local = _local(path)
         files = sorted(glob.glob(local)) if glob.has_magic(local) else [local] * Path(local).exists()
@@ -143,12 +143,12 @@ def _local(path: str) -> str:
 
 
 def _format_of(path: str, given: str | None) -> str:
-    """The format of a file by its suffix; a remote rows folder must end in .rows."""
+    """Return the format of a file by its suffix; a remote rows folder must end in .rows."""
     return format_of(PurePosixPath(path).name if _is_remote(path) else _local(path), given)
 
 
 def _system(path: str, storage: Mapping[str, Any]) -> tuple[Any, str]:
-    """The file system of an address, and the path in it."""
+    """Return the file system of an address, and the path in it."""
     try:
         import fsspec
     except ImportError:

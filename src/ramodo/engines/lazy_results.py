@@ -24,7 +24,7 @@ from .partitions import Form, Partition, block_of
 
 
 def map_partitions(X: Any, of_block: OfBlock, like: npt.NDArray[Any], model: Any) -> Any:
-    """A collection of what `of_block` returns for each partition, read as a model reads: a value, or several, a row."""
+    """Return a collection of the results of `of_block` for each partition, read as the model reads its data."""
     form = Form.of_model(model)
     if isinstance(X, DaskRows):
         form = X.form_for(form)
@@ -38,7 +38,7 @@ def map_partitions(X: Any, of_block: OfBlock, like: npt.NDArray[Any], model: Any
 
 
 def map_lazy_values(values: Any, function: Callable[[Any], Any]) -> Any:
-    """A collection of what a function returns for the values of each partition."""
+    """Return a collection of a function's results for the values of each partition."""
     if isinstance(values, list | tuple):
         return [delayed(function, pure=False)(one) for one in values]
     if is_array(values):
@@ -47,7 +47,7 @@ def map_lazy_values(values: Any, function: Callable[[Any], Any]) -> Any:
 
 
 def computed(values: Any) -> npt.NDArray[Any]:
-    """The values of all partitions, as one array in this process."""
+    """Return the values of all partitions, as one array in this process."""
     import dask
 
     return np.concatenate(dask.compute(*values)) if isinstance(values, list | tuple) else np.asarray(values)
@@ -59,7 +59,7 @@ def _of_partition(source: Any, place: str, *held: serialization.Parcel) -> npt.N
 
 
 def _as_array(parts: Sequence[Partition], held: Sequence[Any], like: npt.NDArray[Any]) -> Any:
-    """A Dask array with one task for each partition: even tasks that do nothing take time."""
+    """Return a Dask array with one task for each partition: even tasks that do nothing take time."""
     import dask.array as da
 
     name = f"ramodo-{uuid4().hex}"
@@ -84,7 +84,7 @@ def _of_frame(held: Sequence[Any], part: Partition) -> Delayed:
 
 
 def _indexed(values: npt.NDArray[Any], frame: Any) -> Any:
-    """Values as a series, or as a frame, with the index of their rows."""
+    """Return values as a series, or as a frame, with the index of their rows."""
     import pandas
 
     if values.ndim == 1:

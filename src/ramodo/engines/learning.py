@@ -32,11 +32,11 @@ class Readable(Protocol):
         """Its name in messages."""
 
     def read(self, how: How) -> Table:
-        """Its rows."""
+        """Return its rows."""
 
 
 def with_frequencies(files: Sequence[Readable], how: How) -> How:
-    """`how`, with the number of documents of all files that contain each token."""
+    """Return `how` with the number of documents in all files that contain each token."""
     found = _of_each(files, _frequencies, [how] * len(files))
     columns, places = np.unique(np.concatenate([one.columns for one in found]), return_inverse=True)
     documents = np.zeros(len(columns), dtype=np.int64)
@@ -47,7 +47,7 @@ def with_frequencies(files: Sequence[Readable], how: How) -> How:
 
 
 def with_scales(files: Sequence[Readable], how: How) -> How:
-    """`how`, with scales, means and first days, learned as from one table of all rows."""
+    """Return `how` with scales, means and first days, learned as if from one table of all rows."""
     import pyarrow
 
     sizes = _of_each(files, _n_rows, [how] * len(files))
@@ -71,7 +71,7 @@ def with_scales(files: Sequence[Readable], how: How) -> How:
 
 
 def _of_rows(schema: Schema) -> Schema:
-    """A schema for numbers alone: ids and labels are ignored, and each file reports its own missing values."""
+    """Return a schema for numbers alone: ids and labels are ignored, and each file reports its own missing values."""
     used = filter(None, (schema.id, schema.label))
     missing = "indicator" if schema.missing == "error" else schema.missing
     return replace(schema, id=None, label=None, ignore=(*schema.ignore, *used), missing=missing)

@@ -1,8 +1,8 @@
 """A partition: consecutive rows as a task gets them, and as a block in memory.
 
 A partition is a matrix, a data frame, or a file that is read where the task runs. One look at each partition (`look`)
-finds what a fit must know of all rows. `Form` is what partitions have in common: with it, they become blocks that could
-be parts of one matrix.
+finds what a fit must know about all rows. `Form` holds what all partitions share, so that their blocks fit together as
+parts of one matrix.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ Doubles = npt.NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Form:
-    """What the blocks of all partitions have in common; None means anything."""
+    """The properties that the blocks of all partitions share; None allows any value."""
 
     n_features: int = 0
     """0 if it is not known yet."""
@@ -40,7 +40,7 @@ class Form:
 
     @classmethod
     def of_model(cls, model: Any) -> Self:
-        """The form that a fitted detector expects of rows."""
+        """Return the form that a fitted detector expects of rows."""
         schema = Schema.of_model(model)
         return cls(model.n_features_in_, None if schema.n_features is None else schema)
 
@@ -57,7 +57,7 @@ class Form:
 
 @dataclass(frozen=True, kw_only=True)
 class Seen:
-    """What a look at a partition finds."""
+    """The results of a look at a partition."""
 
     n_rows: int
     n_features: int
@@ -66,11 +66,11 @@ class Seen:
     n_bytes: int
     largest: float
     features: Integers
-    """Those that occur, in order."""
+    """The features that occur, in order."""
     lengths: Integers
     squared_norms: Doubles
     schema: Schema
-    """Of the columns that features are numbered by."""
+    """The schema that numbers the features."""
     takes_width: bool
     """A later partition may have more columns."""
     ids: tuple[str, ...] | None
@@ -92,7 +92,7 @@ class Partition:
 
 
 def look(source: Any, place: str, form: Form) -> Seen:
-    """One pass over a partition. `form` is what is already known about all of them."""
+    """Read a partition once and return what is found. `form` is what is already known about all partitions."""
     table = _table(source, place, form)
     block = _opened(table, place, form)
     features, largest = block.features_and_largest()
@@ -114,7 +114,7 @@ def look(source: Any, place: str, form: Form) -> Seen:
 
 
 def block_of(source: Any, place: str, form: Form) -> Block:
-    """A partition as a block of the common form; raises `DataError` if it does not have that form."""
+    """Return a partition as a block of the common form; raises `DataError` if it does not have that form."""
     block = _opened(_table(source, place, form), place, form)
     if form.is_sparse is not None and block.is_sparse != form.is_sparse:
         block = block.as_sparse() if form.is_sparse else block.as_dense()
@@ -154,7 +154,7 @@ def _is_double(block: Block) -> bool:
 
 
 def _n_bytes(block: Block) -> int:
-    """Bytes of a block in memory."""
+    """Return the bytes of a block in memory."""
     if block.is_sparse:
         rows = block.as_sparse()
         entries = int(rows.indptr[-1] - rows.indptr[0])

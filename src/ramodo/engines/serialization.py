@@ -1,4 +1,4 @@
-"""Values as bytes for the way between this process and workers: counted, and compressed where that is cheap.
+"""Values as bytes, to send between this process and workers: counted, and compressed where that is cheap.
 
 Arrays are kept out of the pickle. zstd then compresses each array byte by byte of its values: the lowest byte of all
 values first, then the next one, so that exponents, counts and ones shrink. Integers that mostly increase, such as
@@ -38,23 +38,23 @@ _INTEGERS = ("i", "l", "q", "I", "L", "Q")
 
 
 def packed(value: Any) -> bytes:
-    """`value` as bytes, for `unpacked`."""
+    """Return `value` as bytes, for `unpacked`."""
     body, buffers = pickled(value)
     return pickle.dumps((body, [compressed(buffer) for buffer in buffers]), 5)
 
 
 def packed_without_large(body: bytes, buffers: Sequence[pickle.PickleBuffer]) -> bytes:
-    """A pickled value as bytes without its large arrays, which workers get separately."""
+    """Return a pickled value as bytes without its large arrays, which workers get separately."""
     return pickle.dumps((body, [None if is_large(buffer) else compressed(buffer) for buffer in buffers]), 5)
 
 
 def is_large(buffer: pickle.PickleBuffer) -> bool:
-    """Whether workers should keep an array, so that it is sent only once."""
+    """Return whether workers should keep an array, so that it is sent only once."""
     return memoryview(buffer).nbytes >= _LARGE
 
 
 def content_of(*parts: bytes | memoryview) -> str:
-    """A hash of bytes."""
+    """Return a hash of bytes."""
     found = blake2b(digest_size=16)
     for part in parts:
         found.update(len(part).to_bytes(8, "little"))
@@ -63,7 +63,7 @@ def content_of(*parts: bytes | memoryview) -> str:
 
 
 def pickled(value: Any) -> tuple[bytes, list[pickle.PickleBuffer]]:
-    """The pickle of a value without its arrays, and the arrays."""
+    """Return the pickle of a value without its arrays, and the arrays."""
     buffers: list[pickle.PickleBuffer] = []
     try:
         body = pickle.dumps(value, 5, buffer_callback=buffers.append)
@@ -76,7 +76,7 @@ def pickled(value: Any) -> tuple[bytes, list[pickle.PickleBuffer]]:
 
 
 def unpacked(data: bytes, large: Sequence[Any] = ()) -> Any:
-    """The value that `packed` was given, with its large arrays if those came separately, which are read-only."""
+    """Return the value that was packed. Its arrays are read-only; `large` are those that came separately."""
     body, own = pickle.loads(data)
     others = iter(large)
     return pickle.loads(body, buffers=[next(others) if array is None else decompressed(array) for array in own])
@@ -88,10 +88,10 @@ class LargeArray(Protocol):
     name: str
 
     def array(self) -> Any:
-        """Its bytes."""
+        """Return its bytes."""
 
     def open_parcel(self, parcel: Parcel, arrays: Sequence[LargeArray]) -> Any:
-        """The value in a parcel; each process unpacks it once for as long as it has the arrays."""
+        """Return the value in a parcel; each process unpacks it once for as long as it has the arrays."""
 
 
 class Parcel:
@@ -110,7 +110,7 @@ class Parcel:
         return len(self.data)
 
     def opened(self, arrays: Sequence[LargeArray] = ()) -> Any:
-        """The value, given the large arrays that it was packed without."""
+        """Return the value, given the large arrays that it was packed without."""
         with self._lock:
             if not hasattr(self, "_value"):
                 self._value = unpacked(self.data, [one.array() for one in arrays])
@@ -118,7 +118,7 @@ class Parcel:
 
 
 def opened(parcels: Sequence[Any]) -> Any:
-    """The value in a parcel, which comes first, followed by the large arrays that it was packed without."""
+    """Return the value in a parcel, which comes first, followed by the large arrays that it was packed without."""
     parcel, *arrays = parcels
     return arrays[0].open_parcel(parcel, arrays) if arrays else parcel.opened()
 
@@ -135,7 +135,7 @@ class _Planes(NamedTuple):
 
 
 def compressed(buffer: pickle.PickleBuffer) -> Any:
-    """An array, for `decompressed`: its bytes, or `_Planes` where those are smaller."""
+    """Return an array, for `decompressed`: its bytes, or `_Planes` where those are smaller."""
     view = memoryview(buffer)
     raw, size = np.frombuffer(buffer.raw(), dtype=np.uint8), view.itemsize
     if len(raw) < _SMALL or size == 1:
@@ -151,12 +151,12 @@ def compressed(buffer: pickle.PickleBuffer) -> Any:
 
 
 def size_of(array: Any) -> int:
-    """Bytes of what `compressed` returned."""
+    """Return the number of bytes of a result of `compressed`."""
     return sum(len(plane) for _, plane in array.planes) if isinstance(array, _Planes) else len(array)
 
 
 def decompressed(array: Any) -> Bytes:
-    """The bytes of an array that `compressed` was given, aligned for values of any type."""
+    """Return the bytes of the original array, aligned for values of any type."""
     if not isinstance(array, _Planes):
         return array if array.ctypes.data % _ALIGNED == 0 else array.copy()
     values = np.empty((array.n_bytes // array.value_size, array.value_size), dtype=np.uint8)
@@ -171,7 +171,7 @@ def decompressed(array: Any) -> Bytes:
 
 
 def _differences(raw: Bytes, size: int) -> Bytes:
-    """Bytes of unsigned integers as those of their differences, which may wrap around."""
+    """Return the bytes of unsigned integers as those of their differences, which may wrap around."""
     numbers = raw.view(f"u{size}")
     return np.diff(numbers, prepend=numbers.dtype.type(0)).view(np.uint8)
 

@@ -17,12 +17,12 @@ from ..formats.table import FormatError, Table
 
 
 def is_frame(source: Any) -> bool:
-    """Whether it is a pandas data frame."""
+    """Return whether it is a pandas data frame."""
     return type(source).__module__.partition(".")[0] == "pandas" and hasattr(source, "dtypes")
 
 
 def of_frame(frame: Any, place: str, schema: Schema | None) -> Table:
-    """A data frame as a table: numbers as they are, or read like a file if there is text, a category or a date."""
+    """Return a data frame as a table. It is read like a file if it has text, categories or dates."""
     plain = Schema(plain=tuple(map(str, frame.columns)))
     if all(getattr(kind, "kind", "O") in "biuf" for kind in frame.dtypes):
         return Table(frame if len(frame) else frame.to_numpy(dtype=np.float64), schema=plain)
@@ -36,7 +36,7 @@ def of_frame(frame: Any, place: str, schema: Schema | None) -> Table:
 
 
 def aligned(table: Table, schema: Schema, place: str) -> Any:
-    """The matrix of a table with the features of a schema; features without a value are zero."""
+    """Return the matrix of a table with the features of a schema; features without a value are zero."""
     own = table.schema
     if own.columns == schema.columns and own.plain == schema.plain:
         return table.X

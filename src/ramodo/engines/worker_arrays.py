@@ -56,7 +56,7 @@ class SharedArray:
         weakref.finalize(self, _withdraw, weakref.ref(client), self.name).atexit = False
 
     def has_content(self, array: Any, digest: str | None) -> bool:
-        """Whether the workers have the content of an array."""
+        """Return whether the workers have the content of an array."""
         if digest is not None or self._digest is not None:
             return digest == self._digest
         return id(array) in self._owners or ((own := self.array()) is not None and _equal(own, array))
@@ -74,17 +74,17 @@ class SharedArray:
             kept.detach()
 
     def is_unchanged(self, array: Any) -> bool:
-        """Whether an owner still has the content that was sent."""
+        """Return whether an owner still has the content that was sent."""
         return self._digest is None or serialization.content_of(pickle.PickleBuffer(array).raw()) == self._digest
 
     def array(self) -> Any:
-        """One of the owners, or None."""
+        """Return one of the owners, or None."""
         found = (kept.peek() for kept in list(self._owners.values()))
         return next((one[0] for one in found if one is not None), None)
 
 
 class WorkerArray:
-    """Stands for an array in the arguments of a task; pickled, it is only a name."""
+    """A stand-in for an array in the arguments of a task, pickled by name only."""
 
     def __init__(self, name: str, shared: SharedArray | None = None, sent: Any = None) -> None:
         self.name, self.shared, self._sent = name, shared, sent  # workers keep the array while there are tasks here
@@ -93,11 +93,11 @@ class WorkerArray:
         return WorkerArray, (self.name,)
 
     def array(self) -> Any:
-        """The bytes of the array; called on a worker."""
+        """Return the bytes of the array; called on a worker."""
         return _kept(self.name).array()
 
     def open_parcel(self, parcel: serialization.Parcel, arrays: Sequence[serialization.LargeArray]) -> Any:
-        """The value in a parcel, which stays opened for as long as this worker has all of its arrays."""
+        """Return the value in a parcel, which stays opened for as long as this worker has all of its arrays."""
         found = _OPENED.get(parcel.content)
         if found is None:
             found = ArrayUser(frozenset(one.name for one in arrays), parcel.opened(arrays))
@@ -129,7 +129,7 @@ _LAST: weakref.WeakKeyDictionary[Any, deque[list[Any]]] = weakref.WeakKeyDiction
 
 
 def share(client: Any, buffer: pickle.PickleBuffer) -> tuple[WorkerArray, int]:
-    """An array for the arguments of tasks, and the bytes that were sent to each worker: 0 if they had it already."""
+    """Return an array for the arguments of tasks, and the bytes sent to each worker (0 if they had it already)."""
     there = _sent_by(client)
     array: Any = memoryview(buffer).obj
     digest = serialization.content_of(buffer.raw()) if array.flags.writeable else None
@@ -157,7 +157,7 @@ def keep_for_a_while(client: Any, arrays: Sequence[WorkerArray]) -> None:
 
 
 def _equal(first: Any, second: Any) -> bool:
-    """Whether two arrays have the same bytes; stops at the first difference."""
+    """Return whether two arrays have the same bytes; stops at the first difference."""
     a, b = (np.frombuffer(pickle.PickleBuffer(one).raw(), dtype=np.uint8) for one in (first, second))
     return len(a) == len(b) and all(
         np.array_equal(a[at : at + _COMPARED], b[at : at + _COMPARED]) for at in range(0, len(a), _COMPARED)
@@ -174,14 +174,14 @@ def _sent_by(client: Any) -> weakref.WeakValueDictionary[str, SharedArray]:
 
 
 def _payload(client: Any, buffer: pickle.PickleBuffer) -> Any:
-    """The compressed array. Workers in this process get a copy, since they would keep the array itself alive."""
+    """Return the compressed array. Workers in this process get a copy, since they would keep the array itself alive."""
     payload = serialization.compressed(buffer)
     is_view = isinstance(payload, np.ndarray)
     return payload.copy() if is_view and client.scheduler.address.startswith("inproc") else payload
 
 
 def _scatter(client: Any, name: str, payload: Any) -> Any:
-    """Futures of an array; while one exists, workers that have not used the array yet need not ask for it."""
+    """Return futures of an array. While one exists, workers that have not used the array yet need not ask for it."""
     for tries_left in reversed(range(_TRIES)):
         try:
             return client.scatter({name: payload}, broadcast=True)
@@ -248,7 +248,7 @@ _LOCK = threading.Lock()
 
 
 def _kept(name: str) -> _Kept:
-    """An array of this worker, which asks for it if it has none; called in a task."""
+    """Return an array of this worker, which asks for it if it has none; called in a task."""
     started, asked = time.monotonic(), 0.0
     while True:
         with _LOCK:

@@ -16,7 +16,7 @@ _SHORT = re.compile(r"(\d+) requested and (\d+) written")
 
 @contextmanager
 def writing_to(path: str | os.PathLike[str]) -> Iterator[None]:
-    """Errors of writing `path`, or a temporary file for it, name `path` and give the system's reason."""
+    """Make errors of writing `path`, or a temporary file for it, name `path` and give the system's reason."""
     try:
         yield
     except OSError as error:
@@ -31,9 +31,9 @@ def writing_to(path: str | os.PathLike[str]) -> Iterator[None]:
 
 
 def is_the_systems(error: BaseException) -> bool:
-    """Whether the system ran out of memory, or could not read or write, which says nothing about a file's contents.
+    """Return whether an error comes from the system, such as exhausted memory, and not from a file's contents.
 
-    EINVAL does: it comes from an offset in a damaged file.
+    EINVAL comes from the contents: an offset in a damaged file.
     """
     if isinstance(error, OSError):
         return error.errno not in (None, errno.EINVAL)

@@ -1,4 +1,4 @@
-"""npz files, closed at the first error: numpy's own writer tries again when garbage-collected, and warns then."""
+"""npz files, closed at the first error: numpy's own writer tries again, and warns, when it is garbage-collected."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 
 
 def write_npz(path: str, arrays: Mapping[str, Any], *, compressed: bool = False) -> None:
-    """Arrays by name, as `np.savez` writes them; arrays of objects are refused."""
+    """Write arrays by name, as `np.savez` does, but refuse arrays of objects."""
     method = zipfile.ZIP_DEFLATED if compressed else zipfile.ZIP_STORED
     with zipfile.ZipFile(path, "w", method, allowZip64=True) as archive:
         for name, values in arrays.items():

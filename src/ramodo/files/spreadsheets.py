@@ -12,17 +12,17 @@ _FORMULAS = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")
 
 
 def guard(text: str) -> str:
-    """The text for a CSV file, with an apostrophe in front of a formula; numbers stay as they are."""
+    """Return the text for a CSV file, with an apostrophe in front of a formula; numbers stay as they are."""
     return f"'{text}" if text.startswith(_FORMULAS) and len(text) > 1 and not _is_number(text) else text
 
 
 def unguard(text: str) -> str:
-    """The text that was passed to `guard`."""
+    """Return the text that was passed to `guard`."""
     return text[1:] if text.startswith("'") and guard(text[1:]) == text else text
 
 
 def csv_lines(rows: Iterable[Iterable[Any]], shown: Callable[[str], str] = str) -> Iterator[str]:
-    """Lines of a CSV file with its text guarded; `shown` changes text after that."""
+    """Yield the lines of a CSV file with its text guarded; `shown` changes text after that."""
     buffer = io.StringIO()
     writer = csv.writer(buffer, lineterminator="\n")
     for row in rows:

@@ -43,7 +43,7 @@ def write_whole(path: Path, write: Callable[[str], None]) -> None:
                 write(str(temporary))
                 put_in_place(temporary, path)
         except OSError as error:
-            if error.errno is not None and temporary.name in str(error):  # a name that means nothing to users
+            if error.errno is not None and temporary.name in str(error):  # users do not know the temporary name
                 raise type(error)(error.errno, os.strerror(error.errno), str(path)) from None
             if error.errno is not None and error.filename is None:
                 error.filename = str(path)
@@ -52,7 +52,7 @@ def write_whole(path: Path, write: Callable[[str], None]) -> None:
 
 @contextmanager
 def beside(target: Path, *, folder: bool = False) -> Iterator[Path]:
-    """A new file or folder in the folder of `target`, with the permissions that the umask leaves.
+    """Make a new file or folder in the folder of `target`, with the permissions that the umask leaves.
 
     It belongs to this writer alone, and is removed at the end unless it was renamed. Leftovers of killed writers of the
     same target are removed first.
@@ -110,7 +110,7 @@ def remove_leftovers(target: Path) -> None:
 
 
 def _stem(target: Path) -> str:
-    """The common prefix of temporary names for a target."""
+    """Return the common prefix of temporary names for a target."""
     name, encoded = target.name, os.fsencode(target.name)
     if len(encoded) > _LONGEST_NAME:
         name = hashlib.sha256(encoded).hexdigest()
@@ -118,7 +118,7 @@ def _stem(target: Path) -> str:
 
 
 def _new(target: Path, folder: bool) -> tuple[Path, int | None]:
-    """A new file or folder and a handle that holds its lock, if the system has locks."""
+    """Return a new file or folder and a handle that holds its lock, if the system has locks."""
     while True:
         path = target.with_name(f"{_stem(target)}{os.getpid()}-{secrets.token_hex(8)}")
         if folder:
@@ -140,7 +140,7 @@ def _new(target: Path, folder: bool) -> tuple[Path, int | None]:
 
 
 def _lock(handle: int) -> bool | None:
-    """Whether the lock was acquired; None if the system has no locks."""
+    """Return whether the lock was acquired; None if the system has no locks."""
     if fcntl is None:
         return None
     try:

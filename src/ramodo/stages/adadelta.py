@@ -13,14 +13,14 @@ Floats = npt.NDArray[np.float32]
 
 @dataclass(frozen=True)
 class Adadelta:
-    """Zeiler 2012. The learning rate of 1.0 is part of the method: at 0.001 it hardly trains."""
+    """The ADADELTA rule. Its learning rate of 1.0 is part of the method: at 0.001 it hardly trains."""
 
     learning_rate: float = 1.0
     rho: float = 0.95
     epsilon: float = 1e-7
 
     def dense(self, shape: tuple[int, ...]) -> Callable[[Floats, Floats], Floats]:
-        """The rule for one small dense matrix, as a function of weights and gradient that returns new weights."""
+        """Return the rule for one small dense matrix: a function of weights and gradient that returns new weights."""
         squares, steps = np.zeros(shape, dtype=np.float32), np.zeros(shape, dtype=np.float32)
 
         def step(weights: Floats, gradient: Floats) -> Floats:

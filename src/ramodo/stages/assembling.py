@@ -1,4 +1,4 @@
-"""Puts the stages of a fit together: defaults where none is given, checks, and adapters for user-defined stages."""
+"""Put the stages of a fit together: add defaults, check options, and adapt user-defined stages."""
 
 from __future__ import annotations
 
@@ -36,10 +36,10 @@ class Stages:
     cutoff: Any
     optimizer: Adadelta = field(default_factory=Adadelta)
     labels_in_score: bool = True
-    """Whether labelled outliers also enter the final score (label_direction.py), or training alone, as in the paper."""
+    """Whether labelled outliers also shape the final score (label_direction.py), or only training, as in the paper."""
 
     def shape(self) -> str:
-        """What must be equal for a warm start to reuse weights."""
+        """Return a description of the network. A warm start reuses weights only if it is unchanged."""
         return str(self.representation.shape())
 
 
@@ -53,7 +53,7 @@ def assemble(
     cutoff: Any = None,
     labels_in_score: bool = True,
 ) -> Stages:
-    """The stages, REPEN's where none is given; raises `OptionError` for an object that lacks a stage's methods."""
+    """Return all stages, with REPEN's for those not given. Raise `OptionError` if an object lacks a stage's methods."""
     scorer = as_scorer(Sp() if scorer is None else scorer, "scorer")
     ranker = scorer if ranker is None else as_scorer(ranker, "ranker")
     thresholder = _checked_stage("thresholder", Cantelli() if thresholder is None else thresholder)
@@ -80,7 +80,7 @@ def assemble(
 
 
 def copied(stages: Stages, n_estimators: int) -> Stages:
-    """A copy of the stages for one of several models, which may train in parallel threads: each keeps its own state.
+    """Copy the stages for one of several models. Models may train in parallel threads, so each needs its own state.
 
     An object used as two stages stays one object in the copy. Functions are shared, since they hold no state.
     """
@@ -111,7 +111,7 @@ _WIDTH = Integer(1, 4096)
 
 
 def _checked_stage(name: str, stage: Any) -> Any:
-    """The stage, once it is known to have what it needs; options of built-in stages are checked before any work."""
+    """Return the stage if it has the methods it needs. Options of built-in stages are checked before any work."""
     needed = _NEEDED[name]
     if isinstance(stage, type | str) or not all(hasattr(stage, method) for method in needed):
         raise option_error(name, f"an object with {' and '.join(needed)} (see ramodo.stages)", repr(stage))
@@ -121,17 +121,17 @@ def _checked_stage(name: str, stage: Any) -> Any:
 
 
 def phi_of(scorer: Any) -> Phi:
-    """The scorer's φ; by default the distance to the nearest reference."""
+    """Return the scorer's φ; by default the distance to the nearest reference."""
     return getattr(scorer, "phi", Phi())
 
 
 def _default_sampler(scorer: Any) -> TripletSampler:
-    """One query if φ is the nearest distance, else one for each reference of a subsample."""
+    """Return a sampler with one query if φ is the nearest distance, else one query per reference of a subsample."""
     return TripletSampler(1 if phi_of(scorer).k == 1 else scorer.subsample_size)
 
 
 def cutoff_of(option: Any, alpha: float = math.sqrt(3), *, auto: str = "cantelli") -> Any:
-    """The cut-off that a detector's option `cutoff` stands for: a rule by name, a share of the rows, or an object."""
+    """Return the cut-off for a detector's option `cutoff`, which is a rule's name, a share of the rows or an object."""
     if isinstance(option, str):
         named = auto if option == "auto" else option
         return AboveChance() if named == "chance" else Cantelli(alpha)

@@ -9,9 +9,10 @@ from .protocols import Scores
 
 
 def benjamini_hochberg(p: Scores, fdr: float, n: int | None = None) -> npt.NDArray[np.bool_]:
-    """Which hypotheses the rule rejects at the rate `fdr`; of `n` in all, where `p` has the smallest p-values only.
+    """Return a mask of the hypotheses that the rule rejects at the rate `fdr`.
 
-    As scipy's `false_discovery_control(p) <= fdr` does, without importing scipy.stats, which takes most of a second.
+    `p` may hold only the smallest p-values; then `n` is the number of all hypotheses. The result is that of scipy's
+    `false_discovery_control(p) <= fdr`, without importing scipy.stats, which takes most of a second.
     """
     order = np.argsort(p, kind="stable")
     within = np.flatnonzero(p[order] <= fdr * np.arange(1, len(p) + 1) / max(1, len(p) if n is None else n))

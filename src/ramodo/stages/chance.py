@@ -1,12 +1,12 @@
-"""A cut-off above what chance gives: rows are flagged that stand out in views which training has not shaped.
+"""A cut-off that flags rows which stand out more than chance explains, in views that training has not shaped.
 
-Training pulls its outlier candidates away from all other rows, in noise too, so scores of a representation cannot tell
-whether the rows that it was trained on stand out. Views that nothing was learned for can. An ordinary row's evidence in
-them adds up to a number that follows a gamma law: the sum of exponential laws, as independent as the views are. The
-law is that of the bulk (tail.py), and Benjamini and Hochberg's rule says which rows are beyond it.
+Training pulls its outlier candidates away from all other rows, even in noise. So the scores of a representation cannot
+tell whether its training rows stand out, but views without learned parameters can. An ordinary row's evidence in each
+of them follows an exponential law, so its sum over independent views follows a gamma law. That law is fitted to the
+bulk of the rows (tail.py), and Benjamini and Hochberg's rule finds the rows beyond it.
 
-Flags follow the ranking by score, so the threshold is the score where the rows at or above it that stand out outnumber
-the others by most.
+Flags follow the ranking by score. Some rows at or above a threshold stand out and some do not; the chosen threshold
+is the one with the largest surplus of rows that do.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from .tail import Gamma
 class AboveChance(Cutoff):
     """The score above which most rows stand out more than chance explains, at the false-discovery rate `fdr`.
 
-    For `Consensus`, which has views that nothing is learned for. Noise has no such rows, and none are flagged.
+    Only for `Consensus`, because it needs views without learned parameters. In pure noise it flags nothing.
 
     Examples
     --------
@@ -40,19 +40,19 @@ class AboveChance(Cutoff):
         self.fdr = fdr
 
     def cutoff(self, scores: Scores) -> float:
-        """Raises: scores alone are not enough."""
+        """Raise an error, because this rule needs more than scores."""
         raise OptionError(NEEDS_VIEWS)
 
     def stand_out(self, evidence: Scores, bulk: Scores, heaviest: float, n_rows: int) -> npt.NDArray[np.bool_]:
-        """Which of the highest of `n_rows` rows stand out, by their evidence and that of evenly drawn rows.
+        """Return a mask of the rows that stand out, given the highest evidence among `n_rows` rows.
 
-        `heaviest` is the largest weight of a view.
+        `bulk` is the evidence of evenly drawn rows, `heaviest` the largest weight of a view.
         """
         check(self.get_params(deep=False))
         return benjamini_hochberg(Gamma.of(bulk, heaviest).p_values(evidence), self.fdr, n_rows)
 
     def flags_of_noise(self, n_rows: int) -> int:
-        """None, in nine of ten data sets at the rate 0.1."""
+        """Return 0, which holds for nine of ten data sets of noise at the rate 0.1."""
         return 0
 
     def guarantee(self, is_training: bool, finds_nothing: bool) -> Guarantee:
@@ -60,9 +60,9 @@ class AboveChance(Cutoff):
             caveat = "The ranking still says which rows to look at first; a share of the rows, as cut-off, flags them."
         elif is_training:
             caveat = (
-                "This rests on the evidence of ordinary rows, which goes on beyond their bulk as a gamma law does. It "
-                "does not say that all flagged rows are of the kind you look for, nor that the others are not: the "
-                "ranking goes on below."
+                "This assumes that the evidence of ordinary rows follows a gamma law beyond their bulk. It does not "
+                "say that all flagged rows are of the kind you look for, nor that the others are not: the ranking "
+                "continues below."
             )
         else:
             caveat = OF_OTHERS

@@ -2,14 +2,14 @@
 
 A fit has two models. Each is trained without one fold of the rows, and a row is scored by the model that did not see
 its fold. Benjamini and Hochberg's rule on p-values keeps the expected share of false discoveries at or below
-the rate that was asked for. There are two kinds of p-values:
+the requested rate. There are two kinds of p-values:
 
-Of a new row, it is the share of training rows of its fold that score at least as high: to the model that scores them
-they are like new rows too, so nothing is assumed (Bates, Candès, Lei, Romano, Sesia 2023). Outliers among them make it
-more cautious, not less.
+The p-value of a new row is the share of training rows of its fold that score at least as high. The model that scores
+those rows has not seen them either, so nothing needs to be assumed (Bates, Candès, Lei, Romano, Sesia 2023). Outliers
+among them make the p-value more cautious, not less.
 
 Training rows cannot be compared with themselves: a share k/n of them is always among the k highest. Their p-values
-follow from the bulk of their scores and an assumption on how those of ordinary rows go on beyond it: tail.py.
+follow from the bulk of their scores and an assumption about the scores of ordinary rows beyond it: see tail.py.
 
 With `held_out` there is one model, trained without a share of the rows: half the work, but no valid p-values for
 training rows.
@@ -29,13 +29,13 @@ from .tail import tails_of
 
 
 def p_values(scores: Scores, calibration: Scores) -> Scores:
-    """(1 + number of calibration scores at or above) / (1 + number of calibration scores), for each score."""
+    """Return (1 + number of calibration scores at or above) / (1 + number of calibration scores), for each score."""
     ordered = np.sort(calibration)
     return (1 + len(ordered) - np.searchsorted(ordered, scores, side="left")) / (1 + len(ordered))
 
 
 def _lowest(scores: Scores, found: npt.NDArray[np.bool_]) -> float:
-    """The lowest score that was found; above all if none was."""
+    """Return the lowest of the scores marked in `found`, or a number above all scores if none is marked."""
     return float(scores[found].min()) if found.any() else float(np.nextafter(scores.max(), np.inf))
 
 
@@ -60,7 +60,7 @@ class Conformal(Cutoff):
         self.held_out = held_out
 
     def hold_out(self, candidates: npt.NDArray[np.int64], rng: np.random.Generator) -> npt.NDArray[np.int64]:
-        """The rows that are kept out of training."""
+        """Draw the rows to keep out of training."""
         check(self.get_params(deep=False))
         if len(candidates) == 0:
             raise OptionError(
@@ -73,24 +73,24 @@ class Conformal(Cutoff):
         return np.sort(rng.choice(candidates, count, replace=False))
 
     def cutoff(self, scores: Scores) -> float:
-        """Raises: scores alone are not enough."""
+        """Raise an error, because this rule needs more than scores."""
         return self.cutoff_from(scores, np.empty(0))
 
     def cutoff_from(self, scores: Scores, held_out: Scores) -> float:
-        """The lowest score that is a discovery among `scores`; above all scores if there is none."""
+        """Return the lowest of `scores` that is a discovery, or a number above all of them if none is."""
         if len(held_out) == 0:
             raise ValueError("Conformal needs the scores of held-out rows; it is a cut-off for final scores only.")
         found = benjamini_hochberg(p_values(scores, held_out), self.fdr)
         return _lowest(scores, found)
 
     def n_folds(self) -> int:
-        """Two models, unless rows are held out."""
+        """Return 2 models, or 1 if rows are held out."""
         return 2 if self.held_out is None else 1
 
     def cutoff_of_folds(self, folds: Sequence[Scores]) -> float:
-        """The lowest score that is a discovery among those of all folds; above all of them if there is none.
+        """Return the lowest score of all folds that is a discovery, or a number above all of them if none is.
 
-        The p-value of a score is the share of ordinary rows, whatever their fold, that reach it.
+        The p-value of a score is the share of ordinary rows of any fold that reach it.
         """
         scores = np.concatenate(folds)
         pairs = zip(folds, tails_of(folds), strict=True)
@@ -106,13 +106,13 @@ class Conformal(Cutoff):
         return Guarantee("; ".join(said), self._caveat(is_training, finds_nothing))
 
     def _holds(self, finds_nothing: bool) -> list[str]:
-        """For whom the rate holds, and on what condition."""
+        """Return the rows for which the rate holds, and on what condition, in words."""
         if self.held_out is not None:
             return ["the false-discovery rate holds for new rows only, by `discoveries`"]
         return [] if finds_nothing else [f"{_OF_TRAINING_ROWS.format(self.fdr)}, if {_CONDITION}"]
 
     def _caveat(self, is_training: bool, finds_nothing: bool) -> str:
-        """A fixed threshold ignores the batch; and where rows were held out, training saw the others."""
+        """Return the limits of the rate: a fixed threshold ignores the batch, and training saw rows not held out."""
         if not is_training:
             return (
                 "It can flag any share of rows outside the training data, such as these: many flagged rows mean that "
@@ -123,12 +123,12 @@ class Conformal(Cutoff):
             return "A higher rate, or more rows, may find some. The ranking still says which rows to look at first."
         if self.held_out is None:
             return (
-                "Each row was scored by a model that did not see it. Where scores of ordinary rows fall off ever more "
-                "slowly, as with rows of very different sizes, more of them can be flagged by chance."
+                "Each row was scored by a model that did not see it. More rows can be flagged by chance if the scores "
+                "of ordinary rows have a heavy tail, as with rows of very different sizes."
             )
         return (
-            "It is not known how many of the flagged rows are false alarms: the detector was fitted to these rows. The "
-            "ranking says which to look at first."
+            "How many of the flagged rows are false alarms is unknown, because the detector was fitted to these rows. "
+            "The ranking says which to look at first."
         )
 
 

@@ -23,7 +23,7 @@ class AdaptedThresholder:
         self._asks = "n_elsewhere" in inspect.signature(stage.split).parameters
 
     def split(self, scores: Scores, labels: Labels, n_elsewhere: int) -> Candidates:
-        """Candidates; there may be none among the rows if some outliers are known, or if all rows are known inliers."""
+        """Return checked candidates. They may lack outliers if some are known outside X, or all rows are inliers."""
         asked = {"n_elsewhere": n_elsewhere} if self._asks else {}
         found = self.adapted.split(scores, labels, **asked)
         enough = n_elsewhere > 0 or bool((labels == 1).any()) or bool((labels == -1).all())
@@ -38,28 +38,28 @@ class AdaptedCutoff:
 
     @property
     def by_evidence(self) -> bool:
-        """Whether it looks at the evidence of views, and not at scores."""
+        """Whether the rule uses the evidence of views instead of scores."""
         return bool(getattr(self.adapted, "by_evidence", False))
 
     @property
     def fdr(self) -> float:
-        """The rate of false discoveries that it is to keep."""
+        """The rate of false discoveries that the rule controls."""
         return float(self.adapted.fdr)
 
     def stand_out(self, evidence: Scores, bulk: Scores, heaviest: float, n_rows: int) -> npt.NDArray[np.bool_]:
-        """Which rows stand out by their evidence."""
+        """Return a mask of the rows that stand out by their evidence."""
         return np.asarray(self.adapted.stand_out(evidence, bulk, heaviest, n_rows))
 
     def bound(self) -> float:
-        """The largest possible share of scores at or above the threshold, or NaN if that is not known."""
+        """Return the largest possible share of scores at or above the threshold, or NaN if that is not known."""
         return float(getattr(self.adapted, "bound", lambda: np.nan)())
 
     def hold_out(self, candidates: Integers, rng: np.random.Generator) -> Integers:
-        """Rows that training must not use."""
+        """Return rows that training must not use."""
         return self._ask("hold_out", candidates, rng)
 
     def cutoff_from(self, scores: Scores, held_out: Scores) -> float:
-        """The threshold for the final scores."""
+        """Return the threshold for the final scores."""
         if not hasattr(self.adapted, "cutoff_from"):
             found = self.adapted.cutoff(scores)
         else:
@@ -67,18 +67,18 @@ class AdaptedCutoff:
         return self._checked(found)
 
     def n_folds(self) -> int:
-        """The number of models of a fit."""
+        """Return the number of models of a fit."""
         return int(self.adapted.n_folds()) if hasattr(self.adapted, "n_folds") else 1
 
     def cutoff_of_folds(self, folds: Sequence[Scores]) -> float:
-        """The threshold, where each row was scored by the model that did not see it."""
+        """Return the threshold, where each row was scored by the model that did not see it."""
         return self._checked(self.adapted.cutoff_of_folds(folds))
 
     def _checked(self, found: Any) -> float:
         return float(checked_scores("cutoff", self.adapted, [found], 1)[0])
 
     def guarantee(self, is_training: bool, finds_nothing: bool) -> Guarantee:
-        """What can be said about the rows that it flags."""
+        """Return what can be said about the rows that it flags."""
         if hasattr(self.adapted, "guarantee"):
             return Guarantee(*self.adapted.guarantee(is_training, finds_nothing))
         rule = f"a custom rule, {type(self.adapted).__name__}"
@@ -86,11 +86,11 @@ class AdaptedCutoff:
 
     @property
     def sets_number(self) -> bool:
-        """Whether it flags a given number or share of the rows, whatever their scores."""
+        """Whether the rule flags a fixed number or share of the rows, whatever their scores."""
         return bool(getattr(self.adapted, "sets_number", False))
 
     def flags_of_noise(self, n_rows: int) -> int | None:
-        """About how many of `n_rows` rows without any outlier would be flagged; None if that is not known."""
+        """Return about how many of `n_rows` rows without outliers would be flagged, or None if unknown."""
         found: int | None = getattr(self.adapted, "flags_of_noise", lambda _: None)(n_rows)
         return found
 
@@ -135,17 +135,17 @@ class AdaptedRepresentation:
         self.first_width: int = stage.first_width
 
     def shape(self) -> str:
-        """What must be equal for a warm start to reuse weights."""
+        """Return a description of the network. A warm start reuses weights only if it is unchanged."""
         stage = self.adapted
         described = getattr(stage, "widths", None), getattr(stage, "slope", None)
         return repr((type(stage).__name__, int(self.first_width), *described))
 
     def training_head(self, rng: np.random.Generator, optimizer: Any, previous: Representation | None) -> CheckedHead:
-        """The head, which updates its own parameters."""
+        """Return the head, which updates its own parameters."""
         return CheckedHead(self.adapted, self.adapted.head(rng))
 
     def fitted(self, first: SparseLayer, head: Any) -> Representation:
-        """The trained representation."""
+        """Return the trained representation."""
         return Representation(first, head=head)
 
 

@@ -33,12 +33,12 @@ class DetectorAsScorer(BaseEstimator):
     def ranking(
         self, rows: Rows, eligible: Integers, rng: np.random.Generator, n_threads: int
     ) -> FittedDetectorAsScorer:
-        """The detector, fitted to the eligible rows."""
+        """Fit a clone of the detector to the eligible rows and return it as a function of blocks."""
         return FittedDetectorAsScorer(self.detector, rows.take(eligible), rng)
 
 
 class FittedDetectorAsScorer:
-    """Scores of a fitted detector, higher being more outlying."""
+    """Score rows by a fitted detector; higher is more outlying."""
 
     def __init__(self, detector: Any, rows: Block, rng: np.random.Generator) -> None:
         self._detector = clone(detector, safe=False)
@@ -55,7 +55,7 @@ class FittedDetectorAsScorer:
 
 
 def as_scorer(given: Any, name: str) -> Any:
-    """`given` if it is a scorer, wrapped if it is a detector; raises `OptionError` for anything else."""
+    """Return `given` if it is a scorer, or wrap it if it is a detector. Raise `OptionError` for anything else."""
     if hasattr(given, "check_stage") and not isinstance(given, type):
         given.check_stage()
     is_object = not isinstance(given, type)

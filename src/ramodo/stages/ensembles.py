@@ -48,14 +48,14 @@ class Ensemble(RankingDetector):
         self.n_jobs = n_jobs
 
     def ranking(self, rows: Rows, eligible: Integers, rng: np.random.Generator, n_threads: int) -> _Together:
-        """What scores blocks of rows by all detectors together."""
+        """Return a function that scores blocks of rows by all detectors together."""
         self.check_stage()
         fitted = [as_scorer(d, "detectors").ranking(rows, eligible, rng, n_threads) for d in self.detectors]
         names = [type(d).__name__ for d in self.detectors]
         return _Together(fitted, names, self.combine, rows)
 
     def check_stage(self) -> None:
-        """Raise `OptionError` for an option that is not allowed."""
+        """Raise `OptionError` for an invalid option."""
         check(self.get_params(deep=False))
         if self.combine not in ("rank", "score"):
             raise option_error("combine", "'rank' or 'score'", repr(self.combine))

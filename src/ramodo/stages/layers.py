@@ -72,7 +72,7 @@ class Layers(BaseEstimator):
         return self.checked_widths()[0]
 
     def head(self, rng: np.random.Generator) -> UpperLayers:
-        """What comes after the first layer's sums: its activation, and the other layers."""
+        """Return what follows the first layer's sums: its activation and the other layers."""
         widths = self.checked_widths()
         weights = []
         for n_inputs, n_outputs in pairwise(widths):
@@ -84,15 +84,15 @@ class Layers(BaseEstimator):
 
     @property
     def is_native(self) -> bool:
-        """Whether it is an activation alone, which the kernels know."""
+        """Whether only an activation follows the first layer, which the kernels can compute."""
         return len(self.checked_widths()) == 1
 
     def shape(self) -> str:
-        """What must be equal for a warm start to reuse weights."""
+        """Return a description of the network. A warm start reuses weights only if it is unchanged."""
         return repr((type(self).__name__, self.first_width, self.checked_widths(), self.slope))
 
     def training_head(self, rng: np.random.Generator, optimizer: Any, previous: Representation | None) -> UpperLayers:
-        """The head, updated by `optimizer`, starting from the weights of a previous fit if there was one."""
+        """Return the head, updated by `optimizer` and starting from the weights of a previous fit, if any."""
         head = self.head(rng)
         if previous is not None:
             head.weights = [layer.weights.copy() for layer in previous.upper]
@@ -100,7 +100,7 @@ class Layers(BaseEstimator):
         return head
 
     def fitted(self, first: SparseLayer, head: UpperLayers | None) -> Representation:
-        """The trained representation."""
+        """Return the trained representation."""
         upper = () if head is None else tuple(DenseLayer(weights, self.slope) for weights in head.weights)
         return Representation(first, upper)
 
@@ -120,14 +120,14 @@ class UpperLayers:
         self._steps = [adadelta.dense(w.shape) for w in self.weights]
 
     def forward(self, hidden: Floats) -> Floats:
-        """Rows of the representation."""
+        """Return rows of the representation."""
         self._sums = [hidden]
         for weights in self.weights:
             self._sums.append(self._activate(self._sums[-1]) @ weights)
         return self._activate(self._sums[-1])
 
     def backward(self, gradient: Floats) -> Floats:
-        """The gradient with respect to `hidden` of the last forward; the weights take a step."""
+        """Return the gradient with respect to `hidden` of the last forward; the weights take a step."""
         gradient = self._through(self._sums[-1], gradient)
         for i in reversed(range(len(self.weights))):
             below = self._sums[i]

@@ -1,7 +1,7 @@
 """What each stage must provide, and what stages pass to one another.
 
-A user-defined stage needs only the methods of its protocol. Built-in stages offer more, which the fit asks
-for by name and never by type: a native form, rows to hold out, what a cut-off guarantees. `custom_stages.py` has the
+A user-defined stage needs only the methods of its protocol. Built-in stages have more, such as a native form, rows to
+hold out or the guarantee of a cut-off. The fit looks these up by name, never by type, and `custom_stages.py` has
 defaults for user-defined stages.
 """
 
@@ -29,24 +29,24 @@ Floats = npt.NDArray[np.float32]
 class Scorer(Protocol):
     """Ranks rows, and detects in the representation.
 
-    One that scores by distances to drawn references also has `phi`, `subsample_size` and `draw(eligible, rng)`, the
-    numbers of the references, a subsample a row.
+    A scorer by distances to drawn references also has `phi`, `subsample_size` and `draw(eligible, rng)`, which returns
+    the row numbers of the references, one subsample per row.
     """
 
     def ranking(
         self, rows: Rows, eligible: Integers, rng: np.random.Generator, n_threads: int
     ) -> Callable[[Block], Scores]:
-        """A function that scores blocks of rows, higher being more outlying, fitted to the eligible rows."""
+        """Fit to the eligible rows; return a function that scores blocks of rows, higher being more outlying."""
 
 
 class Thresholder(Protocol):
-    """Tells outlier candidates from inlier candidates.
+    """Splits the rows into outlier and inlier candidates.
 
-    If `split` takes `n_elsewhere`, it is passed the number of known outliers outside X.
+    A `split` that takes `n_elsewhere` receives the number of known outliers outside X.
     """
 
     def split(self, scores: Scores, labels: Labels) -> Candidates:
-        """Candidates by score; `labels` are 1 for known outliers, -1 for known inliers, 0 for all others."""
+        """Return candidates by score; `labels` are 1 for known outliers, -1 for known inliers, 0 for all others."""
 
 
 class Sampler(Protocol):
@@ -55,17 +55,17 @@ class Sampler(Protocol):
     n_queries: int
 
     def draw(self, pools: Pools, n_epochs: int, n: int, batch_size: int, rng: np.random.Generator) -> Integers:
-        """Row numbers, epochs x n x (queries, positive, negative)."""
+        """Return row numbers of shape epochs x n x (queries, positive, negative)."""
 
 
 class Head(Protocol):
-    """What follows the sums x W of the first layer."""
+    """The part of f that follows the sums x W of the first layer."""
 
     def forward(self, hidden: Floats) -> Floats:
-        """Rows of the representation."""
+        """Return rows of the representation."""
 
     def backward(self, gradient: Floats) -> Floats:
-        """The gradient with respect to `hidden` of the last forward; may take a step of its own parameters."""
+        """Return the gradient with respect to the last `hidden`. It may take a step of its own parameters."""
 
 
 class RepresentationStage(Protocol):
@@ -74,14 +74,14 @@ class RepresentationStage(Protocol):
     first_width: int
 
     def head(self, rng: np.random.Generator) -> Head:
-        """What follows the first layer."""
+        """Return the head, which follows the first layer."""
 
 
 class Loss(Protocol):
     """What training minimises."""
 
     def __call__(self, rows: Floats, triplets: npt.NDArray[np.int32]) -> tuple[float, npt.NDArray[Any]]:
-        """The mean loss of triplets, given as positions in `rows`, and its gradient with respect to the rows."""
+        """Return the mean loss of triplets, given as positions in `rows`, and its gradient with respect to the rows."""
 
 
 @dataclass(frozen=True)
@@ -103,7 +103,7 @@ class Candidates:
 
     @classmethod
     def of(cls, chosen: npt.NDArray[np.bool_], labels: Labels, fallback: bool = False) -> Candidates:
-        """The chosen rows and the others; known outliers (1) and inliers (-1) as labelled."""
+        """Return chosen rows as outliers and the others as inliers; known rows (1, -1) go where they are labelled."""
         outliers = (chosen & (labels == 0)) | (labels == 1)
         return cls(np.flatnonzero(outliers), np.flatnonzero(~outliers), fallback)
 
@@ -120,7 +120,7 @@ class Pools:
 
 
 class Guarantee(NamedTuple):
-    """What can be said about the rows at or above a threshold, and what cannot."""
+    """A statement about the rows at or above a threshold, and its limits."""
 
     text: str
     caveat: str
@@ -143,61 +143,61 @@ class Cutoff(ABC, BaseEstimator):
     """
 
     sets_number = False
-    """Whether it flags a given number or share of the rows, whatever their scores."""
+    """Whether the rule flags a fixed number or share of the rows, whatever their scores."""
 
     by_evidence = False
-    """Whether it looks at rows by views that are not learned, and needs more than scores."""
+    """Whether the rule uses the evidence of views instead of scores."""
 
     @abstractmethod
     def cutoff(self, scores: Scores) -> float:
-        """The threshold for these scores."""
+        """Return the threshold for these scores."""
 
     def bound(self) -> float:
-        """The largest possible share of scores at or above the threshold, or NaN if that is not known."""
+        """Return the largest possible share of scores at or above the threshold, or NaN if unknown."""
         return math.nan
 
     def split(self, scores: Scores, labels: Labels) -> Candidates:
-        """Candidates by score, known outliers (1) and known inliers (-1) by label.
+        """Return candidates by score, but known outliers (1) and known inliers (-1) by label.
 
-        The threshold is taken over all scores.
+        The threshold is computed from all scores.
         """
         return Candidates.of(scores >= self.cutoff(scores), labels)
 
     def hold_out(self, candidates: Integers, rng: np.random.Generator) -> Integers:
-        """Rows to keep out of training, for `cutoff_from` to use; none by default."""
+        """Return the rows to keep out of training, for `cutoff_from` to use; none by default."""
         return np.empty(0, dtype=np.int64)
 
     def cutoff_from(self, scores: Scores, held_out: Scores) -> float:
-        """The threshold for the final scores, given those of the held-out rows."""
+        """Return the threshold for the final scores, given those of the held-out rows."""
         return self.cutoff(scores)
 
     def n_folds(self) -> int:
-        """The number of models of a fit, each trained without one fold of the rows, which it scores; usually 1."""
+        """Return the number of models of a fit, usually 1. If more, each scores the fold that it was not trained on."""
         return 1
 
     def cutoff_of_folds(self, folds: Sequence[Scores]) -> float:
-        """The threshold, given the scores of each fold by the model that did not see it."""
+        """Return the threshold, given the scores of each fold by the model that did not see it."""
         return self.cutoff(np.concatenate(folds))
 
     def guarantee(self, is_training: bool, finds_nothing: bool) -> Guarantee:
-        """What holds for flagged rows, of the training data or of other data.
+        """Return what holds for flagged rows, in the training data or in other data.
 
         `finds_nothing`: no training row is flagged.
         """
         return Guarantee(self.meaning(is_training), COUNTED if is_training else OF_OTHERS)
 
     def flags_of_noise(self, n_rows: int) -> int | None:
-        """About how many of `n_rows` rows without any outlier would be flagged; None if that is not known."""
+        """Return about how many of `n_rows` rows without outliers would be flagged, or None if unknown."""
         return None
 
     def meaning(self, is_training: bool) -> str:
-        """The rule in words."""
+        """Return the rule in words."""
         return f"a custom rule, {type(self).__name__}"
 
 
 COUNTED = "It says how many rows are flagged, not how many of them are outliers: the ranking says which come first."
 
 OF_OTHERS = (
-    "That holds for the training rows only. Any share of other rows, such as these, can be flagged: many flagged rows "
+    "This holds for the training rows only. Any share of other rows, such as these, can be flagged: many flagged rows "
     "mean that these data differ from the training data."
 )

@@ -1,4 +1,4 @@
-"""Checks of what a stage returned: the error names a stage whose result the next one cannot use."""
+"""Checks of what a stage returned. The error names the stage whose result the next one cannot use."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ class StageError(ValueError):
 
 
 def checked_scores(name: str, stage: Any, scores: Any, n_rows: int) -> npt.NDArray[np.float64]:
-    """One finite number for each row."""
+    """Return `scores` as float64 if they are one finite number for each row; otherwise raise `StageError`."""
     values = np.asarray(scores)
     if values.shape != (n_rows,) or values.dtype.kind not in "biuf":
         raise stage_error(name, stage, f"scores of shape {values.shape} and dtype {values.dtype}", f"{n_rows} numbers")
@@ -27,7 +27,10 @@ def checked_scores(name: str, stage: Any, scores: Any, n_rows: int) -> npt.NDArr
 
 
 def checked_candidates(stage: Any, candidates: Any, n_rows: int, labeled: bool) -> Candidates:
-    """Two disjoint, non-empty sets of rows. `labeled`: labelled outliers may stand in for outlier candidates."""
+    """Return the candidates if they are two disjoint, non-empty sets of rows; otherwise raise `StageError`.
+
+    `labeled`: there are labelled outliers, so there may be no outlier candidates.
+    """
     if not isinstance(candidates, Candidates):
         raise stage_error("thresholder", stage, f"a {type(candidates).__name__}", "ramodo.Candidates")
     sets = {"outliers": np.asarray(candidates.outliers), "inliers": np.asarray(candidates.inliers)}
@@ -49,7 +52,7 @@ def checked_candidates(stage: Any, candidates: Any, n_rows: int, labeled: bool) 
 
 
 def checked_triplets(stage: Any, triplets: Any, shape: tuple[int, int, int], n_rows: int) -> npt.NDArray[np.int64]:
-    """Row numbers of the shape epochs x triplets x (queries, positive, negative)."""
+    """Return the triplets if they are row numbers of this shape: epochs x triplets x (queries, positive, negative)."""
     values = np.asarray(triplets)
     if values.shape != shape or values.dtype.kind not in "iu":
         raise stage_error(
@@ -62,7 +65,7 @@ def checked_triplets(stage: Any, triplets: Any, shape: tuple[int, int, int], n_r
 
 
 def refuse_few_inliers(pools: Pools, n_queries: int) -> None:
-    """Raise `OptionError` unless there are inliers for the queries and a positive that is not one of them."""
+    """Raise `OptionError` unless there are enough inliers for the queries and another one as the positive."""
     if len(pools.inliers) < n_queries + 1:
         raise OptionError(
             f"{len(pools.inliers)} inlier candidates are left, n_queries={n_queries} needs at least {n_queries + 1}: "
@@ -72,16 +75,16 @@ def refuse_few_inliers(pools: Pools, n_queries: int) -> None:
 
 
 def are_finite(values: npt.NDArray[Any]) -> bool:
-    """Numbers, none of them NaN or infinite."""
+    """Return whether all values are numbers other than NaN and infinity."""
     return values.dtype.kind in "biuf" and bool(np.isfinite(values).all())
 
 
 def stage_error(name: str, stage: Any, given: str, needed: str) -> StageError:
-    """The error that `stage`, the `name` of the fit, returned something that the next stage cannot use."""
+    """Return the error that says what the stage called `name` returned and what the next stage needs."""
     return StageError(f"the {name} {name_of(stage)} must return {needed}, got {given}.")
 
 
 def name_of(stage: Any) -> str:
-    """The name of the class or function that the user passed in."""
+    """Return the name of the class or function that the user passed in."""
     stage = getattr(stage, "adapted", stage)
     return str(getattr(stage, "__name__", type(stage).__name__))

@@ -31,7 +31,7 @@ Integers = npt.NDArray[np.int64]
 
 
 class RandomDistance(RankingDetector):
-    """What scorers have in common; a subclass names its φ."""
+    """The common part of all scorers; a subclass defines φ."""
 
     n_subsamples: int
     subsample_size: int
@@ -42,16 +42,16 @@ class RandomDistance(RankingDetector):
         return Phi()
 
     def phi_among(self, size: int) -> Phi:
-        """The same for subsamples of `size` rows; if those are fewer than k, all of them count."""
+        """Return φ for subsamples of `size` rows. If there are fewer than k, all of them count."""
         return self.phi._replace(k=min(self.phi.k, size))
 
     # ---- a stage -------------------------------------------------------------------------------------------------
 
     def draw(self, eligible: Integers, rng: np.random.Generator) -> Integers:
-        """Row numbers of the references, one subsample a row; without repeats within a subsample.
+        """Draw the row numbers of references, one subsample per row, without repeats within a subsample.
 
-        A subsample of all rows would put every row at distance 0 from itself, so if there are no more eligible rows
-        than `subsample_size`, each subsample is half of them.
+        In a subsample of all rows, every row would be at distance 0 from itself. So if there are at most
+        `subsample_size` eligible rows, each subsample is half of them.
         """
         self.check_stage()
         size = self.subsample_size if len(eligible) > self.subsample_size else max(1, len(eligible) // 2)
@@ -60,11 +60,11 @@ class RandomDistance(RankingDetector):
     def against(
         self, references: Block, subsample_size: int, n_threads: int, numbers: Integers | None = None
     ) -> FixedReferences:
-        """A function that scores blocks of rows against `references`, whose consecutive rows form the subsamples."""
+        """Return a function that scores blocks against `references`, whose consecutive rows form the subsamples."""
         return FixedReferences(references, subsample_size, self.phi_among(subsample_size), n_threads, numbers)
 
     def ranking(self, rows: Rows, eligible: Integers, rng: np.random.Generator, n_threads: int) -> FixedReferences:
-        """A function that scores blocks of rows against references drawn from the eligible ones."""
+        """Return a function that scores blocks of rows against references drawn from the eligible ones."""
         drawn = self.draw(eligible, rng)
         size, k = drawn.shape[1], self.phi.k
         if size < self.subsample_size:
@@ -77,7 +77,7 @@ class RandomDistance(RankingDetector):
         return self.against(rows.take(drawn.ravel()), size, n_threads, drawn.ravel())
 
     def check_stage(self) -> None:
-        """Raise `OptionError` for an option that is not allowed, or if a subsample has fewer than `k` references."""
+        """Raise `OptionError` for an invalid option, or if a subsample has fewer than `k` references."""
         check(self.get_params(deep=False))
         if self.phi.k > self.subsample_size:
             most = f"at most subsample_size={self.subsample_size}, the references to choose from"
@@ -91,7 +91,7 @@ class RandomDistance(RankingDetector):
 
     @property
     def model_(self) -> Model:
-        """What explanations take apart."""
+        """The model that explanations split into contributions."""
         return Model((self._score.term(),))
 
 
@@ -179,7 +179,7 @@ class AverageNN(KthNN):
 
 
 class FixedReferences:
-    """Scores of rows against drawn references, sparse or dense: native, each row by itself."""
+    """Score rows against drawn references, sparse or dense, in native code; rows do not affect one another."""
 
     def __init__(
         self, references: Block, subsample_size: int, phi: Phi, n_threads: int, numbers: Integers | None = None
@@ -196,7 +196,7 @@ class FixedReferences:
         return distinct.each(self._score(distinct.rows, self._n_threads))
 
     def term(self) -> OriginalDistance:
-        """The same as a term, which can be explained; of references whose numbers among the rows are known."""
+        """Return these scores as a term, which can be explained. The references' row numbers must be known."""
         references, size, phi, _, numbers = self._given
         assert numbers is not None
         return OriginalDistance(Origin.of(references, numbers), size, phi)

@@ -1,15 +1,14 @@
-"""The tail of ordinary rows' scores, as the bulk of all scores tells it: how often a score as high comes by chance.
+"""The tail of ordinary rows' scores, extrapolated from the bulk of all scores: how often chance gives so high a score.
 
-Ranks of rows do not tell how many are outliers; that takes an assumption on how scores of ordinary
-rows go on beyond their bulk. Here it is: they fall off at least as fast as an exponential law, or, where they fall off
-ever more slowly within the bulk, as a power law that goes on so. The bulk is what lies between the median and the 90 %
-quantile, which a few outliers hardly move.
+Ranks alone do not tell how many rows are outliers. That takes an assumption about the scores of ordinary rows beyond
+their bulk: they fall off at least as fast as an exponential law or, if the bulk has a heavier tail, as the power law
+that continues it. The bulk lies between the median and the 90 % quantile, which a few outliers hardly move.
 
-A sum of several views is another matter: `Gamma` is the law of what ordinary rows add up to.
+For the sum of several views there is another law, `Gamma`.
 
-The hazard is the share of the rows at or above a score that end within the next unit. An exponential law has the same
-hazard everywhere; a power law (generalised Pareto) with the shape ξ > 0 one that falls with the share u of rows that
-are left, as u^ξ.
+The hazard at a score is the share of the rows at or above it that lie within the next unit. It is constant for an
+exponential law. For a power law (generalised Pareto) of shape ξ > 0, it falls as u^ξ, where u is the share of rows
+still above.
 """
 
 from __future__ import annotations
@@ -25,10 +24,10 @@ from scipy.special import gammaincc, gammaincinv
 from .protocols import Scores
 
 _BEGIN, _MIDDLE, _END = 0.5, 0.25, 0.1
-"""Shares of rows above the bulk's beginning, its middle and its end."""
+"""Shares of rows above the start, the middle and the end of the bulk."""
 
 CAUTIOUS = 1.645
-"""Standard errors up to the upper bound of the shape at 95 %."""
+"""Standard errors between the estimated shape and its upper 95 % bound."""
 
 
 @dataclass(frozen=True)
@@ -52,24 +51,24 @@ class Tail:
 
     @property
     def highest(self) -> float:
-        """A score that about one row would reach by an exponential law: what models of two folds have in common."""
+        """The score that about one row would reach under an exponential law, to make models of folds comparable."""
         n_beyond = max(1.0, self.share * len(self.ordered))
         return self.start + math.log(n_beyond) / self.rate if self.rate > 0 else self.start
 
 
 @dataclass(frozen=True)
 class Gamma:
-    """The gamma law whose quantiles are those of the bulk; shape 0 where the bulk is 0 or varies too little."""
+    """The gamma law with the quantiles of the bulk. Its shape is 0 if the bulk is 0 or varies too little."""
 
     shape: float
     scale: float
 
     @classmethod
     def of(cls, scores: Scores, heaviest: float) -> Gamma:
-        """The law closest to the logarithms of the quartiles and the 90 % quantile, as far as they are above 0.
+        """Fit the law to the logarithms of the quartiles and the 90 % quantile, ignoring those that are 0.
 
-        A sum falls off no faster than its heaviest summand: where that is slower, the law falls off as it does, from
-        the 90 % quantile.
+        A sum falls off no faster than its heaviest summand. If that one falls off more slowly than the law, the law
+        follows it from the 90 % quantile.
         """
         found = np.quantile(scores, _QUANTILES)
         shares, logarithms = _QUANTILES[found > 0], np.log(found[found > 0])
@@ -91,7 +90,7 @@ class Gamma:
 
 
 def _least(loss: Callable[[float], float]) -> float:
-    """The shape whose logarithm has the least loss."""
+    """Return the shape whose logarithm minimises the loss."""
     return math.exp(float(minimize_scalar(loss, bounds=_SHAPES, method="bounded").x))
 
 
@@ -102,9 +101,9 @@ _SHAPES = (math.log(0.05), math.log(1000.0))
 
 
 def tails_of(folds: Sequence[Scores], errors: float = CAUTIOUS) -> list[Tail]:
-    """The tail of each fold; their shape is taken to be the same, since models see rows of the same kind.
+    """Return the tail of each fold. All share one shape, since the models see rows of the same kind.
 
-    `errors`: standard errors by which the shape is larger than it looks.
+    `errors`: standard errors to add to the estimated shape.
     """
     ordered = [np.sort(scores) for scores in folds]
     shape = _shape(ordered, errors)
@@ -119,7 +118,7 @@ def _tail(ordered: Scores, shape: float) -> Tail:
 
 
 def _shape(folds: list[Scores], errors: float) -> float:
-    """By how much the hazard falls within the bulk, from its lower to its upper part, and some errors more."""
+    """Estimate the shape from the fall of the hazard between the lower and upper bulk, and add `errors`."""
     falls, variances = [], []
     for ordered in folds:
         (lower, n_lower), (upper, n_upper) = _hazard(ordered, _BEGIN, _MIDDLE), _hazard(ordered, _MIDDLE, _END)
@@ -133,11 +132,11 @@ def _shape(folds: list[Scores], errors: float) -> float:
 
 
 _STEEPEST = 10.0
-"""The largest shape: where nothing is known of the bulk, no score is unlikely."""
+"""The largest shape, used where the bulk tells nothing; it makes no score unlikely."""
 
 
 def _hazard(ordered: Scores, above: float, end: float) -> tuple[float, int]:
-    """The hazard between two quantiles, and the number of rows that end there."""
+    """Return the hazard between two quantiles, and the number of rows between them."""
     low, high = _at(ordered, above), _at(ordered, end)
     n = int(np.searchsorted(ordered, high, side="right") - np.searchsorted(ordered, low, side="right"))
     time = float(np.clip(ordered - low, 0.0, high - low).sum())
@@ -145,5 +144,5 @@ def _hazard(ordered: Scores, above: float, end: float) -> tuple[float, int]:
 
 
 def _at(ordered: Scores, above: float) -> float:
-    """The score that this share of the rows lies above."""
+    """Return the score that this share of the rows lies above."""
     return float(ordered[int((1 - above) * (len(ordered) - 1))])

@@ -1,8 +1,7 @@
-"""Scores (and labels) to candidate sets: equation 2. The same cut-offs apply to the final scores.
+"""Turn scores (and labels) into candidate sets: equation 2. The same cut-offs apply to the final scores.
 
-Cantelli's inequality bounds, for any distribution of scores, the share of them that lies α standard deviations above
-the mean: at most 1/(1+α²). Rows at or above that threshold are the outlier candidates O, all others the inlier
-candidates I.
+By Cantelli's inequality, at most 1/(1+α²) of the scores lie α or more standard deviations above the mean, whatever
+their distribution. Rows at or above that threshold are the outlier candidates O, all others the inlier candidates I.
 
 A user-defined thresholder needs `split(scores, labels)`, which returns `Candidates`; a subclass of `Cutoff` needs only
 `cutoff(scores)`, and can then also be the `cutoff` of the final scores.
@@ -28,10 +27,10 @@ FALLBACK = 10
 """Number of candidates if no score reaches the threshold."""
 
 SMALLEST_SHARE = 0.005
-"""If a smaller share of the rows reaches the threshold, this share of the rows, the highest, are the candidates.
+"""The smallest share of the rows to take as candidates. If fewer reach the threshold, the highest are taken.
 
 Scores with an upper bound (distances between rows of length 1, say) can have a threshold that only one or two of many
-thousand rows reach by chance; with so few negatives the layer learns those rows and nothing else.
+thousand rows reach by chance. With that few negatives, the layer learns those rows and nothing else.
 """
 
 
@@ -58,15 +57,15 @@ class Cantelli(Cutoff):
         return self.alpha if self.false_positives is None else bounds.cantelli_alpha(self.false_positives)
 
     def bound(self) -> float:
-        """The largest possible share of scores at or above the threshold, for any distribution (section 5.2)."""
+        """Return the largest possible share of scores at or above the threshold, for any distribution (section 5.2)."""
         return bounds.cantelli_bound(self._alpha())
 
     def cutoff(self, scores: Scores) -> float:
-        """The threshold; above every score if all are equal, since then none stands out."""
+        """Return the threshold; above every score if all are equal, since then none stands out."""
         return bounds.cantelli_cutoff(scores, self._alpha())
 
     def flags_of_noise(self, n_rows: int) -> int:
-        """A share of exp(-(1 + α)), where scores fall off exponentially, as evidence does by its construction."""
+        """Return a share exp(-(1 + α)) of the rows, since evidence falls off exponentially by construction."""
         return round(n_rows * math.exp(-(1 + self._alpha())))
 
     def guarantee(self, is_training: bool, finds_nothing: bool) -> Guarantee:
@@ -81,10 +80,10 @@ class Cantelli(Cutoff):
         rule = f"mean + {'√3' if math.isclose(alpha, math.sqrt(3)) else f'{alpha:.3g}'} deviations"
         if is_training:
             return f"{rule}; {most} of any scores can lie at or above it"
-        return f"{rule} of the training rows' scores, of which {most} can lie at or above it"
+        return f"{rule} of the training rows' scores; {most} of them can lie at or above it"
 
     def split(self, scores: Scores, labels: Labels, n_elsewhere: int = 0) -> Candidates:
-        """Candidates by score, or the highest if too few reach the threshold; known rows by label.
+        """Return candidates by score, or the highest if too few reach the threshold; known rows go by label.
 
         `n_elsewhere` outliers are known outside X; that many fewer candidates are needed.
         """
@@ -116,7 +115,7 @@ class TopFraction(Cutoff):
         self.fraction = fraction
 
     def cutoff(self, scores: Scores) -> float:
-        """The lowest of the highest `fraction` of the scores, at least one of them."""
+        """Return the lowest of the highest `fraction` of the scores, and at least of one."""
         check(self.get_params(deep=False))
         return _lowest_of_highest(scores, max(1, round(self.fraction * len(scores))))
 
@@ -124,7 +123,7 @@ class TopFraction(Cutoff):
         return round(self.fraction * n_rows)
 
     def meaning(self, is_training: bool) -> str:
-        return f"the share that was asked for, {self.fraction:g} of the training rows"
+        return f"the requested share, {self.fraction:g} of the training rows"
 
 
 class TopK(Cutoff):
@@ -144,7 +143,7 @@ class TopK(Cutoff):
         self.count = count
 
     def cutoff(self, scores: Scores) -> float:
-        """The lowest of the `count` highest scores, or of all where there are fewer."""
+        """Return the lowest of the `count` highest scores, or of all if there are fewer."""
         check(self.get_params(deep=False))
         return _lowest_of_highest(scores, min(self.count, len(scores)))
 
@@ -152,11 +151,11 @@ class TopK(Cutoff):
         return min(self.count, n_rows)
 
     def meaning(self, is_training: bool) -> str:
-        return f"the number that was asked for, {self.count:,} of the training rows"
+        return f"the requested number, {self.count:,} of the training rows"
 
 
 class GivenSet(BaseEstimator):
-    """Outlier candidates that the user names, by row number; scores only weigh them.
+    """Outlier candidates that the user gives by row number; scores only weight them.
 
     Examples
     --------
@@ -170,7 +169,7 @@ class GivenSet(BaseEstimator):
         self.rows = rows
 
     def split(self, scores: Scores, labels: Labels) -> Candidates:
-        """The given rows and the others; known rows by label."""
+        """Return the given rows as outliers and the others as inliers; known rows go by label."""
         rows = np.asarray(self.rows)
         if rows.ndim != 1 or (len(rows) and rows.dtype.kind not in "iu"):
             raise option_error("rows of GivenSet", "a list of row numbers", repr(self.rows))

@@ -1,8 +1,8 @@
-"""Candidate sets to meta-triplets (<queries>, positive, negative): equations 3 and 4, labels by section 4.6.
+"""Draw meta-triplets (<queries>, positive, negative) from candidate sets: equations 3 and 4, labels by section 4.6.
 
-- queries come from the inlier candidates, with probability proportional to Z - r, Z the sum of their scores: the lower
-  the score, the likelier;
-- the positive comes from the inlier candidates uniformly, and is not one of the queries;
+- queries come from the inlier candidates, with probability proportional to Z - r, where r is a row's score and Z the
+  sum of all their scores: the lower the score, the likelier;
+- the positive is a uniform draw from the inlier candidates other than the queries;
 - the negative comes from the outlier candidates with probability proportional to r, or, for `labeled_fraction` of a
   batch, uniformly from the labelled outliers.
 
@@ -45,10 +45,10 @@ class TripletSampler(BaseEstimator):
         self.labeled_fraction = labeled_fraction
 
     def share_labeled(self, n_labeled: int) -> float:
-        """Share of the negatives that is drawn from labelled outliers.
+        """Return the share of the negatives that is drawn from labelled outliers.
 
-        "auto" is the paper's half, and grows towards all of them as the labels come to cover the kinds of outliers that
-        there are (section 4.6 leaves open when). One to three labels, which may be odd ones, have less than half.
+        "auto" is the paper's half, and grows towards 1 with the number of labels, as they come to cover all kinds of
+        outliers (section 4.6 leaves open when). One to three labels may be atypical, so they get less than half.
         """
         if not isinstance(self.labeled_fraction, str):
             return float(self.labeled_fraction)
@@ -65,7 +65,7 @@ class TripletSampler(BaseEstimator):
             )
 
     def draw(self, pools: Pools, n_epochs: int, n: int, batch_size: int, rng: np.random.Generator) -> Integers:
-        """`n` triplets for each epoch, n_epochs x n x (n_queries + 2).
+        """Draw `n` triplets for each epoch and return row numbers of shape n_epochs x n x (n_queries + 2).
 
         Each batch of `batch_size` has its share of labelled negatives.
         """
@@ -100,7 +100,7 @@ class TripletSampler(BaseEstimator):
         return self.labeled_fraction == 1.0 and len(pools.labeled_outliers) > 0
 
     def _labeled_places(self, pools: Pools, n: int, batch_size: int) -> npt.NDArray[np.bool_]:
-        """Which triplets take a labelled negative: the last ones of each batch."""
+        """Return a mask of the triplets that take a labelled negative, the last ones of each batch."""
         if len(pools.labeled_outliers) == 0:
             return np.zeros(n, dtype=bool)
         place = np.arange(n) % batch_size
@@ -110,7 +110,7 @@ class TripletSampler(BaseEstimator):
 
 
 def _weighted(weights: npt.NDArray[np.float64], shape: tuple[int, ...], rng: np.random.Generator) -> Integers:
-    """Positions drawn with probability proportional to `weights`; uniformly if all of them are zero."""
+    """Return positions drawn with probability proportional to `weights`; uniformly if all of them are zero."""
     highest = weights.max()
     if not highest > 0:
         return rng.integers(len(weights), size=shape)

@@ -17,7 +17,7 @@ _SHORT = {"\n": "\\n", "\r": "\\r"}
 
 
 def escape_controls(text: str) -> str:
-    """The text on one line, with control characters as escapes: `\\x1b`, `\\u202e`."""
+    """Return the text on one line, with control characters as escapes: `\\x1b`, `\\u202e`."""
     return _HIDDEN.sub(_escape, text)
 
 

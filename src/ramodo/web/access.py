@@ -41,7 +41,7 @@ class Access:
         self._key = secrets.token_bytes(32)  # cookies end with the process
 
     def link(self, place: Place, path: str = "/") -> str:
-        """The address that a browser must visit first."""
+        """Return the address that a browser must visit first."""
         return f"{place.address}{path}?{urlencode({'token': self.token})}"
 
     def is_token(self, given: str) -> bool:
@@ -60,12 +60,12 @@ class Access:
         return f"{name}.{self._sealed('cookie', name)}"
 
     def is_cookie(self, given: str) -> bool:
-        """Whether we issued this cookie; compares in constant time."""
+        """Return whether we issued this cookie; compares in constant time."""
         name, _, seal = given.partition(".")
         return hmac.compare_digest(seal.encode(), self._sealed("cookie", name).encode())
 
     def csrf(self, cookie: str) -> str:
-        """The value that a page must send with each change; only scripts that can read our pages know it."""
+        """Return the value that a page must send with each change; only scripts that can read our pages know it."""
         return self._sealed("csrf", cookie)
 
     def _sealed(self, purpose: str, text: str) -> str:
@@ -131,12 +131,12 @@ class LetIn:
 
 
 def csrf_of(request: HTTPConnection) -> str:
-    """The value that this browser must send in the header X-CSRF-Token with each change."""
+    """Return the value that this browser must send in the header X-CSRF-Token with each change."""
     return str(request.scope.get(_CSRF, ""))
 
 
 def token_of_file(path: str) -> str:
-    """The token in a file. If there is no file, create it with a random token, readable by its owner only."""
+    """Return the token in a file. If there is no file, create it with a random token, readable by its owner only."""
     try:
         handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     except FileExistsError:
@@ -155,13 +155,13 @@ def token_of_file(path: str) -> str:
 
 
 def _without_token(scope: Scope) -> str:
-    """The path and the rest of the query. Leading slashes become one: two would name another server."""
+    """Return the path and the rest of the query. Leading slashes become one: two would name another server."""
     path = quote("/" + scope["path"].lstrip("/"))
     kept = [(name, value) for name, value in parse_qsl(scope["query_string"].decode("latin-1")) if name != "token"]
     return f"{path}?{urlencode(kept)}" if kept else path
 
 
 def _is_own_page(headers: Headers) -> bool:
-    """Whether the Origin header, which browsers send with changes, names this server."""
+    """Return whether the Origin header, which browsers send with changes, names this server."""
     origin = headers.get("origin")
     return origin is None or urlsplit(origin).netloc == headers.get("host")

@@ -1,4 +1,4 @@
-"""Puts the layers of a server together."""
+"""Put the layers of a server together."""
 
 from __future__ import annotations
 

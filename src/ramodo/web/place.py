@@ -63,7 +63,7 @@ class Place:
         )
 
     def allows(self, host: str) -> bool:
-        """Whether a Host header names this server.
+        """Return whether a Host header names this server.
 
         In DNS rebinding, a page from elsewhere reaches this server under the name of the page's own server. So names
         must be known. Addresses are fine; without remote access, only those of this machine.
@@ -111,7 +111,7 @@ def _is_any(host: str) -> bool:
 
 
 def _without_port(host: str) -> str | None:
-    """The name or address in a Host header, in lower case; None if the header is malformed."""
+    """Return the name or address in a Host header, in lower case; None if the header is malformed."""
     if host.startswith("["):
         name, bracket, rest = host[1:].partition("]")
         return name.lower() if bracket and (not rest or (rest[1:].isdigit() and rest[0] == ":")) else None
