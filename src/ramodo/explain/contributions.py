@@ -6,7 +6,7 @@ cost is the non-zeros of the row and of its nearest references; the number of fe
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -19,7 +19,7 @@ from ..model.terms import Model
 from ..thread_map import thread_map
 from .explanation import Explanation, Strongest
 from .passages import PassagesOf
-from .reasons import Lacks, RowExplanation, Seen
+from .reasons import Lacks, Reason, RowExplanation, Seen
 from .typical import Facts, Typical, as_they_are
 
 Doubles = npt.NDArray[np.float64]
@@ -33,12 +33,17 @@ _STRONGEST = 100
 """Contributions per row that are kept to find similar rows."""
 
 
+UnseenOf = Callable[[int], Sequence[tuple[str, str, range]]]
+"""Categories of a row that no training row had: their column, how they are written, and the features of the column."""
+
+
 class _Asked(NamedTuple):
     """Options for explaining each row."""
 
     top: int
     name_of: Callable[[int], str]
     passages: PassagesOf | None
+    unseen: UnseenOf | None
     frequencies: Any
     enough: bool
     in_full: int
@@ -78,6 +83,7 @@ class Explainer:
         n_threads: int,
         *,
         passages: PassagesOf | None = None,
+        unseen: UnseenOf | None = None,
         frequencies: Any = None,
         enough: bool = False,
         in_full: int | None = None,
@@ -85,11 +91,12 @@ class Explainer:
     ) -> Explanation:
         """Reasons for the score of each row. `scores` are those of the rows, `known` those of the training rows.
 
-        `frequencies` are those of the tokens in the training documents. With `enough`, rows have more reasons than
+        `unseen` gives the categories of a row that no training row had. `frequencies` are those of the tokens in the
+        training documents. With `enough`, rows have more reasons than
         `top` where a few more explain 80 % of the score. Rows after the first `in_full` get no reasons, only
         what grouping needs. Without `together`, what they have in common is left out.
         """
-        asked = _Asked(top, name_of, passages, frequencies, enough, rows.n_rows if in_full is None else in_full)
+        asked = _Asked(top, name_of, passages, unseen, frequencies, enough, rows.n_rows if in_full is None else in_full)
         percentiles = 100 * np.searchsorted(np.sort(known), scores) / max(1, len(known))
 
         def of_block(start: int) -> _Block:
@@ -134,23 +141,26 @@ class Explainer:
         self, number: int, score: float, percentile: float, row: _Row, nearest: Any, seen: Any, asked: _Asked
     ) -> RowExplanation:
         typical, name_of = self._typical, asked.name_of
+        row, unseen = row.with_unseen(() if asked.unseen is None else asked.unseen(number))
         lacked = typical.reasons(row.lacked.first(asked.top), name_of)
         lacks = Lacks(row.lacking, row.n_lacking, lacked, typical.usual(row.lacked, name_of))
         runs = None if asked.passages is None else asked.passages(number, row.has.columns, row.has.contributions)
         facts, rest = Facts(row.has, runs), score - lacks.contribution
-        chosen = facts.first(facts.enough(rest, asked.top) if asked.enough else asked.top)
+        rest -= sum(reason.contribution for reason in unseen)
+        most = max(0, asked.top - len(unseen))
+        chosen = facts.first(facts.enough(rest, most) if asked.enough else most)
         reasons = typical.of_facts(row.has, facts, chosen, name_of, asked.frequencies)
         rest -= sum(reason.contribution for reason in reasons)
         return RowExplanation(
             row=number,
             score=score,
             percentile=percentile,
-            reasons=reasons,
+            reasons=(*unseen, *reasons),
             rest=rest,
             nearest=nearest,
             views=seen,
             lacks=lacks,
-            n_reasons=len(facts),
+            n_reasons=len(unseen) + len(facts),
         )
 
 
@@ -169,6 +179,21 @@ class _Row(NamedTuple):
     lacked: Strongest
     lacking: float
     n_lacking: int
+
+    def with_unseen(self, unseen: Sequence[tuple[str, str, range]]) -> tuple[_Row, tuple[Reason, ...]]:
+        """Reasons for categories that no training row had, and the row without what they explain.
+
+        Such a row lacks the categories that its references have: that is what the new one adds to its score.
+        """
+        row, reasons = self, []
+        for name, value, features in unseen:
+            columns, contributions = row.lacked.columns, row.lacked.contributions
+            own = (columns >= features.start) & (columns < features.stop)
+            added = float(contributions[own].sum())
+            reasons.append(Reason.unseen(features.start, name, value, added))
+            n = row.n_lacking - int(np.count_nonzero(own))
+            row = _Row(row.has, row.lacked.take(~own), row.lacking - added, n)
+        return row, tuple(sorted(reasons, key=lambda reason: -reason.contribution))
 
     def strongest(self) -> Strongest:
         """The strongest contributions of both."""

@@ -112,7 +112,9 @@ class Explanation(Sequence[RowExplanation]):
         """The same explanation with other names of features."""
 
         def renamed(reasons: tuple[Reason, ...]) -> tuple[Reason, ...]:
-            return tuple(r if r.spans or r.merged > 1 else replace(r, feature=name_of(r.column)) for r in reasons)
+            return tuple(
+                r if r.spans or r.merged > 1 or r.shown else replace(r, feature=name_of(r.column)) for r in reasons
+            )
 
         def lacks(given: Lacks) -> Lacks:
             named = [tuple(r for r in renamed(reasons) if r.feature) for reasons in (given.strongest, given.usual)]

@@ -54,6 +54,13 @@ def explained(
         documents = text_and_columns.documents_of(table, rows[row]) if has_runs else ()
         return facts_of(documents, circles, columns, contributions, table.schema.tokens)
 
+    def unseen(row: int) -> list[tuple[str, str, range]]:
+        return [
+            (each.column.name, value, table.schema.features_of(each.column))
+            for each in table.unseen
+            for value in each.of(rows[row])
+        ]
+
     found = (explainer or explainer_of(detector, table)).explain(
         taken,
         scores[rows],
@@ -62,6 +69,7 @@ def explained(
         top,
         n_threads(detector.n_jobs),
         passages=facts if has_runs or circles else None,
+        unseen=unseen if table.unseen else None,
         frequencies=table.frequencies,
         enough=enough,
         in_full=in_full if has_runs else None,
@@ -113,7 +121,7 @@ def _some(table: Table, rows: Iterable[int]) -> list[int]:
 
 def in_words(reasons: Sequence[Reason]) -> str:
     """Reasons in one line of text."""
-    return ", ".join(f"{reason.in_words()} ({reason.contribution:+.2g})" for reason in reasons)
+    return ", ".join(f"{reason.in_short()} ({reason.contribution:+.2g})" for reason in reasons)
 
 
 def names_of(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 ENOUGH = 0.8
 """Reasons that make this share of a score explain it."""
@@ -24,6 +24,10 @@ _ALWAYS = ("column", "feature", "value", "contribution", "share", "mean")
 
 _VIEWS = 4
 """Views named in one line; the others are summed up."""
+
+
+_NEVER_SEEN = "never seen in training"
+"""Of a category that no training row had."""
 
 
 class Span(NamedTuple):
@@ -63,6 +67,12 @@ class Reason:
     usual: str = ""
     """What is usual, if a share and a mean cannot express it."""
 
+    @classmethod
+    def unseen(cls, column: int, feature: str, value: str, contribution: float) -> Self:
+        """A category that no training row had."""
+        facts: dict[str, Any] = {"value": 0.0, "share": 0.0, "mean": 0.0, "shown": value, "usual": _NEVER_SEEN}
+        return cls(column=column, feature=feature, contribution=contribution, **facts)
+
     def compared(self) -> str:
         """How the value differs from the usual one; empty if most reference rows lack the feature."""
         if self.share < USUAL or not self.value or self.shown:
@@ -84,6 +94,10 @@ class Reason:
         if not self.value and not self.shown:
             return f"lacks {self.feature}"
         return self.feature if self.is_there() else f"{self.feature} = {self.written()}"
+
+    def in_short(self) -> str:
+        """The same, with what is to be known of a category that no training row had."""
+        return self.in_words() + f", {_NEVER_SEEN}" * (self.usual == _NEVER_SEEN)
 
     def typical(self) -> str:
         """What is usual, in words."""
@@ -213,7 +227,7 @@ class RowExplanation:
         raising = [reason.contribution for reason in self.reasons if reason.contribution > 0]
         if not raising or self.score <= 0 or sum(raising) + self.lacks.contribution >= ENOUGH * self.score:
             return ""
-        start = "no single reason: " if raising[0] < _NO_SINGLE * self.score else ""
+        start = "no single reason: " if max(raising) < _NO_SINGLE * self.score else ""
         n = max(self.n_reasons, len(raising))
         strongest = f"the strongest {len(raising)} of " if n > len(raising) else ""
         what = "run{} of characters" if any(reason.spans for reason in self.reasons) else "feature{}"

@@ -78,7 +78,7 @@ class Typical:
     def reasons(self, row: Strongest, name_of: Callable[[int], str]) -> tuple[Reason, ...]:
         """Contributions as named reasons."""
         shares, means = self._shares(row.columns)
-        arrays = row.columns, self._shown(row.columns, row.values), row.contributions, shares, means
+        arrays = row.columns, _as_written(self._shown(row.columns, row.values)), row.contributions, shares, means
         return tuple(
             Reason(
                 column=column,
@@ -161,6 +161,20 @@ def _of_circle(passage: Passage, columns: Integers, values: Doubles, means: Doub
 def as_they_are(_: npt.NDArray[Any], values: npt.NDArray[Any]) -> Doubles:
     """The values, unchanged."""
     return values
+
+
+_DIGITS = (7, 8, 9)
+"""Of numbers in single precision: nine always tell one from the next."""
+
+
+def _as_written(values: Doubles) -> Doubles:
+    """Values with the fewest digits that single precision tells apart, where that is what they are kept in: 7.2."""
+    single = values.astype(np.float32)
+    found, kept = values.copy(), np.flatnonzero((single == values) & (values != 0))
+    for digits in _DIGITS:
+        found[kept] = [float(f"{value:.{digits}g}") for value in values[kept].tolist()]
+        kept = kept[found[kept].astype(np.float32) != single[kept]]
+    return found
 
 
 def _looked_up(keys: Any, values: Any, wanted: Integers) -> Any:

@@ -46,6 +46,7 @@ def assembled(path: str, table: Any, how: How) -> Table:
         schema=replace(schema, columns=tuple(column for column, _ in read)),
         notes=[text for reader in readers for text in reader.notes],
         beside={name: table.column(name) for name in how.beside if name in there},
+        unseen=[reader.unseen for reader in readers if reader.unseen is not None],
     )
     fields = {name: ["" if text is None else str(text) for text in table.column(name).to_pylist()] for name in texts}
     return with_texts(fields, found, how) if fields else found

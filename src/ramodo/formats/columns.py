@@ -24,7 +24,7 @@ from .format import How
 from .json_values import array_of, is_plain
 from .scales import Scale, Scales, of_block
 from .schema import Column
-from .table import FormatError, MissingValueError
+from .table import FormatError, MissingValueError, Unseen
 
 Doubles = npt.NDArray[np.float64]
 Gaps = npt.NDArray[np.bool_]
@@ -51,6 +51,8 @@ class ColumnReader:
         self._how = how
         self._grows = how.grows or self._known is None
         self.notes: list[str] = []
+        self.unseen: Unseen | None = None
+        """Categories that training did not have, and the rows that have them."""
 
     def read(self) -> Read:
         """The column, and its features."""
@@ -88,7 +90,7 @@ class ColumnReader:
         are_numbers = wanted in ("number", "boolean")
         if t.is_null(type) or kind == wanted or (are_numbers and kind in ("number", "boolean")):
             return wanted
-        if wanted == "category" and (t.is_integer(type) or t.is_boolean(type)):
+        if wanted == "category" and (t.is_integer(type) or t.is_floating(type) or t.is_boolean(type)):
             self._values = self._values.cast(pa.string())
             return wanted
         if are_numbers and kind == "date" and self._scale == "none":  # which are seconds
@@ -211,8 +213,10 @@ class ColumnReader:
             self._note_odd_text(rows, codes, texts)
         if column.values != tuple(texts):
             place = {value: number for number, value in enumerate(column.values)}
-            codes = np.array([place.get(text, -1) for text in texts], dtype=np.int64)[codes]
-            rows, codes = rows[codes >= 0], codes[codes >= 0]
+            known = np.array([place.get(text, -1) for text in texts], dtype=np.int64)[codes]
+            if (known < 0).any():
+                self.unseen = Unseen(column, rows[known < 0], codes[known < 0], texts)
+            rows, codes = rows[known >= 0], known[known >= 0]
         ends = np.cumsum(np.bincount(rows, minlength=len(gaps)))
         shape = (len(gaps), len(column.values))
         matrix = sp.csr_array((np.ones(len(codes)), codes, np.concatenate([[0], ends])), shape=shape)

@@ -51,7 +51,9 @@ def _matched(path: str, kind: str, table: Table, schema: Schema) -> Any:
     if absent and schema.texts:
         raise FormatError(other_data(path, kind, None, schema, schema.n_features))
     if absent:
-        raise FormatError(lacking(path, own, names, [names[number] for number in absent]))
+        columns = names if not schema.columns else [column.name for column in schema.columns]
+        lacked = names if not schema.columns else [each.column.name for each in schema.features()]
+        raise FormatError(lacking(path, own, columns, list(dict.fromkeys(lacked[number] for number in absent))))
     return placed(table.X, [place[names[number]] for number in known], known, len(names))
 
 

@@ -371,6 +371,12 @@ class Schema:
             else:
                 yield from map(column.feature, range(column.n_features))
 
+    def features_of(self, column: Column) -> range:
+        """The numbers of the features that hold its values."""
+        pairs, ends = self._blocks
+        end = ends[pairs.index((column, False))]
+        return range(end - column.n_features, end)
+
     @property
     def first_named(self) -> int:
         """The first feature that has a name: hashed tokens have none."""

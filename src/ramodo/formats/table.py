@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from .schema import Schema
+from .schema import Column, Schema
 
 if TYPE_CHECKING:
     import numpy as np
@@ -45,6 +45,20 @@ class RowError(FormatError):
         super().__init__(f"{place}, row {row}: {problem}", row)
 
 
+class Unseen(NamedTuple):
+    """Categories of a column that training did not have: rows in order, and the place of what each has in `texts`."""
+
+    column: Column
+    rows: npt.NDArray[np.int64]
+    codes: npt.NDArray[np.int64]
+    texts: Sequence[str]
+
+    def of(self, row: int) -> list[str]:
+        """Those of a row."""
+        first, end = self.rows.searchsorted([row, row + 1]).tolist()
+        return [self.texts[code] for code in self.codes[first:end].tolist()]
+
+
 @dataclass(frozen=True, kw_only=True)
 class Table:
     """One row per object.
@@ -58,8 +72,7 @@ class Table:
     skipped : lines that could not be read
     beside : columns that were asked for as they are: a pyarrow array, or a list of values
     lines : the lines of each row, where rows are sessions of a log
-
-    beside : columns to pass on unchanged: a pyarrow array, or a list of values
+    unseen : categories that the training data did not have, by column
     """
 
     X: Any = field(kw_only=False)
@@ -73,6 +86,7 @@ class Table:
     skipped: int = 0
     beside: Mapping[str, Any] = field(default_factory=dict)
     lines: Sequence[Sequence[str]] | None = None
+    unseen: Sequence[Unseen] = ()
 
     @property
     def names(self) -> list[str] | None:
