@@ -32,7 +32,7 @@ def block() -> str:
 def attacks(made: str) -> list[bool]:
     """Of each row that a block shows, whether it is one of the planted attacks."""
     log = make_access_log(**LOG)  # type: ignore[arg-type]
-    shown = made.partition("\nid ")[2].splitlines()[1:-1]
+    shown = made.partition("\nid ")[2].splitlines()[1:-2]
     return [bool(log.y[int(line.split()[0])]) for line in shown]
 
 

@@ -179,12 +179,13 @@ def test_the_summary_is_on_standard_output_and_nothing_on_the_other(run, files, 
         str(tmp_path / "model"),
     ):
         assert expected in done.out
-    assert len(re.split(r"reasons *\n", done.out)[1].splitlines()) == 3
+    *_, others, next_step = shown = re.split(r"reasons *\n", done.out)[1].splitlines()
+    assert (len(shown), others[:6], next_step[:6]) == (5, "The fi", "Next, ")
 
 
 def test_the_highest_rows_are_shown_in_order(ok, files, data):
     order = np.argsort(-fitted(data[0]).outlier_scores_)
-    lines = re.split(r"reasons *\n", ok("detect", files.mail, "--top", 5, "--all"))[1].splitlines()
+    lines = re.split(r"reasons *\n", ok("detect", files.mail, "--top", 5, "--all"))[1].splitlines()[:5]
     assert [line.split()[0] for line in lines] == [str(row) for row in order[:5]]
     assert "percentile" not in ok("detect", files.mail, "--top", 0)
     shown = ok("detect", files.log, "--top", 2)
@@ -197,7 +198,8 @@ def test_flagged_rows_are_told_from_others(ok, files, data):
     scores = np.sort(detector.outlier_scores_)[::-1]
     n = int((scores >= detector.threshold_).sum()) + 2
     lines = re.split(r"reasons *\n", ok("detect", files.mail, "--top", n, "--all"))[1].splitlines()
-    assert [line.split()[3] for line in lines] == ["yes"] * (n - 2) + ["no"] * 2
+    assert [line.split()[3] for line in lines[:n]] == ["yes"] * (n - 2) + ["no"] * 2
+    assert lines[n] == f"The first {n - 2} are flagged; the others are the highest below the cut-off."
     facts = json.loads(ok("detect", files.mail, "--top", n, "--all", "--json"))
     assert [row["flagged"] for row in facts["top"]] == [True] * (n - 2) + [False] * 2
 
@@ -256,6 +258,23 @@ def test_json_has_an_entry_for_each_kind(ok, files):
     every = json.loads(ok("detect", files.mail, "--json", "--all", "--top", 4, "-q"))["top"]
     assert top[0]["id"] == every[0]["id"]
     assert {row["id"] for row in every} <= {id for row in top for id in (row["id"], *row["like"])}
+
+
+def test_json_counts_the_rows_of_each_kind(ok, files):
+    facts = json.loads(ok("detect", files.mail, "--json", "--top", 120, "--share", 0.05, "-q"))
+    assert [one["kind"]["rows"] for one in facts["top"]] == [1 + len(one["like"]) for one in facts["top"]]
+    assert sum(one["kind"]["flagged"] for one in facts["top"]) == facts["flagged"] == 6
+
+
+def test_the_last_line_is_the_command_to_label_rows_read_and_fitted_alike(ok, files):
+    said = ok("detect", files.mail, "--top", 2, "--one-based", "--share=0.05", "--seed", 1).splitlines()
+    assert said[-1] == f"Next, label ten of these rows: ramodo triage {files.mail} --one-based --share=0.05 --seed 1"
+    assert json.loads(ok("detect", files.mail, "--json", "-q"))["next"] == f"ramodo triage {files.mail}"
+
+
+def test_rows_with_labels_need_no_such_command(ok, files, tmp_path):
+    (tmp_path / "known.csv").write_text("id,label\n3,1\n")
+    assert "triage" not in ok("detect", files.mail, "--top", 2, "--labels", tmp_path / "known.csv")
 
 
 def test_warnings_go_to_standard_error(run, tmp_path):

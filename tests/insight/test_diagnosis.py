@@ -426,12 +426,23 @@ def test_views_are_named_with_their_agreement():
     assert found.to_dict()["views"][names[0]] == 0.9
 
 
-def test_a_view_that_disagrees_is_a_warning():
-    detector, names = with_agreement([0.29, 0.31, -0.2, 0.9])
+def test_a_view_that_disagrees_is_a_warning_that_says_what_to_do():
+    detector, _ = with_agreement([0.29, 0.31, -0.2, 0.9])
     warning = detector.diagnose()["view_agreement"].warning
-    assert f"{names[0]} (0.29), {names[2]} (-0.20)" in warning
-    assert names[1] not in warning
+    assert "--labels" in warning
     assert warning in detector.diagnose().warnings
+
+
+def test_a_view_that_tells_most_rows_nothing_may_rank_them_otherwise():
+    X = sp.random_array((300, 500), density=0.02, format="csr", rng=0)
+    X.data[:] = 1
+    detector = Consensus(random_state=0).fit(X)
+    evidence = detector.model_.evidence
+    place = evidence.names.index("made of features that no other row has")
+    for odd, warns in ((place, False), (0, True)):
+        told = tuple(-0.5 if i == odd else 0.9 for i in range(len(evidence.names)))
+        detector.model_ = replace(detector.model_, terms=(replace(evidence, agreement=told),))
+        assert bool(detector.diagnose()["view_agreement"].warning) == warns
 
 
 def test_one_distance_has_no_views(fitted):

@@ -49,7 +49,12 @@ def print_facts(facts: Mapping[str, Any], as_json: bool, *, to_error: bool = Fal
         return
     width = max(map(len, facts), default=0) + 2
     for name, value in facts.items():
-        (err if to_error else out).print(escape_controls(f"{name:<{width}}{value}"))
+        print_line(f"{name:<{width}}{value}", to_error=to_error)
+
+
+def print_line(text: str, *, to_error: bool = False) -> None:
+    """Print a line of text."""
+    (err if to_error else out).print(escape_controls(text))
 
 
 def print_json(value: Any) -> None:

@@ -19,9 +19,10 @@ from ..formats.truth import outliers_in
 from ..formats.values import named_values
 from . import output as files
 from .cluster import connected, read_on_cluster, refuse_on_cluster, with_format
-from .console import note, print_facts
+from .console import note, print_facts, print_line
 from .flags import Fitting, Keeping, Writing
 from .methods import refuse_files, refuse_options
+from .next_step import labelling
 from .provenance import save, told
 from .records import Recorder, beside_of, column_of, to_read
 from .report import refuse_report, write
@@ -127,7 +128,8 @@ def _detect(
         note(f"warning: {text}", quiet)
     if quiet and not as_json:
         return
-    _summarize(path, table, detector, targets.named(), top, every, as_json)
+    next_step = "" if on_cluster or not top else labelling(path, fitting)
+    _summarize(path, table, detector, targets.named(), top, every, next_step, as_json)
 
 
 def _refuse_few(path: str, table: Table) -> None:
@@ -144,6 +146,7 @@ def _summarize(
     written: dict[str, str],
     top: int,
     every: bool,
+    next_step: str,
     as_json: bool,
 ) -> None:
     from ..insight.cutoffs import guarantee_of  # imports scikit-learn, which reading should not wait for
@@ -170,16 +173,23 @@ def _summarize(
     threshold = float(detector.threshold_)
     listed = top_rows(scores, threshold, top, explain, alike(table, scores, threshold), every=every)
     if as_json:
-        facts["top"] = [_as_json(table, row, bool(scores[row.number] >= threshold)) for row in listed]
+        facts["top"] = [_as_json(table, row, scores, threshold, every) for row in listed]
+        facts |= {"next": next_step} if next_step else {}
     print_facts(facts, as_json, to_error=to_error)
     if listed and not as_json:
         print_top(listed, table, scores, threshold, to_error=to_error)
+        if next_step:
+            print_line(f"Next, label ten of these rows: {next_step}", to_error=to_error)
 
 
-def _as_json(table: Table, row: TopRow, flagged: bool) -> dict[str, Any]:
-    said = row.why.to_dict()
-    facts = {"id": table.id_of(row.number), "flagged": flagged, **{name: said[name] for name in _IN_JSON}}
+def _as_json(table: Table, row: TopRow, scores: Any, threshold: float, every: bool) -> dict[str, Any]:
+    """What is known of a row; unless every row is listed, with the kind that it stands for."""
+    said, n_flagged = row.why.to_dict(), row.n_flagged(scores, threshold)
+    facts: dict[str, Any] = {"id": table.id_of(row.number), "flagged": bool(scores[row.number] >= threshold)}
+    facts |= {name: said[name] for name in _IN_JSON}
     facts["like"] = [table.id_of(number) for number in row.like]
+    if not every:
+        facts["kind"] = {"rows": 1 + len(row.like), "flagged": n_flagged}
     if table.lines is not None:
         facts["lines"] = list(table.lines[row.number])
     return facts if row.burst is None else {**facts, "burst": row.burst._asdict()}

@@ -15,7 +15,7 @@ from ..explain.reasons import Reason, RowExplanation
 from ..formats import Table
 from ..formats.line_reading import reader_of
 from ..insight.figures import percentiles
-from .console import print_rows
+from .console import print_line, print_rows
 
 COMPARED = 200
 """How many of the highest rows are grouped into kinds."""
@@ -33,6 +33,10 @@ class TopRow(NamedTuple):
     why: RowExplanation
     like: tuple[int, ...] = ()
     burst: Burst | None = None
+
+    def n_flagged(self, scores: Any, threshold: float) -> int:
+        """How many of the rows that it stands for are flagged, it included."""
+        return int((scores[[self.number, *self.like]] >= threshold).sum())
 
 
 def top_rows(
@@ -80,7 +84,7 @@ def print_top(rows: list[TopRow], table: Table, scores: Any, threshold: float, *
                 table.id_of(row.number),
                 f"{scores[row.number]:.6g}",
                 f"{share:.2f}",
-                "yes" if scores[row.number] >= threshold else "no",
+                _flagged(row, row.n_flagged(scores, threshold)),
                 *([f"{len(row.like):,}" if row.like else ""] if alike else []),
                 _reasons(row),
                 *([_short(_document(table, row.number))] if table.texts else []),
@@ -90,6 +94,23 @@ def print_top(rows: list[TopRow], table: Table, scores: Any, threshold: float, *
         ],
         to_error=to_error,
     )
+    n_flagged = sum(bool(scores[row.number] >= threshold) for row in rows)
+    if n_flagged < len(rows):
+        print_line(_of_others(n_flagged, len(rows)), to_error=to_error)
+
+
+def _flagged(row: TopRow, n: int) -> str:
+    """Whether the row and those like it are flagged."""
+    n_rows = 1 + len(row.like)
+    return "yes" if n == n_rows else f"{n:,} of {n_rows:,}" if n else "no"
+
+
+def _of_others(n_flagged: int, n: int) -> str:
+    """Why rows are listed that are not flagged."""
+    if not n_flagged:
+        return "None of these rows is flagged: they are the highest below the cut-off."
+    first = "The first is" if n_flagged == 1 else f"The first {n_flagged:,} are"
+    return f"{first} flagged; the other{'s are' * (n - n_flagged > 1) or ' is'} the highest below the cut-off."
 
 
 def _document(table: Table, row: int) -> str:

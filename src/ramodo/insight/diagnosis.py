@@ -15,6 +15,8 @@ from ..data.labels import read_labels
 from ..data.scaling_advice import scaling_advice
 from ..data.validation import open_rows
 from ..explain.contributions import Explainer
+from ..model.evidence import Evidence
+from ..model.rarity import Rarity
 from ..model.references import References
 from ..options import OptionError
 
@@ -125,7 +127,7 @@ def diagnose(detector: FittedDetector) -> Diagnosis:
             *_of_training(detector),
             *_of_subsamples(detector),
             _of_agreement(detector, scores),
-            *_of_views(views),
+            *_of_views(views, set() if evidence is None else _silent(evidence)),
         ),
         detector.model_.names(),
         views=views,
@@ -314,18 +316,22 @@ def _is_low_and_dense(detector: FittedDetector) -> bool:
     return bool(n_features < _FEW_FEATURES and 2 * detector.row_lengths_.mean() > n_features)
 
 
-def _of_views(views: dict[str, float]) -> list[Finding]:
-    """Does a view see something that the others do not?"""
+def _silent(evidence: Evidence) -> set[str]:
+    """Names of views that most rows tell nothing: their ranks are mostly those of ties."""
+    pairs = zip(evidence.names, evidence.views, strict=True)
+    return {name for name, view in pairs if any(isinstance(t, Rarity) and t.unshared for t, _ in view.all())}
+
+
+def _of_views(views: dict[str, float], silent: set[str]) -> list[Finding]:
+    """Does a view see something that the others do not? What `silent` views rank is not compared."""
     if not views:
         return []
     lowest = min(views, key=lambda name: views[name])
-    odd = [f"{name} ({value:.2f})" for name, value in views.items() if value < _DISAGREES]
     warning = ""
-    if odd:
+    if any(value < _DISAGREES for name, value in views.items() if name not in silent):
         warning = (
-            f"some views rank the rows differently from all views together, by rank correlation: {', '.join(odd)}. "
-            "Rows are on top because of these views or in spite of them; explain says which views put a row there. "
-            "Look at some of each, label them, and fit again with labels (--labels), which weigh what they show."
+            "the ways to compare rows disagree on which rows stand out: label ten of the top rows, outliers and "
+            "ordinary ones, and fit again with these labels (--labels), which decide."
         )
     meaning = f"lowest rank correlation of a view with all of them: {lowest}"
     return [Finding("view_agreement", views[lowest], meaning, warning)]
