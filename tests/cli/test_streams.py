@@ -308,3 +308,37 @@ def test_a_small_disk_is_large_enough_for_small_files(tmp_path):
     done = on_small_disk(*conversions, ["detect", data, "-o", tmp_path / "s.csv"])
     assert [code for code, *_ in done] == [0, 0, 0, 0], done
     assert len((tmp_path / "s.csv").read_text().splitlines()) == 4
+
+
+# ---- events of several lines -----------------------------------------------------------------------------------------
+
+
+def app_log(n):
+    lines = [f"2026-03-02 09:{i // 60:02}:{i % 60:02} INFO order {i * 7919 % 1000} took {i % 9} ms" for i in range(n)]
+    lines[n // 2] += "\nTraceback (most recent call last):\n  File 'a.py', line 3\nKeyError: 7\n"
+    return "\n".join(lines) + "\n"
+
+
+def test_an_event_that_arrives_in_parts_is_one_row_as_in_the_file(start, ok, tmp_path):
+    (tmp_path / "app.log").write_text(app_log(80))
+    ok("fit", tmp_path / "app.log", "-m", tmp_path / "model", "-q")
+    ok("score", tmp_path / "model", tmp_path / "app.log", "-o", tmp_path / "scores.csv", "-q")
+    patient = "import ramodo.cli.streaming\nramodo.cli.streaming._SILENCE = 600\n"
+    process = start("score", tmp_path / "model", "-", before=patient)
+    before, trace, after = re.split(r"(?<=\n)(?=Traceback)|(?<=KeyError: 7\n)", app_log(80))
+    process.stdin.write((before + trace[:20]).encode())
+    process.stdin.flush()
+    first = [process.stdout.readline() for _ in range(41)]  # all but the event that may go on
+    process.stdin.write((trace[20:] + after).encode())
+    out, _ = process.communicate()
+    assert (b"".join(first) + out).decode() == (tmp_path / "scores.csv").read_text()
+
+
+def test_an_event_is_whole_when_nothing_comes(start, ok, tmp_path):
+    (tmp_path / "app.log").write_text(app_log(80))
+    ok("fit", tmp_path / "app.log", "-m", tmp_path / "model", "-q")
+    process = start("score", tmp_path / "model", "-")
+    process.stdin.write(app_log(80).split("\n")[0].encode() + b"\n")
+    process.stdin.flush()
+    assert process.stdout.readline().startswith(b"id,")
+    assert process.stdout.readline().startswith(b"0,")

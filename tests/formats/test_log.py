@@ -23,6 +23,7 @@ LINES = {
     "nginx-error": "2026/03/02 09:14:05 [error] 17#0: *1 open() failed",
     "dated": "2026-03-02 09:14:05,123 INFO [main] started 3 workers",
     "numbered": "1117838570 2005.06.03 R02-M1-N0 RAS KERNEL INFO parity error corrected",
+    "indented": "  level=info msg=started workers=3",
     "any": "level=info msg=started workers=3",
 }
 READ = {
@@ -34,6 +35,7 @@ READ = {
     "nginx-error": "[error] 00#0: *0 open() failed",
     "dated": "INFO [main] started 0 workers",
     "numbered": "RAS KERNEL INFO parity error corrected",
+    "indented": "  level=info msg=started workers=0",
     "any": "level=info msg=started workers=0",
 }
 
@@ -100,6 +102,46 @@ def test_stack_traces_and_blank_lines_are_no_rows_of_their_own(tmp_path: Path) -
     assert table.ids == ["0", "2", "7"]
     assert table.texts is not None
     assert table.texts[1] == "\n".join(lines[2:7])
+
+
+EVENTS = {
+    "a statement without a time": [
+        "2026-03-02 09:14:05 INFO slow query:\nSELECT *\nFROM orders\nWHERE id = 7",
+        "2026-03-02 09:14:07 INFO done",
+    ],
+    "a trace of Python": [
+        'ERROR:root:failed\nTraceback (most recent call last):\n  File "a.py", line 3, in f\n    g()\nKeyError: 7\n'
+        "During handling of the above exception, another exception occurred:\nTraceback (most recent call last):\n"
+        '  File "a.py", line 5, in f\n    raise Stop\na.Stop: no more',
+        "INFO:root:started",
+        "ValueError: this is a message",
+    ],
+    "traces alone": [
+        'Traceback (most recent call last):\n  File "a.py", line 3, in f\n    g()\nKeyError: 7',
+        'Traceback (most recent call last):\n  File "b.py", line 9, in h\n    g()\nKeyError: 8',
+    ],
+    "traces of Java": [
+        "ERROR no answer\njava.io.IOException: gone\n\tat a.b.C.d(C.java:17)\nCaused by: a.b.Refused\n\t... 12 more",
+        "java.io.IOException: gone\n\tat a.b.C.d(C.java:17)",
+        "INFO started",
+    ],
+    "values below their heading": ["request:\n  path: /cart\n  user: ann", "request:\n  path: /pay"],
+    "indented lines that are events": ["   17 accepted", "   18 refused", "   19 accepted", "total"],
+}
+
+
+@pytest.mark.parametrize("what", EVENTS)
+def test_lines_that_go_on_belong_to_the_event_before(what: str, tmp_path: Path) -> None:
+    given = "\n".join(EVENTS[what]).split("\n")
+    table = read(_written(tmp_path, given))
+    assert table.texts == EVENTS[what]
+    begins = np.cumsum([0, *(event.count("\n") + 1 for event in EVENTS[what])])[:-1]
+    assert [given[int(table.id_of(row))] for row in range(len(EVENTS[what]))] == [given[begin] for begin in begins]
+
+
+def test_two_logs_in_one_file_are_not_events_of_the_first(tmp_path: Path) -> None:
+    lines = [LINES["dated"], LINES["access"]] * 20
+    assert len(read(_written(tmp_path, lines)).texts or ()) == 40
 
 
 def test_a_pattern_may_say_where_events_begin(tmp_path: Path) -> None:

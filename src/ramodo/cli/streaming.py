@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import select
 import sys
 import warnings
 from typing import TYPE_CHECKING, Any
@@ -24,6 +25,9 @@ _NAME = "standard input"
 _CLOSED = re.compile(rb'(?:[^"]|"")*"(?!")')
 _QUOTED = re.compile(rb'(?:^|(?<=[,;\t|]))"(?:[^"]|"")*"(?!")')
 _OPENED = re.compile(rb'(?:^|[,;\t|])"')
+
+_SILENCE = 0.5
+"""Seconds without a line after which an event of a log counts as whole."""
 
 _MOST_REPORTED = 20
 """How many skipped rows are reported one by one; the end reports their total."""
@@ -61,12 +65,20 @@ class Stream:
         sys.stdout.flush()
         rest = b""
         with open_binary("-") as stream:
-            while arrived := self._read(stream):
+            while True:
+                if (n_held := self._held(rest)) and not _arrives():
+                    self._take(rest[:n_held])
+                    rest = rest[n_held:]
+                if not (arrived := self._read(stream)):
+                    break
                 cut = arrived.rfind(b"\n") + 1
                 block, rest = (rest + arrived[:cut], arrived[cut:]) if cut else (b"", rest + arrived)
                 if self._kind.has_names:
                     *whole, last = _records(block)
                     block, rest = b"".join(whole), last + rest
+                if self._kind.begun is not None:
+                    begun = self._kind.begun(block, self._how)
+                    block, rest = block[:begun], block[begun:] + rest
                 if len(rest) > LONGEST_LINE:
                     raise FormatError(f"{_NAME}: a line is longer than {LONGEST_LINE:,} bytes.")
                 self._take(block)
@@ -76,6 +88,10 @@ class Stream:
                 f"{_NAME}: {self._skipped:,} of {self._rows:,} rows could not be read and were skipped; all others "
                 "were scored."
             )
+
+    def _held(self, rest: bytes) -> int:
+        """Bytes of whole lines that wait for more of their event."""
+        return 0 if self._kind.begun is None else rest.rfind(b"\n") + 1
 
     @staticmethod
     def _read(stream: Any) -> bytes:
@@ -125,6 +141,14 @@ class Stream:
         sys.stdout.writelines(files.for_output(records, self._written_as, header=False))
         sys.stdout.flush()
         self._rows += len(scores)
+
+
+def _arrives() -> bool:
+    """Whether more comes soon; where that cannot be told, the end of a row waits for what comes next."""
+    try:
+        return bool(select.select([sys.stdin], [], [], _SILENCE)[0])
+    except (OSError, TypeError, ValueError):  # on Windows, and where standard input is no file
+        return True
 
 
 def _records(block: bytes) -> list[bytes]:

@@ -75,6 +75,7 @@ class Format:
     columns : which of the flags id, label, text, ignore and with can name columns of it
     of_stream : rows of whole lines as they arrive on standard input: a name for messages, the lines, the number of
         lines before them; None if the whole file is needed
+    begun : of whole lines of a stream, the number of bytes before the last row, where more lines of it may come
     has_names : the first line of a stream may be that of names, which `of_stream` gets before the lines; and values may
         hold line breaks, in quotes
     pieces : the file in pieces, for files larger than memory; None if that is not possible
@@ -90,6 +91,7 @@ class Format:
     read: Callable[[str, How], Table]
     columns: tuple[str, ...] = ()
     of_stream: Callable[[str, bytes, int, How], Table] | None = None
+    begun: Callable[[bytes, How], int] | None = None
     pieces: Callable[[str, How], Iterator[Piece]] | None = None
     takes_width: bool = False
     names_rows: bool = False

@@ -12,9 +12,10 @@ from dataclasses import replace
 
 import numpy as np
 
+from .continued_lines import events
 from .format import Format, How
 from .line_reading import open_after, reader_of
-from .log_lines import KINDS, LineKind, events, recognised
+from .log_lines import KINDS, LineKind, recognised
 from .masking import MasksError
 from .schema import TextOptions
 from .table import FormatError, Table
@@ -70,9 +71,17 @@ def _of_stream(name: str, block: bytes, line: int, how: How) -> Table:
     found = _table(given, _kind(given, how), how)
     if found is None:
         return Table(np.empty((0, 1)))
-    if line and found.ids is not None:
-        found = replace(found, ids=[str(line + int(number)) for number in found.ids])
-    return found
+    numbers = range(len(given)) if found.ids is None else map(int, found.ids)
+    return replace(found, ids=[str(line + number) for number in numbers])
+
+
+def _begun(block: bytes, how: How) -> int:
+    """Where the last event of whole lines begins: more lines of it may come. All of them where none can."""
+    kind = KINDS.get(how.schema.tokens.lines)
+    if kind is None or (kind.continued is None and how.schema.multiline is None):
+        return len(block)
+    numbers = events(split(block), kind, how.schema.multiline)[1]
+    return sum(len(line) + 1 for line in block.split(b"\n")[: numbers[-1]]) if numbers else len(block)
 
 
 FORMATS = (
@@ -82,6 +91,7 @@ FORMATS = (
         "A log: an event a line, or a few. What it is, an access log, a syslog or another, is told from its lines.",
         read,
         of_stream=_of_stream,
+        begun=_begun,
         has_documents=True,
     ),
 )

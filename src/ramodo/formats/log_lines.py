@@ -20,7 +20,8 @@ class LineKind:
     said : what a log of them is called
     pattern : what fits a line; its groups are ranked, in order
     ranked, seen : names of what is ranked and of what is not, for people
-    has_times : each event begins with its time, so that a line without one may belong to the event before
+    continued : what fits lines that belong to the event before, unless they fit the pattern; None if each is for itself
+    is_timed : each event begins with its time, in one spelling: a line without it belongs to the event before
     """
 
     name: str
@@ -28,7 +29,18 @@ class LineKind:
     pattern: re.Pattern[str]
     ranked: str
     seen: str
-    has_times: bool = True
+    continued: re.Pattern[str] | None
+    is_timed: bool = False
+
+    def fits(self, line: str) -> bool:
+        """Whether a line is as events of this kind begin."""
+        return self.pattern.fullmatch(line) is not None
+
+    def goes_on(self, line: str) -> bool:
+        """Whether a line tells more of the event before."""
+        if self.continued is None or self.continued.match(line) is None:
+            return False
+        return self.name in _WHOLE_LINES or not self.fits(line)
 
     def parts(self, line: str) -> list[tuple[int, int]]:
         """Where the ranked parts of a line are; the whole line if it does not fit."""
@@ -43,11 +55,24 @@ class LineKind:
         return f"read as {self.said}: ranked by {self.ranked}{seen}; --format text ranks whole lines as they are."
 
 
-def _kind(name: str, said: str, pattern: str, ranked: str, seen: str, has_times: bool = True) -> LineKind:
-    return LineKind(name, said, re.compile(pattern, re.ASCII | re.DOTALL), ranked, seen, has_times)
+_NEXT = r"Caused by:|Suppressed:|\.\.\. \d+ more|During handling of the above|The above exception was"
+
+_TRACE = rf"\s+(?:at \S+\(|File \"|\.\.\. \d+ more)|{_NEXT}"
+
+_CONTINUED = re.compile(rf"\s|at |{_NEXT}|Traceback \(most|[\w.$]+(?:Error|Exception|Throwable)\b")
+"""How lines go on that tell more of the event before, where each event begins with a time."""
+
+_EVERY = re.compile("")
 
 
-_MESSAGE = "message", "time and host"
+def _kind(
+    name: str, said: str, pattern: str, ranked: str, seen: str, continued: re.Pattern[str] | None = _EVERY
+) -> LineKind:
+    compiled = re.compile(pattern, re.ASCII | re.DOTALL)
+    return LineKind(name, said, compiled, ranked, seen, continued, is_timed=continued is _EVERY)
+
+
+_WHOLE, _WHOLE_LINES = "the whole line, times and numbers masked", ("indented", "any")
 
 KINDS = {
     kind.name: kind
@@ -58,7 +83,7 @@ KINDS = {
             r'\S+ [^\["]*\[[^\]"]*\] "([^"\\]*(?:\\.[^"\\]*)*)" (\d{3}) (?:\d|-).*',
             "request and status",
             "client, time, size, referrer and agent are",
-            has_times=False,
+            continued=None,
         ),
         _kind(
             "request",
@@ -66,7 +91,7 @@ KINDS = {
             r"((?i:GET|POST|HEAD|PUT|DELETE|OPTIONS|PATCH|TRACE|CONNECT|PROPFIND) (?:/|\*|\w+://).*)",
             "the whole request",
             "",
-            has_times=False,
+            continued=None,
         ),
         _kind(
             "syslog",
@@ -109,51 +134,40 @@ KINDS = {
             r"(?:- )?(?:\S*\d\S*[ \t]+){2,}(?=[^\d\s])(.*)",
             "what follows",
             "times, numbers and places are",
+            _CONTINUED,
         ),
-        _kind("any", "a log", r"(.*)", "the whole line, times and numbers masked", "", has_times=False),
+        _kind("indented", "a log", r"(.*)", _WHOLE, "", re.compile(_TRACE)),
+        _kind("any", "a log", r"(.*)", _WHOLE, "", re.compile(rf"\s|{_NEXT}")),
     )
 }
 """In the order in which lines are tried."""
 
-_SHARE = 0.9
-"""Of the lines looked at that must fit."""
+_SHARE, _LEAST, _INDENTED = 0.9, 0.2, 0.5
+"""Of the lines looked at: that must fit; that must at least, if they have times and the others are of no kind; and that
+are indented in a log where this does not mean that they go on."""
 
 _LOOKED_AT = 500
-
-_CONTINUED = re.compile(
-    r"\s|(?:at |Caused by:|Suppressed:|\.\.\. \d+ more|Traceback \(most)|[\w.$]+(?:Error|Exception|Throwable)\b"
-)
-"""How lines go on that tell more of the event before."""
 
 
 def recognised(lines: Iterable[str]) -> LineKind:
     """The kind of these lines: of those that begin no event of their own, nothing is asked."""
     looked_at = [line for line, _ in zip((each for each in lines if each.strip()), range(_LOOKED_AT), strict=False)]
-    for kind in KINDS.values():
-        begun = [line for line in looked_at if not (kind.has_times and _CONTINUED.match(line))]
-        if begun and sum(kind.pattern.fullmatch(line) is not None for line in begun) >= _SHARE * len(begun):
+    kinds = [kind for kind in KINDS.values() if kind.name not in _WHOLE_LINES]
+    for kind in kinds:
+        begun = [line for line in looked_at if kind.continued is None or not _CONTINUED.match(line)]
+        if begun and sum(map(kind.fits, begun)) >= _SHARE * len(begun):
             return kind
-    return KINDS["any"]
+    for kind in kinds:
+        if kind.is_timed and looked_at and kind.fits(looked_at[0]) and _others_go_on(kind, kinds, looked_at):
+            return kind
+    indented = [line[:1].isspace() for line in looked_at]
+    are_events = any(indented[:1]) and sum(indented) >= _INDENTED * len(indented)
+    return KINDS["indented" if are_events else "any"]
 
 
-def events(lines: Sequence[str], kind: LineKind, begin: str | None) -> tuple[list[str], list[int]]:
-    """Events, of one or more lines each, and the number of the first line of each; blank lines belong to none.
-
-    begin : a regular expression that fits the first line of each event; without one, lines of logs with times belong to
-        the event before if they have none and go on as stack traces do
-    """
-    first = None if begin is None else re.compile(begin)
-    found, numbers = list[str](), list[int]()
-    for number, line in enumerate(lines):
-        if not line.strip():
-            continue
-        if first is not None:
-            continues = first.search(line) is None
-        else:
-            continues = kind.has_times and _CONTINUED.match(line) is not None and kind.pattern.fullmatch(line) is None
-        if continues and found:
-            found[-1] += f"\n{line}"
-        else:
-            found.append(line)
-            numbers.append(number)
-    return found, numbers
+def _others_go_on(kind: LineKind, kinds: Iterable[LineKind], lines: Sequence[str]) -> bool:
+    """Whether enough lines fit a kind with times, and the others no other kind with an order of its own."""
+    others = [line for line in lines if not kind.fits(line)]
+    ordered = [one for one in kinds if one.continued is not _CONTINUED]
+    odd = sum(any(one.fits(line) for one in ordered) for line in others)
+    return len(lines) - len(others) >= _LEAST * len(lines) and odd <= (1 - _SHARE) * len(lines)
