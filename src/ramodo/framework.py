@@ -29,7 +29,7 @@ from .data.scaling_advice import warn_of_scales
 from .detector import Detector, seed_of
 from .explain.contributions import Explainer
 from .explain.explanation import Explanation, feature_namer
-from .explain.naming import explained, told
+from .explain.naming import explained, names_of, told
 from .fitting import above_chance, flow, repen
 from .fitting.folds import fit_by_fold
 from .fitting.relabeling import Unlabeled
@@ -37,8 +37,10 @@ from .fitting.training_data import Given, TrainingData, open_training_data
 from .formats import Table, frames
 from .formats.values import named_values
 from .insight.diagnosis import Diagnosis, compare_normalizations, diagnose
+from .insight.drift import Drift, compare
 from .model.file import saving as model_file
 from .model.fitted import FittedDetector
+from .model.profile import Profile
 from .model.terms import Model, offset_of
 from .model.ties import settled
 from .options import TOP, OptionError, check
@@ -127,6 +129,9 @@ class RandomDistanceDetector(ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
         if table is not None:
             fitted |= table.learned_attributes()
         fitted["provenance_"] = told(fitted["model_"], table, X)
+        with progress.stage("profile"):
+            of_profile = np.random.SeedSequence(seed.entropy, spawn_key=(2**32 - 2,))
+            fitted["profile_"] = Profile.of(data.rows, of_profile, fitted["schema_"], self._n_threads())
         self.__dict__.pop("feature_names_in_", None)
         self.__dict__.update(fitted)  # all at once: an interrupted fit leaves the estimator unchanged
         return self
@@ -275,6 +280,16 @@ class RandomDistanceDetector(ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
         if X is None:
             return findings
         return findings.with_normalizations(compare_normalizations(self, X, labels, labeled_outliers))
+
+    def drift(self, X: Any) -> Drift | None:
+        """How the rows of `X` differ from the training rows, strongest first.
+
+        `in_words()` of it says so in a line, `to_dict()` says all. It is None where `X` has too few rows, or the model
+        was saved by a version that kept no profile of its training rows.
+        """
+        rows, table = self.rows_of(X), self._table_of(X)
+        names = None if table is None else partial(names_of, self, table)
+        return compare(self, rows, self.model_.score(rows, self._n_threads()), names)
 
     def explain(self, X: Any, top: int = 10, *, rows: Any = None, names: Any = None) -> Explanation:
         """Why each row of `X` has the score that it has.

@@ -20,6 +20,7 @@ WITH_EXAMPLES = {
     "datasets.md",
     "frames.md",
     "labels.md",
+    "model-life.md",
     "neighbours.md",
     "reading.md",
     "reasons.md",

@@ -1,7 +1,7 @@
 """The command line: `ramodo detect FILE` and its siblings.
 
-Results go to standard output, everything else to standard error. Exit codes: 0 done, 2 bad usage, 3 bad data, 130
-interrupted.
+Results go to standard output, everything else to standard error. Exit codes: 0 done, 2 bad usage, 3 bad data, 4
+rows that differ from the training rows, where --fail-on-drift asks for it, 130 interrupted.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from ..extras import pip_install
 from ..files.full_disk import NO_ROOM
 from ..terminal.escaping import escape_controls
 
-BAD_USAGE, BAD_DATA, INTERRUPTED = 2, 3, 130
+BAD_USAGE, BAD_DATA, DRIFTED, INTERRUPTED = 2, 3, 4, 130
 
 
 def main() -> None:

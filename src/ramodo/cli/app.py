@@ -54,6 +54,9 @@ Model = Annotated[
     str | None, typer.Option("-m", "--model", help="Write the model to this file.", rich_help_panel=MODEL_FILE)
 ]
 Top = Annotated[int, typer.Option("--top", help="How many rows to show.", min=0)]
+FailOnDrift = Annotated[
+    bool, typer.Option("--fail-on-drift", help="Exit with code 4 if the rows differ from the training rows.")
+]
 Every = Annotated[bool, typer.Option("--all", help="Show all of the top rows, not only the highest of each kind.")]
 
 
@@ -150,7 +153,9 @@ def score(
         ),
     ] = False,
     threads: Threads = None,
+    fail_on_drift: FailOnDrift = False,
     quiet: Quiet = False,
+    json: Json = False,
 ) -> None:
     """Score rows with a model; from standard input (-) row by row, as they arrive.
 
@@ -171,7 +176,29 @@ def score(
         threads=threads,
         quiet=quiet,
         strict=strict,
+        fails=fail_on_drift,
+        as_json=json,
     )
+
+
+@app.command()
+def drift(
+    model: ModelPath,
+    data: Data,
+    format: Format = None,
+    id: Id = None,
+    threads: Threads = None,
+    fail_on_drift: FailOnDrift = False,
+    quiet: Quiet = False,
+    json: Json = False,
+) -> None:
+    """Say how rows differ from those that a model was fitted to, strongest first.
+
+    `ramodo drift visits.ramodo new.csv`
+    """
+    from .drift import run_drift
+
+    run_drift(model, data, format=format, id=id, threads=threads, quiet=quiet, fails=fail_on_drift, as_json=json)
 
 
 @app.command()

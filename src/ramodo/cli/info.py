@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
 _TABLES = (
     (r"origin\.", "training rows, as they were given"),
+    (r"profile\.", "profile of the training rows, to compare others with"),
     (r"documents\.", "how many documents have each token"),
     (r"sample\.", "training rows in the representation, for maps"),
     (r"feature_names_in_$", "names of columns"),

@@ -11,14 +11,16 @@ from ..formats.values import named_values
 from ..model.file.saving import open_model
 from . import output as files
 from .cluster import connected, read_on_cluster, refuse_on_cluster, with_format
-from .console import bar, note
+from .console import bar, note, print_facts
 from .diff import note_new
+from .drift import drift_of, end, refuse_without_profile, said, warn
 from .flags import Writing
 from .records import Recorder, to_read
 from .source import Source, threads_of
 from .streaming import Stream, scores_of
 
 if TYPE_CHECKING:
+    from ..insight.drift import Drift
     from ..model.file.saving import Opened
 
 
@@ -34,12 +36,16 @@ def run_score(
     threads: int | None,
     quiet: bool,
     strict: bool = False,
+    fails: bool = False,
+    as_json: bool = False,
 ) -> None:
     """Score a file as a whole, or standard input as it arrives."""
     writing.refuse(output)
     if output != "-":
         files.refuse_target(output, files.SCORES)
     detector = open_model(model)
+    if fails:
+        refuse_without_profile(detector, model)
     detector.n_jobs = threads_of(threads)
     source = Source.of_model(detector, format, id)
     if cluster is not None:
@@ -48,7 +54,8 @@ def run_score(
         with connected(cluster, quiet):
             source = with_format(path, source)
             table = read_on_cluster(path, source, quiet, detector)
-            _score(detector, path, table, writing, output, quiet)
+            found = _score(detector, path, table, writing, output, quiet)
+        _end(detector, path, found, as_json, fails, output)
         return
     if path == output == "-":
         kind = _format_of_stream(source)
@@ -58,13 +65,19 @@ def run_score(
             source.refuse_unweighed(path)
             source = to_read(path, source, writing)
             how, recorder = source.how(kind, detector.n_jobs), Recorder(detector, writing)
-            Stream(detector, kind, how, recorder, writing.lines, strict=strict, quiet=quiet).run()
+            stream = Stream(detector, kind, how, recorder, writing.lines, strict=strict, quiet=quiet)
+            stream.run()
+            _end(detector, path, (stream.n_rows, stream.recent.drift()), as_json, fails, output)
             return
     source = to_read(path, source.for_path(path), writing)
-    _score(detector, path, source.read(path, detector.n_jobs), writing, output, quiet)
+    found = _score(detector, path, source.read(path, detector.n_jobs), writing, output, quiet)
+    _end(detector, path, found, as_json, fails, output)
 
 
-def _score(detector: Opened, path: str, table: Table, writing: Writing, output: str, quiet: bool) -> None:
+def _score(
+    detector: Opened, path: str, table: Table, writing: Writing, output: str, quiet: bool
+) -> tuple[int, Drift | None]:
+    """Write scores; returns how many, and how the rows differ from the training rows."""
     progress = bar("scoring", "rows", quiet)
     with named_values(path, table):
         scores = scores_of(detector, table.X, progress.show)
@@ -72,6 +85,18 @@ def _score(detector: Opened, path: str, table: Table, writing: Writing, output: 
     files.write_records(output, Recorder(detector, writing).of_file(path, table, scores), writing.lines)
     note(f"{len(scores):,} rows, {int((scores >= detector.threshold_).sum()):,} flagged", quiet or output == "-")
     note_new(detector, table, quiet)
+    found = drift_of(detector, table, scores)
+    warn(found, quiet)
+    return len(scores), found
+
+
+def _end(detector: Opened, path: str, found: tuple[int, Drift | None], as_json: bool, fails: bool, output: str) -> None:
+    """The summary, where JSON is asked for, and the exit code."""
+    n_rows, drift = found
+    if as_json:
+        facts = {"data": path, "checksum": detector.checksum_, **said(drift, n_rows)}
+        print_facts(facts, True, to_error=output == "-")
+    end(drift, fails)
 
 
 def run_transform(

@@ -13,6 +13,7 @@ import numpy as np
 from ..data.validation import DataError
 from ..formats import Format, FormatError, How, Table, read_lines
 from ..formats.byte_streams import LONGEST_LINE, damage_refused, open_binary
+from ..insight.recent import Recent
 from . import output as files
 from .console import note
 from .records import Recorder
@@ -57,7 +58,13 @@ class Stream:
         self._detector, self._kind, self._how, self._strict, self._quiet = detector, kind, how, strict, quiet
         self._recorder, self._written_as = recorder, lines
         self._rows = self._lines = self._skipped = 0
+        self.recent = Recent(detector)
         self._names: bytes | None = None if kind.has_names and how.schema.header is not False else b""
+
+    @property
+    def n_rows(self) -> int:
+        """How many rows were read, and skipped."""
+        return self._rows
 
     def run(self) -> None:
         """Write scores; raises `FormatError` at the end if rows were skipped, or at the first one if strict."""
@@ -141,6 +148,8 @@ class Stream:
         sys.stdout.writelines(files.for_output(records, self._written_as, header=False))
         sys.stdout.flush()
         self._rows += len(scores)
+        if moved := self.recent.add(table.X, scores):
+            note(f"warning: up to row {self._rows:,}, {moved.in_words()}", self._quiet)
 
 
 def _arrives() -> bool:

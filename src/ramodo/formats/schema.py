@@ -377,6 +377,11 @@ class Schema:
         end = ends[pairs.index((column, False))]
         return range(end - column.n_features, end)
 
+    def ranges(self, kind: str) -> list[tuple[str, int, int]]:
+        """Of each column of a kind its name, its first feature, and the first after it, marks of missing ones aside."""
+        pairs = zip(*self._blocks, strict=True)
+        return [(c.name, end - c.n_features, end) for (c, marks), end in pairs if c.kind == kind and not marks]
+
     @property
     def first_named(self) -> int:
         """The first feature that has a name: hashed tokens have none."""

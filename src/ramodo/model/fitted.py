@@ -15,6 +15,7 @@ from .terms import Model, Scores
 if TYPE_CHECKING:
     from ..formats.frequencies import DocumentFrequencies
     from ..formats.schema import Schema
+    from .profile import Profile
 
 Integers = npt.NDArray[np.int64]
 
@@ -48,6 +49,7 @@ class FittedDetector(ABC):
     schema_: Schema | None
     provenance_: Provenance
     document_frequencies_: DocumentFrequencies | None
+    profile_: Profile | None
 
     @abstractmethod
     def outlier_score(self, X: Any) -> Scores:

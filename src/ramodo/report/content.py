@@ -16,6 +16,7 @@ from ..data.rows import Rows
 from ..explain.explanation import Explanation, Group, feature_namer
 from ..explain.reasons import RowExplanation
 from ..insight.directions import ends_of
+from ..insight.drift import Drift, compare
 from ..insight.figures import (
     Curves,
     Doubles,
@@ -71,6 +72,8 @@ class Content:
     """Why explanations are absent; empty if they are there."""
     curves: Curves | None
     reproduction: Reproduction
+    drift: Drift | None
+    """How the rows differ from the training rows; None where they are these."""
     labelled: tuple[Labelled, ...] = ()
     """Labels that people gave to rows."""
 
@@ -185,6 +188,7 @@ def gather(
         unexplained=unexplained,
         curves=None if truth is None else curves(truth, scores),
         reproduction=reproduction(detector, print_, is_training),
+        drift=None if is_training else compare(detector, rows, scores, name),
     )
 
 

@@ -26,6 +26,9 @@ _DRIVERS, _IN_GROUP, _LABELLED = 15, 5, 500
 _IN_FULL, _IN_SHORT = 200, 3
 """How many rows of the table have all of their reasons, and how many reasons the others have."""
 
+_MOVED = 5
+"""How many things that moved are named."""
+
 _FIRST = 3
 """How many kinds to look at first."""
 
@@ -85,7 +88,7 @@ def payload(content: Content, lengths: Lengths) -> dict[str, Any]:
         "headline": words.headline(content),
         "first": [_first(content, kind, lengths) for kind in content.first_kinds(_FIRST)],
         "summary": words.summary(content, lengths.of_name),
-        "warnings": list(diagnosis.warnings),
+        "warnings": [*_drift(content, lengths), *diagnosis.warnings],
         "noise": words.of_noise(content, diagnosis),
         "findings": [[f.name.replace("_", " "), _rounded(f.value), f.meaning] for f in diagnosis.findings],
         "histogram": _histogram(content),
@@ -103,6 +106,11 @@ def payload(content: Content, lengths: Lengths) -> dict[str, Any]:
         "labelled": _labelled(content, lengths),
         "reproduction": _reproduction(content, lengths),
     }
+
+
+def _drift(content: Content, lengths: Lengths) -> list[str]:
+    """How the rows differ from the training rows."""
+    return [] if not content.drift else [lengths.of_text(content.drift.in_words(_MOVED))]
 
 
 def _cards(content: Content) -> list[list[str]]:

@@ -889,7 +889,7 @@ def test_options_that_no_longer_fit_the_model_are_not_written(tmp_path, fitted, 
 def test_arrays_of_types_that_numpy_may_not_know(path, dtype):
     """The header is bytes: any type can be written into it."""
     content = path.read_bytes()
-    assert content.count(b'"F32"') == 3
+    assert content.count(b'"F32"') == 4
     path.write_bytes(content.replace(b'"F32"', f'"{dtype}"'.encode()).replace(content[:8], _resized(content, dtype), 1))
     assert_refused(path)
 

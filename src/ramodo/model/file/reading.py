@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ...formats.schema import Schema
+from ..profile import Profile
 from ..provenance import Provenance
 from ..saved import check_array, require, shown
 from ..terms import Model
@@ -40,11 +41,14 @@ def read_fitted(header: dict[str, str], tensors: dict[str, npt.NDArray[Any]]) ->
     require(len(model.learned) > 0, "it has no representation")
     samples, alive = _read_samples(header, tensors, model)
     documents = frequencies.read(header, tensors, facts["n_features_in_"])
+    profile = None  # of a file that was written before there were any
+    if "profile" in header:
+        profile = Profile.read(json.loads(header["profile"]), tensors, facts["n_features_in_"])
     check_vectors(tensors, facts["n_features_in_"])
     counts, n_calibration = model.n_calibration, len(tensors["calibration_scores_"])
     require(not counts or sum(counts) == n_calibration, f"its folds have {sum(counts)} rows, not {n_calibration}")
     fitted = {**facts, **tensors, "model_": model, "samples_": samples, "n_alive_": alive}
-    fitted["document_frequencies_"] = documents
+    fitted |= {"document_frequencies_": documents, "profile_": profile}
     schema = _read_schema(schema_bytes, facts["n_features_in_"], documents is not None)
     fitted |= {"schema_": schema, "provenance_": Provenance.from_json(header.get("provenance"))}
     if names is not None:

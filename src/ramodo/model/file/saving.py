@@ -57,6 +57,10 @@ def save(detector: RandomDistanceDetector, path: Path) -> Path:
         tensors["feature_names_in_"] = np.frombuffer(names, dtype=np.uint8)
     of_documents, arrays = frequencies.describe(detector.document_frequencies_)
     tensors |= arrays
+    profile = detector.profile_
+    if profile is not None:
+        tensors |= profile.tensors()
+        of_documents["profile"] = json.dumps(profile.facts())
     header = of_documents | {
         "format": FORMAT,
         "version": str(VERSION),
@@ -152,6 +156,8 @@ class Opened(FittedDetector):
     """A model that scores and maps rows, without scikit-learn, which takes most of a second to import."""
 
     n_jobs: int = 1
+    checksum_: str
+    """Of the file."""
 
     def __init__(self, fitted: dict[str, Any]) -> None:
         self.__dict__.update(fitted)
@@ -177,7 +183,11 @@ class Opened(FittedDetector):
 
 def open_model(path: str | os.PathLike[str]) -> Opened:
     """The model in a file, for scoring alone: everything is checked but the options, which only another fit needs."""
-    return _opened(path, lambda header, tensors: Opened(read_fitted(header, tensors)[1]), verify=False)
+
+    def build(header: dict[str, str], tensors: dict[str, Any]) -> Opened:
+        return Opened({**read_fitted(header, tensors)[1], "checksum_": header[tensor_file.CHECKSUM]})
+
+    return _opened(path, build, verify=False)
 
 
 def _opened(path: str | os.PathLike[str], build: Callable[[dict[str, str], dict[str, Any]], _T], verify: bool) -> _T:
