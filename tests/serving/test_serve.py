@@ -15,6 +15,8 @@ import pyarrow.csv
 import pyarrow.ipc
 import pytest
 
+from ramodo import load
+from ramodo.model.terms import offset_of
 from ramodo.serving import SavedModel
 from ramodo.serving.requests import ARROW
 from ramodo.serving.routes import OPEN_PATHS, Counted, Service
@@ -25,7 +27,7 @@ LIMIT = 1_000_000
 
 
 def server_of(model):
-    service = Service(SavedModel(model), SavedModel(model, n_jobs=2), 2)
+    service = Service(model, 2)
     place, listening = Place().opened()
     access = Access()
     app = application(service.routes(), place, access, open_paths=OPEN_PATHS, max_body=LIMIT)
@@ -54,7 +56,9 @@ def metric(client, name):
 def test_rows_as_json(visits, fitted):
     found = visits.post("/score", json={"rows": fitted.visits.rows})
     assert found.status_code == 200
-    assert found.json() == {"threshold": SavedModel(fitted.visits.model).threshold, "rows": fitted.visits.scored}
+    model = SavedModel(fitted.visits.model)
+    assert found.json() == {"model": model.identity, "threshold": model.threshold, "rows": fitted.visits.scored}
+    assert found.headers["ramodo-model"] == model.identity["checksum"]
     assert visits.post("/score", json=fitted.visits.rows[:3]).json()["rows"] == fitted.visits.scored[:3]
 
 
@@ -99,7 +103,9 @@ def test_reasons_that_are_none(mail, given):
 def test_what_is_not_there_is_told_with_what_is(mail, method, path, status):
     found = mail.request(method, path)
     assert found.status_code == status
-    said = f"The address must be one of POST /score, GET /model, /metrics, /healthz, got {method} {path}."
+    said = (
+        f"The address must be one of POST /score, /reload, GET /model, /drift, /metrics, /healthz, got {method} {path}."
+    )
     assert found.json()["error"]["message"] == said
 
 
@@ -268,3 +274,77 @@ def test_a_request_is_not_held_up_by_a_long_one(mail, fitted):
     thread.start()
     assert httpx.get(f"{mail.base_url}/healthz", timeout=60).status_code == 200
     thread.join()
+
+
+# ---- which model, and the next one -----------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def replaceable(fitted, tmp_path):
+    """A server whose model is in a file of its own, and that file."""
+    path = tmp_path / "m.ramodo"
+    path.write_bytes(fitted.visits.model.read_bytes())
+    app, listening, client = server_of(path)
+    with serving(app, listening), client:
+        yield client, path
+
+
+def _other_model(fitted, path):
+    """The same data with another cut-off: another checksum."""
+    detector = load(fitted.visits.model)
+    detector.threshold_ += 1
+    detector.offset_ = offset_of(detector.threshold_)
+    detector.save(path)
+
+
+def test_a_model_is_replaced_while_requests_are_answered(replaceable, fitted):
+    client, path = replaceable
+    first = client.get("/model").json()["model"]
+    assert first["checksum"] in client.get("/metrics").text
+    stop, seen = threading.Event(), []
+
+    def ask():
+        while not stop.is_set():
+            found = client.post("/score", json=fitted.visits.rows[:5])
+            seen.append((found.status_code, found.json()["model"]["checksum"]))
+
+    with ThreadPoolExecutor(3) as pool:
+        asking = [pool.submit(ask) for _ in range(3)]
+        _other_model(fitted, path)
+        reloaded = client.post("/reload")
+        stop.set()
+        for each in asking:
+            each.result()
+    second = client.get("/model").json()["model"]
+    assert reloaded.json() == {"model": second}
+    assert {status for status, _ in seen} == {200}
+    assert {checksum for _, checksum in seen} <= {first["checksum"], second["checksum"]}
+    assert first != second
+    assert client.post("/score", json=fitted.visits.rows[:5]).json()["model"] == second
+    assert metric(client, "ramodo_reloads_total") == 1
+
+
+def test_a_file_that_is_no_model_leaves_the_old_one(replaceable, fitted):
+    client, path = replaceable
+    before = client.get("/model").json()
+    path.write_bytes(b"nonsense")
+    found = client.post("/reload")
+    assert found.status_code == 409
+    assert "The model was not replaced" in found.json()["error"]["message"]
+    assert client.get("/model").json() == before
+    assert client.post("/score", json=fitted.visits.rows[:5]).status_code == 200
+
+
+def test_drift_is_told(replaceable, fitted):
+    client, _ = replaceable
+    assert client.get("/drift").json()["drift"] is None
+    client.post("/score", json=fitted.visits.rows)
+    assert client.get("/drift").json()["moved"] == []
+    assert metric(client, "ramodo_drift_things") == 0
+    changed = [{**row, "seconds": 1000 * row["seconds"]} for row in fitted.visits.rows if row["seconds"] is not None]
+    for _ in range(20):
+        client.post("/score", json=changed)
+    first = client.get("/drift").json()["moved"][0]
+    assert first["name"] == "seconds"
+    said = f'ramodo_drift{{kind="{first["kind"]}",name="seconds",what="column"}}'
+    assert metric(client, said) == pytest.approx(first["effect"])

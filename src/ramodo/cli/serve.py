@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import signal
+import threading
+import warnings
+
 from ..extras import pip_install
 from ..formats import FormatError
-from ..serving import SavedModel
+from ..serving.saved_model import DriftWarning
 from .console import note
 from .source import threads_of
 
@@ -31,7 +35,8 @@ def run_serve(
         raise FormatError(f"a server needs the package {error.name}: {pip_install('serve')}.") from None
     n_threads = threads_of(threads)
     asked = Place.asked(host, port, allow_remote=allow_remote, names=tuple(names))
-    service = Service(SavedModel(model), SavedModel(model, n_jobs=n_threads), n_threads)
+    warnings.simplefilter("ignore", DriftWarning)  # /drift and /metrics say so
+    service = Service(model, n_threads, lambda text: note(text, quiet))
     place, listening = asked.opened()
     access = Access(None if token_file is None else token_of_file(token_file))
     app = application(service.routes(), place, access, open_paths=OPEN_PATHS, max_body=max_body * 1_000_000)
@@ -42,4 +47,6 @@ def run_serve(
         known = f"see {token_file}" if token_file is not None else access.token
         note(f"token: {known}", quiet and token_file is not None)
 
+    if hasattr(signal, "SIGHUP") and threading.current_thread() is threading.main_thread():
+        signal.signal(signal.SIGHUP, lambda *_: service.reload_on_signal())
     run(Counted(app, service.metrics), listening, started)

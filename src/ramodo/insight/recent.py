@@ -7,6 +7,7 @@ from threading import Lock
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import numpy.typing as npt
 import scipy.sparse as sp
 
 from ..data.validation import open_block
@@ -16,8 +17,8 @@ from .drift import Drift, compare
 if TYPE_CHECKING:
     from ..model.fitted import FittedDetector
 
-_MOST_ENTRIES = 1 << 22
-"""Values that are kept, but for those of the last rows."""
+_ENOUGH = np.array([SAMPLED, 1 << 22])
+"""Rows and values: what came before the last of so many is dropped."""
 
 _FIRST = 500
 """Rows after which they are compared for the first time; later, after as many as are kept."""
@@ -30,15 +31,14 @@ class Recent:
         self._detector = detector
         self._kept: deque[tuple[Any, Any]] = deque()
         self._lock = Lock()
+        self._n = np.zeros(2, dtype=np.int64)
         self._left = _FIRST
         self._told: frozenset[tuple[str, str, str]] = frozenset()
 
     def add(self, X: Any, scores: Any) -> Drift | None:
         """Keep rows; returns what moved if it is time to compare and something moved that had not been told."""
         with self._lock:
-            self._kept.append((X[-SAMPLED:], scores[-SAMPLED:]))
-            while len(self._kept) > 1 and self._is_enough():
-                self._kept.popleft()
+            self._keep(*((X, scores) if len(scores) <= SAMPLED else (X[-SAMPLED:], scores[-SAMPLED:])))
             self._left -= len(scores)
             if self._left > 0:
                 return None
@@ -60,8 +60,14 @@ class Recent:
         X = sp.vstack(rows, format="csr") if sp.issparse(rows[0]) else np.vstack(rows)
         return compare(self._detector, open_block(X), np.concatenate([scores for _, scores in kept]))
 
-    def _is_enough(self) -> bool:
-        """Whether the rows without the first of them are enough."""
-        later = [X for X, _ in list(self._kept)[1:]]
-        sizes = [X.nnz if sp.issparse(X) else X.size for X in later]
-        return sum(X.shape[0] for X in later) >= SAMPLED or sum(sizes) >= _MOST_ENTRIES
+    def _keep(self, X: Any, scores: Any) -> None:
+        """Keep rows, and drop the first that are not needed any more."""
+        self._kept.append((X, scores))
+        self._n += _size(X)
+        while len(self._kept) > 1 and (self._n - _size(self._kept[0][0]) >= _ENOUGH).any():
+            self._n -= _size(self._kept.popleft()[0])
+
+
+def _size(X: Any) -> npt.NDArray[np.int64]:
+    """Rows, and values."""
+    return np.array([X.shape[0], X.nnz if sp.issparse(X) else X.size])

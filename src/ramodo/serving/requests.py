@@ -34,7 +34,8 @@ def answer_of(model: SavedModel, body: bytes, media_type: str, reasons: int) -> 
 
 def _of_json(model: SavedModel, body: bytes, reasons: int) -> Answer:
     found = model.score_rows(_rows(body), reasons=reasons)
-    said = json.dumps({"threshold": model.threshold, "rows": found}, separators=(",", ":")).encode()
+    answer = {"model": model.identity, "threshold": model.threshold, "rows": found}
+    said = json.dumps(answer, separators=(",", ":")).encode()
     return Answer(said, JSON, len(found), sum(row["flag"] for row in found))
 
 
@@ -70,6 +71,7 @@ def _of_arrow(model: SavedModel, body: bytes, reasons: int) -> Answer:
     keep = [] if id is None or id not in table.schema.names else [id]
     found = model.score(table, keep=keep, reasons=reasons)
     written = io.BytesIO()
+    found = found.replace_schema_metadata({f"ramodo.{name}": said for name, said in model.identity.items()})
     with pyarrow.ipc.new_stream(written, found.schema) as stream:
         stream.write_batch(found)
     return Answer(written.getvalue(), ARROW, found.num_rows, sum(found.column("flag").to_pylist()))

@@ -3,11 +3,14 @@
 POST /score?reasons=3   rows in, scores out: JSON, or an Arrow IPC stream by its content type
 GET  /model             what rows the model takes, and its threshold
 GET  /metrics           for Prometheus
+GET  /drift             how the rows scored last differ from the training rows
+POST /reload            opens the model's file again; the old model serves until the new one is open
 GET  /healthz           whether the server is up; the only one that needs no token
 """
 
 from __future__ import annotations
 
+import threading
 import time
 from collections.abc import Awaitable, Callable
 from functools import partial
@@ -22,6 +25,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from .. import __version__
 from ..data.validation import DataError
 from ..formats import FormatError
+from ..model.saved import ModelFileError
 from ..options import OptionError
 from ..terminal.escaping import escape_controls
 from .metrics import CONTENT_TYPE, Metrics
@@ -29,7 +33,7 @@ from .requests import ARROW, JSON, Answer, answer_of
 from .saved_model import SavedModel
 
 OPEN_PATHS = ("/healthz",)
-PATHS = ("/score", "/model", "/metrics", "/healthz")
+PATHS = ("/score", "/reload", "/model", "/drift", "/metrics", "/healthz")
 
 REFUSED = (FormatError, DataError, OptionError, MemoryError)
 """Scoring errors that the client can fix; all others are the server's fault."""
@@ -43,14 +47,42 @@ _LONG = 1 << 16
 class Service:
     """Scores rows with a model, and counts requests.
 
-    quick : the model for short requests, which use one thread each
-    long : the same model for long requests, which use all threads, one at a time
+    path : of the model
+    say : called with what a person who watches the server should know
     """
 
-    def __init__(self, quick: SavedModel, long: SavedModel, n_threads: int) -> None:
-        self._quick, self._long = quick, long
-        self._n_threads = n_threads
+    def __init__(self, path: str, n_threads: int, say: Callable[[str], object] = str) -> None:
+        self._path, self._n_threads, self._say = path, n_threads, say
+        self._reloading = threading.Lock()
         self.metrics = Metrics()
+        self._open()
+
+    def _open(self, again: bool = False) -> None:
+        """Use the model that is in the file now. Requests that are being answered keep theirs."""
+        quick, long = SavedModel(self._path), SavedModel(self._path, n_jobs=self._n_threads)
+        if quick.identity != long.identity:
+            raise ModelFileError(f"{self._path} was replaced while it was opened; try again.")
+        long.recent = quick.recent
+        self._models = {False: quick, True: long}  # one for short requests, which use one thread each, and one for long
+        self.metrics.uses(quick.identity, again)
+
+    def reload(self) -> dict[str, str]:
+        """Open the file again, and say which model it holds; the old model stays in use if that fails."""
+        with self._reloading:
+            self._open(again=True)
+            self._say(f"model {self._models[False].identity['checksum']} is in use now")
+            return self._models[False].identity
+
+    def reload_on_signal(self) -> None:
+        """The same in the background, as a signal asks for; a failure is said."""
+
+        def reload() -> None:
+            try:
+                self.reload()
+            except (ModelFileError, OSError, MemoryError) as error:
+                self._say(f"the model was not replaced: {error}")
+
+        threading.Thread(target=reload, daemon=True).start()
 
     def routes(self) -> list[Route]:
         """Return the routes. anyio's limiters belong to the running event loop, so they are created on first use."""
@@ -62,15 +94,18 @@ class Service:
             is_long = len(body) >= _LONG
             if is_long not in lanes:
                 lanes[is_long] = anyio.CapacityLimiter(1 if is_long else self._n_threads)
-            model = self._long if is_long else self._quick
+            model = self._models[is_long]
             started = time.perf_counter()
             found = await _answered(partial(answer_of, model, body, media_type, reasons), lanes[is_long])
             self.metrics.scored(found.rows, found.flagged, time.perf_counter() - started)
-            return Response(found.body, media_type=found.media_type)
+            headers = {"ramodo-model": model.identity["checksum"]}
+            return Response(found.body, media_type=found.media_type, headers=headers)
 
         handlers: list[tuple[str, Callable[[Request], Awaitable[Response]], str]] = [
             ("/score", score, "POST"),
+            ("/reload", self._reload, "POST"),
             ("/model", self._describe, "GET"),
+            ("/drift", self._drift, "GET"),
             ("/metrics", self._metrics_page, "GET"),
             ("/healthz", _health, "GET"),
         ]
@@ -78,11 +113,24 @@ class Service:
         return [*known, Route("/{path:path}", _unknown, methods=_METHODS)]
 
     async def _describe(self, request: Request) -> Response:
-        model = self._quick
-        said = {"ramodo": __version__, "fingerprint": model.fingerprint, "threshold": model.threshold}
-        return JSONResponse({**said, **model.reading.described()})
+        model = self._models[False]
+        said = {"ramodo": __version__, "data_fingerprint": model.fingerprint, "threshold": model.threshold}
+        return JSONResponse({"model": model.identity, **said, **model.reading.described()})
+
+    async def _reload(self, request: Request) -> Response:
+        try:
+            return JSONResponse({"model": await anyio.to_thread.run_sync(self.reload)})
+        except (ModelFileError, OSError, MemoryError) as error:
+            raise HTTPException(409, f"The model was not replaced: {error}") from None
+
+    async def _drift(self, request: Request) -> Response:
+        model = self._models[False]
+        found = await anyio.to_thread.run_sync(model.drift)
+        said = {"drift": None} if found is None else {**found.to_dict(), "words": found.sentences()}
+        return JSONResponse({"model": model.identity, **said})
 
     async def _metrics_page(self, request: Request) -> Response:
+        self.metrics.compared(await anyio.to_thread.run_sync(self._models[False].drift))
         return Response(self.metrics.page(), headers={"content-type": CONTENT_TYPE})
 
 
@@ -101,7 +149,7 @@ async def _answered(scoring: Callable[[], Answer], lane: anyio.CapacityLimiter) 
 async def _unknown(request: Request) -> Response:
     path = escape_controls(request.url.path[:60])
     status = 405 if request.url.path in PATHS else 404
-    allowed = f"POST /score, GET {', '.join(PATHS[1:])}"
+    allowed = f"POST {', '.join(PATHS[:2])}, GET {', '.join(PATHS[2:])}"
     raise HTTPException(status, f"The address must be one of {allowed}, got {request.method} {path}.")
 
 

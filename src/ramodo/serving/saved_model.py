@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import warnings
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -12,7 +13,9 @@ import numpy.typing as npt
 from ..explain.naming import explained
 from ..formats import FormatError, Table
 from ..formats.values import named_values
+from ..insight.drift import Drift
 from ..insight.figures import percentiles
+from ..insight.recent import Recent
 from ..model.file.saving import open_model
 from ..options import TOP, OptionError
 from ..threads import n_threads
@@ -25,8 +28,14 @@ RESULTS = ("score", "percentile", "flag")
 """Columns of an answer; `reasons` adds one more."""
 
 
+class DriftWarning(UserWarning):
+    """Rows differ from those that the model was fitted to."""
+
+
 class SavedModel:
     """Scores rows by column name: the same bits as `ramodo score`, whatever rows come with them.
+
+    It warns when the rows that it scored last differ from the training rows; `drift` says how.
 
     The file records column names, categories, how to treat missing values and how to read text. Models saved from
     Python record column names only. Several threads may share an object.
@@ -36,15 +45,26 @@ class SavedModel:
     """
 
     def __init__(self, path: str | os.PathLike[str], *, n_jobs: int = 1) -> None:
+        self.path = path
         self._detector = open_model(path)
         self._detector.n_jobs = n_threads(n_jobs)
         self._known = np.sort(self._detector.outlier_scores_)
         self.reading = ModelReading(self._detector, self._detector.n_jobs)
+        self.recent = Recent(self._detector)
 
     @property
     def threshold(self) -> float:
         """Rows scoring at least this are flagged."""
         return float(self._detector.threshold_)
+
+    @property
+    def identity(self) -> dict[str, str]:
+        """Which model this is: the checksum of its file, and the version of the ramodo that wrote it."""
+        return {"checksum": self._detector.checksum_, "version": self._detector.version_}
+
+    def drift(self) -> Drift | None:
+        """How the rows that were scored last, up to 4,096, differ from the training rows; None where there are few."""
+        return self.recent.drift()
 
     @property
     def fingerprint(self) -> str:
@@ -112,7 +132,10 @@ class SavedModel:
 
     def _scores(self, table: Table) -> Scores:
         with named_values(PLACE, table):
-            return self._detector.outlier_score(table.X)
+            scores = self._detector.outlier_score(table.X)
+        if moved := self.recent.add(table.X, scores):
+            warnings.warn(moved.in_words(), DriftWarning, stacklevel=2)
+        return scores
 
     def _percentiles(self, scores: Scores) -> Scores:
         return np.round(percentiles(scores, self._known), 3)

@@ -158,6 +158,8 @@ class Opened(FittedDetector):
     n_jobs: int = 1
     checksum_: str
     """Of the file."""
+    version_: str
+    """Of the ramodo that wrote it."""
 
     def __init__(self, fitted: dict[str, Any]) -> None:
         self.__dict__.update(fitted)
@@ -185,7 +187,8 @@ def open_model(path: str | os.PathLike[str]) -> Opened:
     """The model in a file, for scoring alone: everything is checked but the options, which only another fit needs."""
 
     def build(header: dict[str, str], tensors: dict[str, Any]) -> Opened:
-        return Opened({**read_fitted(header, tensors)[1], "checksum_": header[tensor_file.CHECKSUM]})
+        named = {"checksum_": header[tensor_file.CHECKSUM], "version_": header.get("ramodo", "")}
+        return Opened({**read_fitted(header, tensors)[1], **named})
 
     return _opened(path, build, verify=False)
 
