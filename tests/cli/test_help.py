@@ -43,7 +43,7 @@ def test_the_help_of_each_command_has_an_example_that_fits_it(run, command, flag
 def test_each_option_of_each_command_is_documented():
     """On one of the pages about commands."""
     folder = Path(__file__).parents[2] / "docs"
-    pages = ["reading", "writing", "streaming", "options", "datasets", "scale", "serving", "triage"]
+    pages = ["reading", "writing", "streaming", "options", "datasets", "scale", "serving", "triage", "model-life"]
     text = "".join((folder / f"{page}.md").read_text(encoding="utf-8") for page in pages)
     commands = typer.main.get_command(app).commands
     flags = [
