@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from numbers import Integral
 from typing import Any, Self
 
 import numpy as np
@@ -40,6 +41,10 @@ class TableReader(TransformerMixin, BaseEstimator):
         What is done to numbers.
     missing : 'error', 'zero', 'mean' or 'indicator', default 'indicator'
         What missing values become: 'indicator' is 0 and a feature that says so.
+    top_variable : int, optional
+        How many columns of numbers to keep, those that vary most; 0 for all. By default 2000 where columns are genes.
+    within : str, optional
+        Column of batches: numbers are moved as if all batches had one mean.
     idf : bool, default True
         Whether tokens are weighted, rare ones most; else they are counted.
     vocabulary : bool, default False
@@ -74,6 +79,8 @@ class TableReader(TransformerMixin, BaseEstimator):
         ignore: str | list[str] | tuple[str, ...] = (),
         scale: str = "auto",
         missing: str = "indicator",
+        top_variable: int | None = None,
+        within: str | None = None,
         idf: bool = True,
         vocabulary: bool = False,
         words: tuple[int, int] = (1, 1),
@@ -86,6 +93,8 @@ class TableReader(TransformerMixin, BaseEstimator):
         self.ignore = ignore
         self.scale = scale
         self.missing = missing
+        self.top_variable = top_variable
+        self.within = within
         self.idf = idf
         self.vocabulary = vocabulary
         self.words = words
@@ -133,8 +142,20 @@ class TableReader(TransformerMixin, BaseEstimator):
             raise option_error(
                 "words, characters and bits", "ranges up to 16, one of them not (0, 0), and 1 to 48", repr(tokens)
             )
+        most = self.top_variable
+        if most is not None and (isinstance(most, bool) or not isinstance(most, Integral) or most < 0):
+            raise option_error("top_variable", "a whole number from 0, or None", repr(most))
         text, ignore = ((one,) if isinstance(one, str) else tuple(one) for one in (self.text, self.ignore))
-        return Schema(id=self.id, text=text, ignore=ignore, missing=self.missing, scale=self.scale, tokens=tokens)
+        return Schema(
+            id=self.id,
+            text=text,
+            ignore=ignore,
+            missing=self.missing,
+            scale=self.scale,
+            top_variable=None if most is None else int(most),
+            within=self.within,
+            tokens=tokens,
+        )
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

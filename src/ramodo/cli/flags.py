@@ -103,6 +103,11 @@ class Reading(Group):
         str | None,
         _reading("--multiline", help="Regular expression that is found in the first line of each event of a log."),
     ] = None
+    layer: Annotated[str | None, _reading("--layer", help="Layer of a .h5ad file to read in place of X.")] = None
+    transpose: Annotated[
+        bool,
+        _reading("--transpose", help="Rank the columns of a table or .h5ad file: its rows are genes."),
+    ] = False
     zero_based: Annotated[
         bool | None,
         _reading(
@@ -121,6 +126,17 @@ class ReadingToFit(Reading):
             "--scale",
             help=f"How to scale numbers: {', '.join(SCALES[:-1])} or {SCALES[-1]}; auto for tables by default.",
         ),
+    ] = None
+    top_variable: Annotated[
+        int | None,
+        _reading(
+            "--top-variable",
+            help="Keep this many columns of numbers, those that vary most; 0 for all. By default 2000 of genes.",
+            min=0,
+        ),
+    ] = None
+    within: Annotated[
+        str | None, _reading("--within", help="Column of batches: each is centred, so that only rows in it differ.")
     ] = None
     idf: Annotated[
         bool, _reading("--idf/--no-idf", help="Weight the tokens of text, rare ones most, or use their counts.")

@@ -97,7 +97,8 @@ class Source:
 
     def schema_for(self, kind: Format) -> Schema:
         """The schema for a format."""
-        return replace(self.schema, scale="auto") if self.chooses_scale and kind.is_table else self.schema
+        chooses = self.chooses_scale and (kind.is_table or kind.are_genes)
+        return replace(self.schema, scale="auto") if chooses else self.schema
 
     def how(self, kind: Format, n_threads: int) -> How:
         """What a format's reader is given."""
@@ -142,6 +143,8 @@ class Source:
             raise OptionError(
                 f"--{option} must be a column of {formats}, got {name!r} for {path}, which is read as {kind.name}."
             )
+        if self.detector is None:
+            _refuse_of_genes(path, kind, schema)
         if self.detector is None and schema.scale != "none" and kind.has_documents and not kind.is_table:
             raise OptionError(
                 f"--scale must be none, since {path} is read as {kind.name}, which has no numbers, got {schema.scale}."
@@ -174,6 +177,16 @@ class Source:
         for text in table.notes:
             note(f"note: {text}", quiet)
         return table
+
+
+def _refuse_of_genes(path: str, kind: Format, schema: Schema) -> None:
+    """Raise for flags of tables and .h5ad files where the file is neither."""
+    both = {"transpose": schema.transpose, "top-variable": schema.top_variable, "within": schema.within}
+    asked = {"layer": schema.layer} | ({} if kind.is_table else both)
+    for option, value in () if kind.are_genes else asked.items():
+        if value:
+            formats = ".h5ad files" if option == "layer" else "tables and .h5ad files"
+            raise OptionError(f"--{option} is for {formats}, and {path} is read as {kind.name}.")
 
 
 def _sessions(by: str | None, window: str | None, format: str | None) -> SessionOptions:

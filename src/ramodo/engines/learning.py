@@ -67,7 +67,11 @@ def with_scales(files: Sequence[Readable], how: How) -> How:
     except FormatError:
         _of_each(files, _checked, [replace(how, schema=replace(how.schema, scale="none"))] * len(files))
         raise  # no single file is to blame
-    return replace(how, schema=replace(how.schema, columns=learned.schema.columns), grows=True)
+    return replace(
+        how,
+        schema=replace(how.schema, columns=learned.schema.columns, expression=learned.schema.expression),
+        grows=True,
+    )
 
 
 def _of_rows(schema: Schema) -> Schema:

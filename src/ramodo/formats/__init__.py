@@ -70,6 +70,8 @@ def format_of(path: str, given: str | None = None) -> str:
     from .compression import COMPRESSED
 
     suffix = (suffixes_of(path) or [""])[-1]
+    if Path(path).name.removesuffix(".gz").endswith("_series_matrix.txt"):  # of the Gene Expression Omnibus
+        return "tsv"
     for format in all_formats():
         if suffix in format.suffixes:
             return format.name
@@ -134,11 +136,13 @@ def _as_learned(kind: Format, path: str, read: Callable[[str, How], Table], how:
     are_lines, is_lines = kind.has_documents and not kind.is_table, schema.is_text and not schema.text
     if (are_lines and schema.columns and not schema.is_text) or (is_lines and kind.is_table):
         raise FormatError(other_data(path, kind.name, None, schema, of_model))
+    if schema.within is not None and not kind.is_table:
+        how = replace(how, beside=(*how.beside, schema.within))
     table = read(path, replace(how, schema=schema.for_tables()) if kind.is_table else how)
     if how.plain is not None or table.X.shape[0] == 0:
         return table
     if not kind.is_table and not kind.has_documents:
-        table = as_columns(path, kind.name, table, how)
+        table = as_columns(path, kind.name, table, how, kind.are_genes)
     if how.n_features not in (None, table.X.shape[1]):
         raise FormatError(other_data(path, kind.name, table.X.shape[1], schema, of_model))
     return replace(table, schema=replace(table.schema, format=kind.name, suffix=suffix_of(path)))

@@ -13,11 +13,12 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from . import expression
 from .classes import classes_of
 from .columns import ColumnReader
 from .format import How
 from .schema import MISSING, SCALES, Schema
-from .table import FormatError, Table, refuse_repeated
+from .table import FormatError, Table, first_of, lacking, refuse_repeated
 from .text_and_columns import with_texts
 
 
@@ -28,7 +29,9 @@ def assembled(path: str, table: Any, how: How) -> Table:
         if given not in allowed:
             raise FormatError(f"{name} must be one of {', '.join(allowed)}, got {given!r}.")
     table = flat(table)
-    refuse_unknown(path, table, (schema.id, schema.label, *schema.text, *schema.ignore, *how.beside), how.optional)
+    refuse_unknown(
+        path, table, (schema.id, schema.label, schema.within, *schema.text, *schema.ignore, *how.beside), how.optional
+    )
     if how.plain is not None:
         return Table(table if how.plain == slice(None) else table.take(np.arange(table.num_rows)[how.plain]))
     ids = None if schema.id is None else ids_of(path, schema.id, table)
@@ -36,6 +39,11 @@ def assembled(path: str, table: Any, how: How) -> Table:
     has_labels = schema.label is not None and schema.label in there
     classes = classes_of(table.column(str(schema.label)).to_pylist()) if has_labels else None
     texts, others = _used(path, table, schema)
+    of_genes = expression.of_table(path, table, others, how) if others else None
+    if of_genes is not None:
+        X, schema, notes = of_genes
+        beside = {name: table.column(name) for name in how.beside if name in there}
+        return Table(X, ids=ids, classes=classes, schema=schema, notes=notes, beside=beside)
     readers = [ColumnReader(path, name, table.column(name), how, ids) for name in others]
     read = [reader.read() for reader in readers]
     parts = [part for _, matrices in read for part in matrices]
@@ -68,14 +76,6 @@ def _used(path: str, table: Any, schema: Schema) -> tuple[list[str], list[str]]:
     return list(schema.text), others
 
 
-def lacking(path: str, own: Sequence[str], names: Sequence[str], absent: Sequence[str]) -> str:
-    """That columns of the model are absent."""
-    return (
-        f"{path} must have all {len(names):,} columns that the model was fitted with, by their names; it lacks "
-        f"{len(absent):,}, such as {absent[0]!r}, and has {first_of([repr(name) for name in own[:11]])}."
-    )
-
-
 def flat(table: Any) -> Any:
     """Columns within a column become columns: `user.name`."""
     import pyarrow.types
@@ -95,11 +95,6 @@ def refuse_unknown(path: str, table: Any, asked: Iterable[str | None], optional:
     for name in filter(None, asked):
         if name not in there and name not in optional:
             raise FormatError(f"{path} has no column {name!r}; it has {first_of(names)}.")
-
-
-def first_of(names: Sequence[str]) -> str:
-    """The first of some names, for a message."""
-    return ", ".join(names[:10]) + (", ..." if len(names) > 10 else "")
 
 
 def _matrix(parts: Sequence[Any]) -> Any:

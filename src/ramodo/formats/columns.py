@@ -158,7 +158,8 @@ class ColumnReader:
             column = Column(name=self.name, kind="date", first_day=first)
         days = np.where(gaps, 0.0, seconds / _DAY - (column.first_day or 0))
         if self._known is None:
-            column = replace(column, scales=self._scales(days[~gaps]))
+            how = "standard" if self._scale == "log" else self._scale
+            column = replace(column, scales=(Scale.learned(days[~gaps], how),))
             column.feature(0).name  # noqa: B018 - raises at a year that no calendar has
         scaled = np.where(gaps, 0.0, column.scales[0].apply(days))
         return self._marked(column, [scaled[:, None], on_circles(seconds)], gaps)

@@ -31,6 +31,7 @@ class Dialect:
     """How one file is written.
 
     names : names of columns if the file has no line of names; else None
+    skipped : lines at the beginning that the names stand for, as they are in it
     noticed : whether the absence of that line was found, not stated by the user
     unnamed : names, such as "column 1", for columns whose name is empty in that line
     """
@@ -40,6 +41,7 @@ class Dialect:
     names: tuple[str, ...] | None = None
     noticed: bool = False
     unnamed: tuple[str, ...] = ()
+    skipped: int = 0
 
 
 def delimiter_named(given: str) -> str:
@@ -60,7 +62,10 @@ def dialect_of(head: bytes, usual: str, delimiter: str | None = None, header: bo
     if delimiter is None:
         delimiter = _delimiter(lines, usual)
     rows = _rows(lines, delimiter)
-    decimal = "," if delimiter != "," and _has_decimal_commas(rows) else "."
+    if header is not False and _lacks_corner(rows):
+        names = (by_place(0), *(value.removeprefix("\ufeff") for value in rows[0]))
+        return Dialect(delimiter, _decimal(delimiter, rows[1:]), names, unnamed=(by_place(0),), skipped=1)
+    decimal = _decimal(delimiter, rows)
     noticed = header is None and _lacks_names(rows)
     if noticed or header is False:
         return Dialect(delimiter, decimal, _names(rows), noticed)
@@ -87,11 +92,21 @@ def _delimiter(lines: str, usual: str) -> str:
     fitting: dict[str, float] = {}
     for candidate in sorted(_CANDIDATES, key=lambda candidate: candidate != usual):
         rows = _rows(lines, candidate)
-        widths = {len(row) for row in rows}
+        widths = {len(row) for row in (rows[1:] if _lacks_corner(rows) else rows)}
         if len(widths) == 1 and widths.pop() > 1:
             values = [value for row in rows[1:] or rows for value in row]
             fitting[candidate] = sum(map(_is_number, values)) / len(values)
     return max(fitting, key=lambda candidate: fitting[candidate], default=usual)
+
+
+def _lacks_corner(rows: list[list[str]]) -> bool:
+    """Whether the line of names has one value less than all others, as R writes names of rows: no name is theirs."""
+    first, *others = rows or [[]]
+    return len(others) > 1 and len(first) > 1 and {len(row) for row in others} == {len(first) + 1}
+
+
+def _decimal(delimiter: str, rows: list[list[str]]) -> str:
+    return "," if delimiter != "," and _has_decimal_commas(rows) else "."
 
 
 def _is_number(value: str) -> bool:

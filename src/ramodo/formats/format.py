@@ -82,6 +82,7 @@ class Format:
     takes_width : the file does not say how many columns there are beyond the last one used
     names_rows : rows have ids of their own, with or without a column for them
     has_documents : each row is a text
+    are_genes : columns are genes, and are scaled as these are
     is_table : columns have kinds and names, and are scaled as they are read
     """
 
@@ -98,3 +99,4 @@ class Format:
     has_documents: bool = False
     is_table: bool = False
     has_names: bool = False
+    are_genes: bool = False

@@ -35,11 +35,8 @@ def read(path: str, how: How) -> Table:
     try:
         _refuse_parts(path)
         data = anndata.read_h5ad(path)
-        if data.X is None:
-            raise FormatError(f"{path} holds no matrix X.")
-        if sp.issparse(data.X):
-            refuse_structure(data.X, "X")  # scipy trusts such arrays
-            refuse_indices(data.X.indices, data.X.shape[data.X.format == "csr"], "X")
+        data = data.T if schema.transpose else data
+        given = _matrix(path, data, schema.layer)
     except FormatError:
         raise
     except Exception as error:  # anndata and h5py raise many kinds
@@ -50,8 +47,22 @@ def read(path: str, how: How) -> Table:
         refuse_repeated(f"{path}, obs[{schema.id!r}]", names)
     found = {name: _observed(path, data.obs, name, how) for name in how.beside}
     beside = {name: values for name, values in found.items() if values is not None}
-    X, schema = filled(path, data.X, names, [str(name) for name in data.var_names], schema)
+    X, schema = filled(path, given, names, [str(name) for name in data.var_names], schema)
     return Table(X, ids=names, classes=None if labels is None else classes_of(labels), schema=schema, beside=beside)
+
+
+def _matrix(path: str, data: Any, layer: str | None) -> Any:
+    """X, or a layer."""
+    name = "X" if layer is None else f"layer {layer!r}"
+    if layer is not None and layer not in data.layers:
+        raise FormatError(f"{path} has no {name}; it has {', '.join(map(repr, data.layers)) or 'none'}.")
+    found = data.X if layer is None else data.layers[layer]
+    if found is None:
+        raise FormatError(f"{path} holds no matrix X.")
+    if sp.issparse(found):
+        refuse_structure(found, name)  # scipy trusts such arrays
+        refuse_indices(found.indices, found.shape[found.format == "csr"], name)
+    return found
 
 
 def _refuse_parts(path: str) -> None:
@@ -93,5 +104,6 @@ FORMATS = (
         read,
         columns=("id", "label", "with"),
         names_rows=True,
+        are_genes=True,
     ),
 )

@@ -10,25 +10,80 @@ import scipy.sparse as sp
 
 from ..data.mapped import is_mapped
 from ..data.validation import open_block
-from .assembling import lacking
+from . import expression
 from .format import How
 from .scales import of_matrix
 from .schema import Column, Schema
-from .table import FormatError, Table
+from .table import FormatError, Table, lacking
 from .values import named_values
 
 
-def as_columns(path: str, kind: str, table: Table, how: How) -> Table:
+def as_columns(path: str, kind: str, table: Table, how: How, are_genes: bool = False) -> Table:
     """A matrix of numbers as its columns were learned, or as is learned of them now."""
     schema, own = how.schema, table.schema
     zero_based = schema.zero_based if own.zero_based is None else own.zero_based
+    if schema.n_features is not None and schema.expression is not None:
+        return _as_expression(path, kind, table, schema)
     if schema.n_features is not None:
         X = _matched(path, kind, table, schema)
         table = replace(table, X=X, schema=replace(schema, zero_based=zero_based))
         return _scaled(path, table) if schema.is_scaled else table
     found = replace(schema, columns=own.columns, plain=own.plain, marks_last=own.marks_last, zero_based=zero_based)
     table = replace(table, schema=found)
+    is_asked = schema.top_variable is not None or schema.within is not None
+    if (schema.scale == "log" or is_asked or (are_genes and schema.scale == "auto")) and not own.marks_last:
+        return _expression(path, table, how)
     return table if schema.scale == "none" else _scaled(path, table)
+
+
+def _expression(path: str, table: Table, how: How) -> Table:
+    """A matrix of one kind of measurement: see expression.py."""
+    _refuse_mapped(path, table, table.schema.scale)
+    with named_values(path, table):
+        open_block(table.X, name=path)
+    if table.names is None and table.schema.top_variable:
+        raise FormatError(f"{path} must have names of columns for {how.option('top-variable')}, got none.")
+    means = {column.name: column.mean for column in table.schema.columns}
+    found = expression.Measured(table.X, table.names, _batches(path, table))
+    X, schema, notes = expression.learned(found, replace(table.schema, columns=()), how)
+    if table.schema.missing == "mean":
+        columns = tuple(replace(column, mean=means.get(column.name)) for column in schema.columns)
+        schema = replace(schema, columns=columns)
+    return replace(table, X=X, schema=schema, notes=[*table.notes, *notes])
+
+
+def _as_expression(path: str, kind: str, table: Table, schema: Schema) -> Table:
+    """The same by what was learned of other rows."""
+    names, X = expression.needed(schema), table.X
+    if table.names is not None and not schema.is_numbered:
+        place = {name: number for number, name in enumerate(table.names)}
+        if absent := [name for name in names if name not in place]:
+            raise FormatError(lacking(path, table.names, names, absent))
+        X = (sp.csc_array(X) if sp.issparse(X) else X)[:, [place[name] for name in names]]
+    elif X.shape[1] != len(names):
+        raise FormatError(other_data(path, kind, X.shape[1], schema, schema.n_features))
+    with named_values(path, replace(table, schema=replace(schema, columns=(), plain=tuple(names)))):
+        open_block(X, name=path)
+    X = expression.read(expression.Measured(X, names, _batches(path, table)), schema)
+    return replace(table, X=X, schema=replace(schema, zero_based=table.schema.zero_based or schema.zero_based))
+
+
+def _batches(path: str, table: Table) -> list[str | None] | None:
+    within = table.schema.within
+    if within is None:
+        return None
+    if within not in table.beside:
+        raise FormatError(f"{path} has no column {within!r}, within which rows are centred.")
+    return [None if value is None else str(value) for value in table.beside[within]]
+
+
+def _refuse_mapped(path: str, table: Table, how: str) -> None:
+    """Raise for a matrix on disk, which stays as it is."""
+    if sp.issparse(table.X) and is_mapped(table.X.data):
+        raise FormatError(
+            f"--scale must be none, since {path} stays on disk, got {how}. Scale its numbers before they are written "
+            "there."
+        )
 
 
 def _matched(path: str, kind: str, table: Table, schema: Schema) -> Any:
@@ -76,11 +131,7 @@ def placed(X: Any, columns: Any, places: Any, width: int) -> Any:
 def _scaled(path: str, table: Table) -> Table:
     """A matrix of numbers with scaled columns: as the schema was learned, or by its own values."""
     schema, how = table.schema, table.schema.scale
-    if sp.issparse(table.X) and is_mapped(table.X.data):
-        raise FormatError(
-            f"--scale must be none, since {path} stays on disk, got {how}. Scale its numbers before they are written "
-            "there."
-        )
+    _refuse_mapped(path, table, how)
     with named_values(path, table):  # a scale would hide what is too large, and make no number of infinity
         open_block(table.X, name=path)
     if not schema.is_scaled:

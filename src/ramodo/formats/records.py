@@ -21,6 +21,7 @@ from ..extras import pip_install
 from .assembling import assembled
 from .byte_streams import line_blocks, need_threads
 from .compression import as_utf8
+from .expression import needed
 from .format import Format, How
 from .json_values import array_of
 from .left_out import without_left_out
@@ -115,7 +116,8 @@ def table_of(path: str, records: Sequence[Mapping[str, Any]], how: How) -> Table
     need_threads(path, pyarrow.cpu_count() + pyarrow.io_thread_count())
     schema = how.schema
     own = dict.fromkeys((name for record in records for name in record), "")
-    kinds = {column.name: column.kind for column in schema.columns}
+    kinds = dict.fromkeys(needed(schema), "number") | {column.name: column.kind for column in schema.columns}
+    kinds |= {schema.within: "text"} if kinds and schema.within else {}
     kinds |= {name: "" for name in (schema.id, schema.label) if name in own} if kinds else own
     kinds |= {name: "text" for name in (schema.id, *schema.text) if name in kinds}
     _refuse_large(path, len(records), len(kinds), sum(map(len, records)))

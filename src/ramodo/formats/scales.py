@@ -9,7 +9,7 @@ has the same say.
                negative, is taken by its logarithm; then mean 0, variance 1
     standard   mean 0, variance 1
     robust     median 0, and half of the values within 1.349, as in a normal distribution of variance 1
-    log        the logarithm of 1 + value / its typical size, then as standard; below zero, that of the size, negative
+    log        the logarithm of 1 + value, and no more; below zero, that of the size, negative: see also expression.py
     none       as they are
 """
 
@@ -57,13 +57,13 @@ class Scale(NamedTuple):
         values = _without_tiny(values)
         if how == "auto":
             return cls(*_auto(values))
-        unit = _typical_size(values) if how == "log" else 0.0
-        taken = _logarithms(values, unit) if unit else values
+        if how == "log":
+            return cls(unit=1.0)
         if how == "robust":
-            low, middle, high = np.quantile(taken, (0.25, 0.5, 0.75)).tolist()
+            low, middle, high = np.quantile(values, (0.25, 0.5, 0.75)).tolist()
             if high > low:
-                return cls(middle, (high - low) / _NORMAL, unit)
-        return cls(*_mean_and_deviation(taken), unit)
+                return cls(middle, (high - low) / _NORMAL)
+        return cls(*_mean_and_deviation(values))
 
 
 def _without_tiny(values: Doubles) -> Doubles:
@@ -142,8 +142,9 @@ def of_matrix(X: Any, how: str) -> list[Scale]:
 def _of_sparse(there: Doubles, how: str) -> Scale:
     if how == "auto" and _are_shares(there):
         return Scale()
-    heavy = how == "auto" and there.min() >= 0 and _is_heavy(there)
-    unit = _typical_size(there) if heavy or how == "log" else 0.0
+    if how == "log":
+        return Scale(unit=1.0)
+    unit = _typical_size(there) if how == "auto" and there.min() >= 0 and _is_heavy(there) else 0.0
     return Scale(0.0, _root_mean_square(_logarithms(there, unit) if unit else there), unit)
 
 

@@ -106,6 +106,20 @@ class SessionOptions:
     common: tuple[str, ...] = ()
 
 
+@dataclass(frozen=True)
+class Expression:
+    """What was learned of a matrix of one kind of measurement, such as the expression of genes: see expression.py.
+
+    per_million : values are counts, and become counts per million of their row
+    others : columns that count to the total of a row and are not among its features
+    batches : the batches that the offsets of columns are of
+    """
+
+    per_million: bool = False
+    others: tuple[str, ...] = ()
+    batches: tuple[str, ...] = ()
+
+
 @dataclass(frozen=True, kw_only=True)
 class Column:
     """A column of a source, by its name there, and how it becomes features.
@@ -118,6 +132,7 @@ class Column:
     width : places of a list; features of hashed text
     weight : what the values of tokens are multiplied by
     marks_missing : whether one more feature is 1 where the value is missing
+    offsets : how far the mean of each batch is from that of all rows
     """
 
     name: str
@@ -129,6 +144,7 @@ class Column:
     width: int = 1
     weight: float = 1.0
     marks_missing: bool = False
+    offsets: tuple[float, ...] = ()
 
     @property
     def n_features(self) -> int:
@@ -212,6 +228,11 @@ class Schema:
     multiline : of a log, what fits the first line of each event; None where the lines themselves tell
     tokens : which tokens of documents are counted
     sessions : how lines become sessions; None where each row is for itself
+    layer : of an AnnData file, what is read in place of X
+    transpose : rows of the file are features, and its columns are rows
+    top_variable : features to keep, those that vary most; 0 for all, None for what is usual
+    within : the column of batches, each of which is centred
+    expression : what was learned of a matrix of one kind of measurement; None for other data
     columns : what was learned, texts first; empty if nothing has been learned yet or there is nothing to learn
     plain : names of the features of a matrix about which nothing else is known
     is_numbered : columns have numbers instead of names
@@ -232,6 +253,11 @@ class Schema:
     multiline: str | None = None
     tokens: TextOptions = field(default_factory=TextOptions)
     sessions: SessionOptions | None = None
+    layer: str | None = None
+    transpose: bool = False
+    top_variable: int | None = None
+    within: str | None = None
+    expression: Expression | None = None
     columns: tuple[Column, ...] = ()
     plain: tuple[str, ...] | None = None
     is_numbered: bool = False
@@ -258,6 +284,8 @@ class Schema:
         inner: dict[str, Any] = {"tokens": _said(self.tokens), "columns": [_said(column) for column in self.columns]}
         if self.sessions is not None:
             inner["sessions"] = _said(self.sessions)
+        if self.expression is not None:
+            inner["expression"] = _said(self.expression)
         return json.dumps(_said(self) | inner)
 
     @classmethod
@@ -283,6 +311,9 @@ class Schema:
             require(fits, "its schema has other tokens")
         require(len(found._by_name) == len(found.columns), "its schema has two columns of one name")
         require(not (found.columns and found.plain is not None), "its schema has columns and names")
+        n_batches = 0 if found.expression is None else len(found.expression.batches)
+        fits = all(len(column.offsets) == n_batches for column in found.columns)
+        require(fits, "the columns of its schema have offsets of other batches")
         named = (found.n_features or 0) - found.n_tokens
         require(named <= _MOST_NAMES + len(given), f"its schema has {named:,} names")
         return found

@@ -137,3 +137,16 @@ def refuse_repeated(place: str, ids: Sequence[str]) -> None:
         seen: set[str] = set()
         twice = next(value for value in ids if value in seen or seen.add(value))  # type: ignore[func-returns-value]
         raise FormatError(f"{place} must have each id once, got {twice!r} twice.")
+
+
+def lacking(path: str, own: Sequence[str], names: Sequence[str], absent: Sequence[str]) -> str:
+    """That columns of the model are absent."""
+    return (
+        f"{path} must have all {len(names):,} columns that the model was fitted with, by their names; it lacks "
+        f"{len(absent):,}, such as {absent[0]!r}, and has {first_of([repr(name) for name in own[:11]])}."
+    )
+
+
+def first_of(names: Sequence[str]) -> str:
+    """The first of some names, for a message."""
+    return ", ".join(names[:10]) + (", ..." if len(names) > 10 else "")

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from ..extras import pip_install
-from .assembling import assembled, first_of, ids_of, refuse_unknown
+from .assembling import assembled, ids_of, refuse_unknown
 from .byte_streams import Show, is_plain_file, need_threads, refuse_cut, suffixes_of, whole
 from .classes import Classes, classes_of
 from .compression import refuse_bomb
@@ -21,7 +21,9 @@ from .dialect import HEAD, Dialect, by_place, delimiter_named, dialect_of
 from .format import Format, How
 from .left_out import without_left_out
 from .schema import Schema
-from .table import FormatError, Table
+from .series_matrix import of_series
+from .table import FormatError, Table, first_of
+from .transposing import turned
 
 
 def read_labels(path: str, ids: Sequence[str], label: str | None) -> tuple[list[str] | None, Classes]:
@@ -57,6 +59,7 @@ def _load(path: str, suffix: str, how: How) -> tuple[Any, Dialect | None]:
         dialect = None
         if suffix in (".csv", ".tsv"):
             with _stream(path, how.show) as stream:
+                stream = of_series(stream)
                 dialect = _dialect(bytes(stream.read(HEAD)), suffix, how.schema)
                 table = _parse(stream, dialect, how)
         else:
@@ -127,7 +130,7 @@ def _converted(stream: Any, dialect: Dialect, texts: Iterable[str], **options: A
     names, types = None if dialect.names is None else list(dialect.names), dict.fromkeys(texts, pyarrow.string())
     return pyarrow.csv.read_csv(
         stream,
-        pyarrow.csv.ReadOptions(block_size=1 << 24, column_names=names),
+        pyarrow.csv.ReadOptions(block_size=1 << 24, column_names=names, skip_rows=dialect.skipped),
         pyarrow.csv.ParseOptions(delimiter=dialect.delimiter, newlines_in_values=True),
         pyarrow.csv.ConvertOptions(column_types=types, decimal_point=dialect.decimal, **options),
     )
@@ -175,12 +178,13 @@ def _read(path: str, how: How, suffix: str) -> Table:
     table, dialect = _load(path, suffix, how)
     if table.num_rows == 0:
         raise FormatError(f"{path} has no rows.")
+    table, how, turns = turned(path, table, how)
     how, notes = without_left_out(table, how)
     found = assembled(path, table, how)
-    found = replace(found, notes=[*notes, *found.notes])
+    found = replace(found, notes=[*turns, *notes, *found.notes])
     if dialect is None:
         return found
-    found = replace(found, schema=replace(found.schema, header=dialect.names is None))
+    found = replace(found, schema=replace(found.schema, header=dialect.names is None or dialect.skipped > 0))
     schema = how.schema
     special = {schema.id, schema.label, *schema.text, *schema.ignore}
     unnamed = [name for name in dialect.unnamed if name not in special]

@@ -7,8 +7,9 @@ from typing import Any
 import numpy as np
 
 from ..formats import FormatError, Table, frames
-from ..formats.assembling import first_of, flat
+from ..formats.assembling import flat
 from ..formats.columns import kind_of
+from ..formats.table import first_of
 from ..formats.text import as_table
 from . import json_rows
 from .model_rows import PLACE, ModelReading, row_error

@@ -11,8 +11,8 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 from ..formats import FormatError, Table, records
-from ..formats.assembling import first_of
 from ..formats.json_values import as_text, brief
+from ..formats.table import first_of
 from ..formats.text import as_table
 from .model_rows import PLACE, ModelReading, row_error
 
