@@ -246,6 +246,19 @@ def test_a_score_that_is_spread_out_is_said_to_be():
     assert enough.spread() == ""
 
 
+def test_a_score_that_no_single_reason_explains_names_none():
+    def of(strongest, lacks=0.0):
+        reason = Reason(column=0, feature="f", value=1.0, contribution=strongest, share=0.1, mean=1.0)
+        rest = 100 - strongest - lacks
+        facts = {"row": 0, "score": 100.0, "percentile": 99.0, "nearest": (), "n_reasons": 3_000}
+        return RowExplanation(reasons=(reason,), rest=rest, lacks=Lacks(lacks, 9, ()), **facts)
+
+    assert of(0.1).thin() == "spread over 3,000 features; no single one"
+    assert of(0.1).spread() == "spread over 3,000 features; no single one: the strongest 1 make 0.1 % of the score"
+    assert "width:10px" in of(10.0).as_html()  # of 100
+    assert of(10.0).thin() == of(0.1, lacks=60.0).thin() == ""
+
+
 def test_a_great_many_rows_are_grouped():
     """In several turns, of which the later ones join the groups of the first."""
     rng = np.random.default_rng(0)

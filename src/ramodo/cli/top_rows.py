@@ -124,7 +124,7 @@ def _reasons(row: TopRow) -> str:
     """The reasons that count, on one line, always the strongest; of a burst, first what it is."""
     why, burst = row.why, row.burst
     said = [reason for i, reason in enumerate(why.reasons) if not i or reason.contribution >= _COUNTS * why.score]
-    words = in_words([_named_shortly(reason) for reason in said]) or why.lacks.in_words()
+    words = why.thin() or in_words([_named_shortly(reason) for reason in said]) or why.lacks.in_words()
     return _short(words if burst is None else f"{burst.in_words()}: {words}")
 
 

@@ -13,6 +13,9 @@ ENOUGH = 0.8
 _NO_SINGLE = 0.25
 """If the strongest reason is below this share of the score, no single reason explains it."""
 
+_THIN = 0.01
+"""Below this share of the score a reason says nothing."""
+
 USUAL = 0.5
 """A feature is usual if at least this share of the reference rows have it."""
 
@@ -222,11 +225,22 @@ class RowExplanation:
         others = sum(seen.contribution for seen in self.views[_VIEWS:])
         return ", ".join(shown + [f"{_counted(len(self.views) - _VIEWS)} {others:.3g}"] * (len(self.views) > _VIEWS))
 
+    def thin(self) -> str:
+        """That the score is spread over so many features that naming a few says nothing; empty if it is not."""
+        strongest = max((reason.contribution for reason in self.reasons), default=0.0)
+        runs = any(reason.spans for reason in self.reasons)
+        if runs or not 0 < strongest < _THIN * self.score or 2 * self.lacks.contribution > self.score:
+            return ""
+        return f"spread over {self.n_reasons:,} features; no single one"
+
     def spread(self) -> str:
         """How much of the score the reasons explain, in words; empty if with what is lacked it is 80 % or more."""
         raising = [reason.contribution for reason in self.reasons if reason.contribution > 0]
         if not raising or self.score <= 0 or sum(raising) + self.lacks.contribution >= ENOUGH * self.score:
             return ""
+        thin = self.thin()
+        if thin:
+            return f"{thin}: the strongest {len(raising)} make {_percent(sum(raising) / self.score)} of the score"
         start = "no single reason: " if max(raising) < _NO_SINGLE * self.score else ""
         n = max(self.n_reasons, len(raising))
         strongest = f"the strongest {len(raising)} of " if n > len(raising) else ""
@@ -249,7 +263,7 @@ class RowExplanation:
 
     def as_html(self) -> str:
         """A table with bars, for notebooks. Names are escaped: a feature called `<script>` stays text."""
-        largest = max((abs(reason.contribution) for reason in self.reasons), default=1.0) or 1.0
+        largest = max(abs(self.score), *(abs(reason.contribution) for reason in self.reasons), 0.0) or 1.0
         lines = [
             f"<tr><td>{escape(r.feature)}</td><td>{escape(r.written())}</td><td>{r.contribution:+.4g}</td><td>"
             f"<div style='width:{100 * abs(r.contribution) / largest:.0f}px;height:0.8em;"

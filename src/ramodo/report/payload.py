@@ -206,6 +206,7 @@ def _explained(content: Content, row: RowExplanation, lengths: Lengths, names: _
         ],
         "lacks": [shortened(row.lacks.in_words(), 4 * lengths.name), _rounded(row.lacks.contribution)],
         "spread": row.spread(),
+        "thin": row.thin(),
         "rest": _rounded(row.rest),
         "views": [[views.place(seen.view), _rounded(seen.contribution, 3)] for seen in row.views],
         "nearest": [lengths.of_name(name) for name in content.nearest_to(row)],

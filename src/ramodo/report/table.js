@@ -33,8 +33,9 @@ function cell(key, label, ...content) {
 const kinds = data.kinds.map(([n, places]) => ({ n, rows: places.map((place) => lines[place]) }));
 for (const kind of kinds) for (const row of kind.rows) row.kind = kind;
 
+// Bars are shares of the score: the strongest reason is short where it explains little.
 function largestOf(row) {
-  return Math.max(...row.reasons.map(([, , contribution]) => Math.abs(contribution)), 0);
+  return Math.max(Math.abs(row.score), ...row.reasons.map(([, , contribution]) => Math.abs(contribution)));
 }
 
 // A button that unfolds all reasons of a row.
@@ -68,7 +69,8 @@ function documentOf(row) {
 function reasonsCell(row) {
   if (!row.reasons) return cell("reasons", "Reasons", element("p", { class: "quiet", text: "not explained here" }));
   const list = element("ul", { class: "reasons-list" });
-  for (const [name, value, contribution] of row.reasons.slice(0, IN_ROW)) {
+  if (row.thin) list.append(element("li", { text: row.thin[0].toUpperCase() + row.thin.slice(1) }));
+  for (const [name, value, contribution] of row.thin ? [] : row.reasons.slice(0, IN_ROW)) {
     list.append(element("li", {}, bar(said(name, value === 0), value, contribution, largestOf(row))));
   }
   const [lacks, amount] = row.lacks;

@@ -109,6 +109,8 @@ def of_kind(content: Content, place: int, n: int, name: Shorten) -> str:
     like = "" if n == 1 else f" and {rows(n - 1)} like it"
     if why is not None and _LITTLE * why.lacks.contribution > sum(r.contribution for r in raising):
         return f"{like}: {name(why.lacks.in_words())}"
+    if why is not None and why.thin():
+        return f"{like}: {why.thin()}"
     return f"{like}: {listed([quoted(name(r.in_words())) for r in raising])}" if raising else like
 
 

@@ -65,8 +65,8 @@ class Card:
 
     @property
     def largest(self) -> float:
-        """The largest amount shown as a bar."""
-        shown = [reason.contribution for reason in self.explanation.reasons]
+        """What the longest bar would stand for: the score, so that bars are shares of it."""
+        shown = [self.score, *(reason.contribution for reason in self.explanation.reasons)]
         return max(map(abs, [*shown, self.explanation.rest, self.explanation.lacks.contribution]))
 
     @property
