@@ -72,7 +72,12 @@ def test_what_is_kept():
 
 
 def test_sentences_are_told_from_categories():
-    _, said = read(frame(note=[f"order {i} was late" for i in range(N)]))
+    names, said = read(frame(note=[f"order {i} was late" for i in range(N)]))
+    assert said == ["column 'note' has sentences: its words are compared, as with text='note'."]
+    assert names[0] == "token 0"
+    few = TableReader().fit(frame(note=[f"order {i % 9} was late" for i in range(N)]))
+    assert "note=order 3 was late" in few.get_feature_names_out()
+    _, said = read(frame(note=[f"order {i}" for i in range(N)]))
     assert said == [
         "column 'note' is text with 40 values in 40 rows: it became 40 columns, one for each value. "
         "To compare its words give text='note'."

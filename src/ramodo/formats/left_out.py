@@ -1,6 +1,7 @@
 """Columns that say nothing of a row, and are left out when a table is first read: row numbers, and single values.
 
-A row number would make the first and the last rows look unusual. Ramodo says what it leaves out.
+A row number would make the first and the last rows look unusual. Sentences that differ from row to row are documents,
+not categories: as categories, each would be new. Ramodo says what it leaves out, and what it reads as text.
 """
 
 from __future__ import annotations
@@ -16,6 +17,9 @@ from .format import How
 
 _FEWEST = 20
 """With fewer rows, either may be by chance."""
+
+_BLANKS = 2
+"""What has so many, in at least half of its values, is written in sentences."""
 
 _UNNAMED = re.compile(r"(column|Unnamed:) \d+")
 """A column without a name, as by_place and pandas call it."""
@@ -36,7 +40,25 @@ def without_left_out(table: Any, how: How) -> tuple[How, list[str]]:
     if constant:
         has, it_is = ("has", "it is") if len(constant) == 1 else ("have", "they are")
         notes.append(f"{_listed(constant)} {has} the same value in all rows: {it_is} left out.")
-    return replace(how, schema=replace(schema, ignore=(*schema.ignore, *counting, *constant))), notes
+    texts = [name for name, values in columns if name not in constant and _are_sentences(values)]
+    for name in texts:
+        notes.append(f"column {name!r} has sentences: its words are compared, as with {how.option('text', name)}.")
+    found = replace(schema, text=(*schema.text, *texts), ignore=(*schema.ignore, *counting, *constant))
+    return replace(how, schema=found), notes
+
+
+def _are_sentences(values: Any) -> bool:
+    """Text of several words, mostly another one in each row."""
+    import pyarrow.compute as pc
+    import pyarrow.types as t
+
+    if not (t.is_string(values.type) or t.is_large_string(values.type)):
+        return False
+    there = values.drop_null()
+    different = there.unique()
+    if len(there) < _FEWEST or 2 * len(different) < len(there):
+        return False
+    return 2 * pc.sum(pc.greater_equal(pc.count_substring(different, " "), _BLANKS)).as_py() >= len(different)
 
 
 def _of_counting(name: str, how: How) -> str:
