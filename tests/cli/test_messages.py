@@ -74,8 +74,8 @@ SAID = {
     "no archive": (["detect", "fake.npz"], "fake.npz is not a matrix that numpy or scipy saved"),
     "no model": (
         ["score", "plain.csv", "{visits_model}"],
-        "plain.csv is not a ramodo model: it does not begin as one; a model is what ramodo fit, ramodo detect -m or "
-        "save wrote; the model comes first: ramodo COMMAND MODEL DATA.",
+        "plain.csv is not a ramodo model: it does not begin like one; give a file that ramodo fit, ramodo detect -m "
+        "or save wrote; the model comes first: ramodo COMMAND MODEL DATA.",
     ),
     "a folder as a model": (["score", "mails", "plain.csv"], "mails: it must be a file, got a folder."),
     "a model of text": (

@@ -617,9 +617,7 @@ def test_detectors_of_any_stages_are_pickled(data, stages):
 )
 def test_own_stages_are_not_saved(data, tmp_path, stages):
     detector = RAMODO(**stages, **QUICK).fit(data[0])
-    with pytest.raises(
-        (ModelFileError, OptionError), match=r"only ramodo's stages can be saved.*since a file holds no code"
-    ):
+    with pytest.raises((ModelFileError, OptionError), match="since a file holds no code"):
         detector.save(tmp_path / "model")
     assert list(tmp_path.iterdir()) == []
 
@@ -631,13 +629,13 @@ def test_a_subclass_of_a_stage_is_not_saved_as_the_stage(data, tmp_path):
         pass
 
     detector = RAMODO(Sp(2), **QUICK).fit(data[0])
-    with pytest.raises(OptionError, match="only ramodo's stages can be saved"):
+    with pytest.raises(OptionError, match="a stage to save must be one of ramodo's"):
         detector.save(tmp_path / "model")
     assert list(tmp_path.iterdir()) == []
 
 
 def test_an_own_cutoff_of_repen_is_not_saved(data, tmp_path):
     detector = REPEN(cutoff=MedianLine(), **QUICK).fit(data[0])
-    with pytest.raises(OptionError, match="only ramodo's stages can be saved"):
+    with pytest.raises(OptionError, match="a stage to save must be one of ramodo's"):
         detector.save(tmp_path / "model")
     assert list(tmp_path.iterdir()) == []

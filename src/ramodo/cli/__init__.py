@@ -106,7 +106,7 @@ _WHAT_TO_DO = {
 
 _NO_STREAM = "this format cannot be read from standard input (-); save the data to a file first."
 
-_NO_MODEL = "it does not begin as one"
+_NO_MODEL = "it does not begin like one"
 
 
 def _memory_text(said: str) -> str:

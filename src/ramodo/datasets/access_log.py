@@ -1,8 +1,8 @@
-"""A web server's log with planted attacks: lines as servers write them, the answer known.
+"""A web server's log with planted attacks: realistic lines with known answers.
 
-Most lines are what a shop sees on an ordinary day: people with browsers, an app, a monitor that asks every minute, feed
-readers, and crawlers at some per cent each. A few are attacks, two of each of ten kinds by default; each has a cause,
-the piece of the line that gives it away.
+Most lines show an ordinary day of a shop: people with browsers, an app, a monitor that asks every minute, feed readers,
+and several crawlers with a few per cent of the lines each. A few lines are attacks, by default two of each of ten
+kinds. Each attack has a cause, the part of the line that gives it away.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ _SECTIONS = ["products", "category", "blog", "help", "about", "cart", "search"]
 
 @dataclass(frozen=True)
 class AccessLog:
-    """Lines in the order of time; `y` is 1 for attacks; `kinds` and `causes` are empty for all other lines.
+    """Lines in chronological order; `y` is 1 for attacks; `kinds` and `causes` are empty for all other lines.
 
     Examples
     --------
@@ -72,7 +72,7 @@ class _Request:
 
 
 def make_access_log(n_lines: int = 30_000, n_attacks: int = 20, *, random_state: int | None = None) -> AccessLog:
-    """A log of `n_lines` lines in the combined format; `n_attacks` of them are attacks, of ten kinds in turn.
+    """Return a log of `n_lines` lines in the combined format; `n_attacks` of them are attacks, of ten kinds in turn.
 
     Examples
     --------
@@ -188,7 +188,7 @@ _CLIENTS: tuple[tuple[float, Callable[[np.random.Generator], _Request]], ...] = 
     (0.97, _crawler(1)),
     (1.01, _crawler(2)),
 )
-"""Shares of an ordinary day, added up."""
+"""Cumulative shares of clients on an ordinary day."""
 
 
 # ---- attacks ---------------------------------------------------------------------------------------------------------

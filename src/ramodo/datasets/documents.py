@@ -1,8 +1,8 @@
-"""Documents with planted odd ones: the answer known, and the words that give each odd one away.
+"""Documents with some planted odd ones, and the words that give each odd one away.
 
-Words are made of syllables, so that no text has to be shipped. Ordinary documents speak of one of several topics, in
-the words of that topic and in common ones. A few are foreign (made of other syllables), spam (a few shouted words over
-and over), or boilerplate (one and the same notice, which belongs to no topic).
+Words are made of syllables, so that no text has to be shipped. An ordinary document is about one of several topics, in
+words of that topic and common ones. A few documents are foreign (made of other syllables), spam (a few shouted words
+over and over), or boilerplate (always the same notice, which belongs to no topic).
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ class Documents:
 
 
 def make_documents(n_documents: int = 5_000, n_planted: int = 30, *, random_state: int | None = None) -> Documents:
-    """`n_documents` documents of 30 to 120 words; `n_planted` of them are odd, in one of three ways.
+    """Return `n_documents` documents of 30 to 120 words; `n_planted` of them are odd, in one of three ways.
 
     Examples
     --------
@@ -82,7 +82,7 @@ def _words(syllables: list[str], n: int, rng: np.random.Generator) -> list[str]:
 
 
 def _drawn(words: list[str], n: int, rng: np.random.Generator) -> list[str]:
-    """Common words more often than rare ones, as in any language."""
+    """Draw words, common ones more often than rare ones, as in any language."""
     weights = 1 / (1 + np.arange(len(words)))
     return rng.choice(words, n, p=weights / weights.sum()).tolist()
 
@@ -96,7 +96,7 @@ def _ordinary(common: list[str], topic: list[str], rng: np.random.Generator) -> 
 def _planted(
     kind: str, ordinary: list[str], foreign: list[str], rng: np.random.Generator
 ) -> tuple[str, tuple[str, ...]]:
-    """The text, and what gives it away."""
+    """Return the text, and what gives it away."""
     if kind == "foreign":
         words = _drawn(foreign, len(ordinary), rng)
         return " ".join(words), tuple(dict.fromkeys(words))

@@ -15,7 +15,7 @@ _BLOCK_ENTRIES = 1 << 22
 
 @dataclass(frozen=True)
 class _Plan:
-    """The features that rows are made of."""
+    """The features from which rows are made."""
 
     n_features: int
     topics: npt.NDArray[np.int64]
@@ -35,16 +35,16 @@ def make_ultrahigh(
     skew: float = 0.0,
     random_state: int | None = None,
 ) -> tuple[sp.csr_array, npt.NDArray[np.int8]]:
-    """Rows of about `row_length` non-zeros; some are outliers.
+    """Return the rows of about `row_length` non-zeros; some are outliers.
 
-    Most of a row's features are those of one of ten topics, the rest comes from the whole width. An outlier is such a
-    row with about `marks_per_outlier` more features, out of `n_marks` that inliers rarely have: it differs from them in
-    a few dozen of a million features.
+    Most of a row's features come from one of ten topics, the rest from the whole width. An outlier is such a row with
+    about `marks_per_outlier` more features, out of `n_marks` that inliers rarely have: it differs from them in a few
+    dozen of a million features.
 
     Parameters
     ----------
     topic_size : features of a topic, as a multiple of `row_length`; 0 draws all features from the whole width
-    skew : 0 draws features of the whole width uniformly; above, low-numbered ones are preferred, as common words are
+    skew : 0 draws features of the whole width uniformly; higher values prefer low numbers, like common words
 
     Returns
     -------
@@ -82,7 +82,7 @@ def make_ultrahigh(
 
 
 def _blocks(lengths: npt.NDArray[np.int64]) -> list[tuple[int, int]]:
-    """Row ranges with a bounded number of entries."""
+    """Return row ranges with a bounded number of entries."""
     ends = np.cumsum(lengths)
     cuts = np.unique(np.searchsorted(ends, np.arange(_BLOCK_ENTRIES, ends[-1], _BLOCK_ENTRIES)) + 1)
     edges = [0, *cuts[cuts < len(lengths)].tolist(), len(lengths)]

@@ -1,6 +1,6 @@
-"""Lines of a log that are one entry of a list: copies of one template, and the lines of one burst.
+"""Lines of a log that share an entry of a list: copies of one template, and the lines of one burst.
 
-A burst is a session of some lines, half of them flagged or more: its other lines belong to it, whatever they are.
+A burst is a session of several lines with at least half of them flagged. All its lines belong to it.
 """
 
 from __future__ import annotations
@@ -17,33 +17,33 @@ from ..formats.masking import Masks, templates_of
 Integers = npt.NDArray[np.int64]
 
 _FEWEST, _SHARE = 5, 0.5
-"""Lines of a burst, and the share of them that is flagged."""
+"""Minimum number of lines in a burst, and minimum share of them that is flagged."""
 
 _HIGHEST = 2000
-"""How many of the highest lines are compared, beside those that are flagged."""
+"""Number of highest lines to compare, in addition to the flagged ones."""
 
 
 class Burst(NamedTuple):
-    """Lines that came together: how many, whose, and within how many seconds."""
+    """Lines of one client within a short time: how many, whose, and within how many seconds."""
 
     n: int
     client: str
     seconds: float
 
     def in_words(self) -> str:
-        """As people say it: 300 lines of 203.0.113.77 within 4 minutes."""
+        """Return the burst in words: 300 lines of 203.0.113.77 within 4 minutes."""
         return f"{self.n:,} lines of {self.client} within {duration(self.seconds)}"
 
 
 class Alike(NamedTuple):
-    """A number for each row, the same for rows that are one entry; and the bursts, by that number."""
+    """A number for each row, the same for rows that share an entry, and the bursts by that number."""
 
     of_row: Integers
     bursts: dict[int, Burst]
 
 
 def alike(table: Table, scores: npt.NDArray[np.float64], threshold: float) -> Alike:
-    """Which rows of a table are one entry. Where rows are no lines of a log, each is one for itself."""
+    """Find the rows of a table that share an entry. Unless rows are lines of a log, each gets its own."""
     n, bursts = len(scores), dict[int, Burst]()
     of_row, flagged = np.arange(n), scores >= threshold
     if not table.are_lines or table.texts is None:
@@ -61,7 +61,7 @@ def alike(table: Table, scores: npt.NDArray[np.float64], threshold: float) -> Al
 
 
 def _bursts(sessions: Sessions, flagged: npt.NDArray[np.bool_]) -> dict[str, Integers]:
-    """The lines of all bursts of each client: a scan may go on for longer than a session."""
+    """Return the lines of all bursts of each client, since a scan may last longer than one session."""
     sizes = np.bincount(sessions.of_line)
     many = np.bincount(sessions.of_line, flagged) >= _SHARE * sizes
     order = np.argsort(sessions.of_line, kind="stable")
@@ -73,7 +73,7 @@ def _bursts(sessions: Sessions, flagged: npt.NDArray[np.bool_]) -> dict[str, Int
 
 
 def duration(seconds: float) -> str:
-    """A time in the unit that people would use."""
+    """Return a duration in the unit that people would use."""
     for size, name in ((86_400, "day"), (3_600, "hour"), (60, "minute")):
         if seconds >= size:
             n = round(seconds / size)

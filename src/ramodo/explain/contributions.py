@@ -1,7 +1,7 @@
 """Why a row has its score: named contributions of features that sum to it.
 
 `model/parts.py` derives what each feature adds to each term; here these are summed over terms, sorted and named. The
-cost is the non-zeros of the row and of its nearest references; the number of features does not matter.
+cost depends on the non-zeros of the row and of its nearest references, not on the number of features.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ from .typical import Facts, Typical, as_they_are
 Doubles = npt.NDArray[np.float64]
 
 _AT_ONCE = 64
-"""Rows that are explained together."""
+"""Number of rows to explain together."""
 
 _FEWEST_DRIVERS = 20
 
 _STRONGEST = 100
-"""Contributions per row that are kept to find similar rows."""
+"""Number of contributions per row to keep for finding similar rows."""
 
 
 UnseenOf = Callable[[int], Sequence[tuple[str, str, range]]]
@@ -89,7 +89,7 @@ class Explainer:
         in_full: int | None = None,
         together: bool = True,
     ) -> Explanation:
-        """Reasons for the score of each row. `scores` are those of the rows, `known` those of the training rows.
+        """Return reasons for the score of each row, given `scores` of the rows and `known` scores of training rows.
 
         `unseen` gives the categories of a row that no training row had. `frequencies` are those of the tokens in the
         training documents. With `enough`, rows have more reasons than
@@ -165,7 +165,7 @@ class Explainer:
 
 
 def _in_short(number: int, score: float, percentile: float, lacks: Lacks) -> RowExplanation:
-    """An explanation without reasons, which is enough to group the row."""
+    """Return an explanation without reasons, which is enough to group the row."""
     rest = score - lacks.contribution
     return RowExplanation(
         row=number, score=score, percentile=percentile, reasons=(), rest=rest, nearest=(), lacks=lacks
@@ -173,7 +173,7 @@ def _in_short(number: int, score: float, percentile: float, lacks: Lacks) -> Row
 
 
 class _Row(NamedTuple):
-    """What a row has, and what it lacks: the strongest features, their sum and their number."""
+    """The features that a row has and those that it lacks: the strongest, their sum and their number."""
 
     has: Strongest
     lacked: Strongest
@@ -196,14 +196,14 @@ class _Row(NamedTuple):
         return row, tuple(sorted(reasons, key=lambda reason: -reason.contribution))
 
     def strongest(self) -> Strongest:
-        """The strongest contributions of both."""
+        """Return the strongest contributions of both."""
         both = Strongest(*(np.concatenate(pair) for pair in zip(self.has.arrays(), self.lacked.arrays(), strict=True)))
         order = np.lexsort((both.columns, -np.abs(both.contributions)))[:_STRONGEST]
         return both.take(order[both.contributions[order] != 0])
 
 
 def _rows(block: SparseRows, found: kernels.Explained) -> list[_Row]:
-    """The contributions of each row."""
+    """Return the contributions of each row."""
     rows, begin = [], int(block.indptr[0])
     for i in range(block.n_rows):
         at, end = int(block.indptr[i]), int(block.indptr[i + 1])
@@ -220,12 +220,12 @@ def _rows(block: SparseRows, found: kernels.Explained) -> list[_Row]:
 
 
 def _seen(added: dict[str, float]) -> tuple[Seen, ...]:
-    """What views add to the score of a row, strongest first."""
+    """Return what views add to the score of a row, strongest first."""
     return tuple(sorted((Seen(*one) for one in added.items()), key=lambda seen: -seen.contribution))
 
 
 class _Block(NamedTuple):
-    """Results for a block of rows: some are kept, others only summed."""
+    """Results for a block of rows; some are kept, others only summed."""
 
     explained: list[RowExplanation]
     strongest: list[Strongest]

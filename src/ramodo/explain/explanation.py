@@ -23,7 +23,7 @@ __all__ = ["Driver", "Explanation", "Group", "Reason", "RowExplanation", "Seen",
 
 
 _COMMON = 5
-"""Reasons that are named for a group."""
+"""Number of reasons to name for a group."""
 
 
 @dataclass(frozen=True)
@@ -37,7 +37,7 @@ class Driver:
     rows: int
     """Number of rows that have it among their strongest reasons."""
     lacking: float
-    """Share of the contribution from rows that lack the feature: above a half, they stand out by its absence."""
+    """Share of the contribution from rows without the feature; above a half, they stand out by lacking it."""
 
 
 @dataclass(frozen=True)
@@ -59,19 +59,19 @@ class Strongest:
     """Whether each value is above what is usual: being above and being below are different reasons."""
 
     def arrays(self) -> tuple[Any, Any, Any]:
-        """Columns, contributions and values."""
+        """Return the columns, contributions and values."""
         return self.columns, self.contributions, self.values
 
     def as_reasons(self) -> tuple[Any, Any]:
-        """A number for each pair of feature and side (above or below usual), and the contributions."""
+        """Return a number for each pair of feature and side (above or below usual), and the contributions."""
         return 2 * self.columns + (self.values > 0 if self.higher is None else self.higher), self.contributions
 
     def take(self, places: Any) -> Strongest:
-        """The contributions at these places."""
+        """Return the contributions at these places."""
         return Strongest(*(each[places] for each in self.arrays()))
 
     def first(self, n: int) -> Strongest:
-        """The first `n` contributions."""
+        """Return the first `n` contributions."""
         return self.take(slice(n))
 
 
@@ -142,16 +142,16 @@ class Explanation(Sequence[RowExplanation]):
         return self._with(rows, self._name_of)
 
     def _with(self, rows: Sequence[RowExplanation], name_of: Callable[[int], str]) -> Explanation:
-        """A copy with other wording of the same rows."""
+        """Return a copy with other wording of the same rows."""
         return Explanation(rows, self._totals, self._strongest, name_of, self._passages, n_features=self._n_features)
 
     def columns(self) -> set[int]:
-        """Features of reasons and drivers."""
+        """Return the features of reasons and drivers."""
         of_rows = {r.column for row in self._rows for r in (*row.reasons, *row.lacks.strongest, *row.lacks.usual)}
         return of_rows | {driver.column for driver in self.drivers}
 
     def groups(self, lowest: float = -math.inf) -> tuple[Group, ...]:
-        """Rows that are outliers for the same reason, two or more each, largest group first; see grouping.py.
+        """Return groups of at least two rows that are outliers for the same reason, largest first; see grouping.py.
 
         lowest : rows with lower scores are in no group
         """
@@ -162,7 +162,7 @@ class Explanation(Sequence[RowExplanation]):
         return tuple(Group(tuple(self._rows[i].row for i in places), self._common(places)) for places in together)
 
     def _common(self, places: Sequence[int]) -> tuple[Driver, ...]:
-        """What adds most to the scores of some rows: features, or runs of characters of the first row's document."""
+        """Return what adds most to the scores of some rows: features, or runs of characters in the first document."""
         if self._passages is None:
             return self._drivers_of(places, self._sums_of(places))
         sums = dict(self._sums_of(places, most=None))
@@ -177,7 +177,7 @@ class Explanation(Sequence[RowExplanation]):
         return tuple(sorted(found, key=lambda driver: -driver.contribution)[:_COMMON])
 
     def _of_runs(self, places: Sequence[int], columns: Any, runs: Sequence[Passage]) -> list[Driver]:
-        """Runs that rows have in common; a row counts if one of the tokens is among its strongest."""
+        """Return runs that rows have in common; a row counts if one of the run's tokens is among its strongest."""
         found = []
         for run in runs:
             tokens = columns[run.places]
@@ -186,7 +186,7 @@ class Explanation(Sequence[RowExplanation]):
         return found
 
     def _sums_of(self, places: Sequence[int], most: int | None = _COMMON) -> list[tuple[int, float]]:
-        """The features that add most to the scores of some rows, and how much."""
+        """Return the features that add most to the scores of some rows, and how much."""
         sums = defaultdict[int, float](float)
         for strongest in (self._strongest[i] for i in places):
             for column, contribution in zip(strongest.columns.tolist(), strongest.contributions.tolist(), strict=True):
@@ -195,7 +195,7 @@ class Explanation(Sequence[RowExplanation]):
         return [(column, sums[column]) for column in order if sums[column] > 0]
 
     def _drivers_of(self, places: Sequence[int], totals: Sequence[tuple[int, float]]) -> tuple[Driver, ...]:
-        """Drivers of some rows, from their features and what these add to the scores together."""
+        """Return the drivers of some rows, given features and what each adds to their scores in total."""
         signs = {column: np.sign(total) for column, total in totals}
         wanted = np.array([column for column, _ in totals], dtype=np.int64)
         named, absent, sums = Counter[int](), defaultdict[int, float](float), defaultdict[int, float](float)
@@ -216,14 +216,14 @@ class Explanation(Sequence[RowExplanation]):
         )
 
     def to_dict(self) -> list[dict[str, Any]]:
-        """Lists, dicts and numbers, ready for JSON."""
+        """Return lists, dicts and numbers, ready for JSON."""
         return [row.to_dict() for row in self._rows]
 
     def to_frame(self) -> Any:
-        """A pandas frame with a line per reason, and lines for what a row lacks and for all other features.
+        """Return a pandas frame with a line per reason, and lines for what a row lacks and for all other features.
 
-        The contributions of a row sum to its score. A row has the id that the data give it, or its number. Other lines
-        have no column, value or mean.
+        The contributions of a row sum to its score. A row has its id in the data, or its number. Lines other than
+        reasons have no column, value or mean.
         """
         import pandas  # type: ignore[import-untyped, unused-ignore]
 
@@ -241,7 +241,7 @@ class Explanation(Sequence[RowExplanation]):
 
 
 def feature_namer(detector: FittedDetector, names: Any = None) -> Callable[[int], str]:
-    """The name of each feature, by its number: as given, else as in the training data, else its number."""
+    """Return a function from a feature's number to its name: as given, else in the training data, else the number."""
     if callable(names):
         return names
     known = getattr(detector, "feature_names_in_", None) if names is None else names

@@ -1,6 +1,6 @@
-"""What no training row had: runs of characters of documents, or features, in how many rows, and where first.
+"""Find what no training row had: runs of characters of documents, or features, with their first row and row count.
 
-What most rows share comes first. A run is named by the first row that has it.
+The most widespread come first. A run is named after the first row that has it.
 """
 
 from __future__ import annotations
@@ -18,29 +18,29 @@ from ..model.terms import Term
 from .passages import Passage, facts_of
 
 MOST = 5
-"""Things that are named."""
+"""Maximum number of new features or runs to name."""
 
 _SHORTEST = 3
-"""Characters of a run that say something."""
+"""Minimum number of characters in a meaningful run."""
 
 _TRIED = 50
-"""Features that are looked at before giving up."""
+"""Number of features to try before giving up."""
 
 
 class FirstSeen(NamedTuple):
-    """A thing that is new, the first row that has it, and how many have it."""
+    """A new feature or run, the first row that has it, and how many rows have it."""
 
     name: str
     row: int
     n_rows: int
 
     def in_words(self, line: int) -> str:
-        """With the line of the file, counted from 1."""
+        """Return a sentence with the line of the file, counted from 1."""
         return f"first seen at line {line:,}: {self.name}, in {self.n_rows:,} row{'s' * (self.n_rows > 1)}"
 
 
 def first_seen(detector: Any, table: Table, most: int = MOST) -> list[FirstSeen]:
-    """What the rows of a table have and no training row had, most widespread first."""
+    """Return what the rows of a table have and no training row had, most widespread first."""
     known = _known(detector)
     if known is None or not sp.issparse(table.X) or table.X.shape[0] == 0:
         return []
@@ -62,7 +62,7 @@ def first_seen(detector: Any, table: Table, most: int = MOST) -> list[FirstSeen]
 
 
 def _known(detector: Any) -> npt.NDArray[np.int64] | None:
-    """The features that training rows have, in order; None where a model did not count them."""
+    """Return the features of training rows, in order; None if the model did not count them."""
     evidence = detector.model_.evidence
     views: tuple[Term, ...] = () if evidence is None else evidence.views
     return next((view.frequencies.columns for view in views if isinstance(view, Rarity)), None)
@@ -75,7 +75,7 @@ def _is_in(values: npt.NDArray[Any], known: npt.NDArray[np.int64]) -> npt.NDArra
 
 
 def _named(table: Table, row: int, own: npt.NDArray[np.int64], column: int) -> tuple[str, list[int]]:
-    """The name of a feature, or of the run of characters that it is in; and what else that names."""
+    """Return the name of a feature, or the run of characters around it, and the names of all features in that run."""
     if table.texts is None:
         return (table.names or [f"feature {column}"])[column if table.names else 0], [column]
     runs = facts_of(documents_of(table, row), (), own, np.ones(len(own)), table.schema.tokens).found

@@ -1,12 +1,13 @@
-"""Rows that are high for the same reason, however many they are.
+"""Group rows that are high for the same reason, however many there are.
 
-Rows are alike if the same features, on the same side of what is usual, raise their scores: by the cosine of their
-strongest positive contributions, as far as it is above that of chance. Any two rows of a table with five columns are
-high by some of the same columns: were the contributions of each in any order, s t / n is the cosine to expect of rows
-whose contributions, with length 1, add up to s and t, among n reasons that rows may have. Those
-with the highest scores are put together by average linkage; each further row joins the group whose mean it is most
-like, if it is like it, and the rows that join none are put together in the same way, so that the work is that of some
-thousand rows at a time.
+Rows are alike if the same features, on the same side of what is usual, raise their scores. Likeness is the cosine of
+their strongest positive contributions, in excess of chance: in a table of five columns, any two rows share some
+columns. If contributions were shuffled, the expected cosine is s t / n for rows whose contributions, scaled to length
+1, add up to s and t, where n is the number of possible reasons.
+
+The rows with the highest scores are grouped by average linkage. Each further row joins the group with the most similar
+mean if it is similar enough, and rows that join none are grouped in the same way. So only some thousand rows are
+compared at a time.
 """
 
 from __future__ import annotations
@@ -21,20 +22,21 @@ import scipy.sparse as sp
 Integers = npt.NDArray[np.int64]
 
 _SAME_REASON = 0.3
-"""Rows, or groups, whose reasons have at least this cosine, 0 being that of chance, are high for the same reason."""
+"""Rows, or groups, are high for the same reason if their cosine is at least this, on a scale where chance is 0."""
 
 _CERTAIN = 0.99
 """Upper limit on the cosine that is attributed to chance."""
 
 _AT_ONCE = 2000
-"""Rows that are compared pair by pair."""
+"""Number of rows to compare pair by pair."""
 
 
 def groups_of(reasons: Sequence[tuple[Any, Any]], scores: Sequence[float], n_reasons: int) -> list[list[int]]:
-    """Places of two or more rows each, given reasons, by their numbers, and contributions of each row; largest first.
+    """Return groups of at least two rows, as positions in `reasons`, largest group first.
 
-    n_reasons : as many as a row may have
-    Places of a group are in the order of scores, and groups of one size in that of their highest.
+    reasons : numbers of the reasons of each row, and their contributions
+    n_reasons : number of possible reasons
+    Rows of a group are ordered by score, and groups of the same size by their highest score.
     """
     order = np.argsort(-np.asarray(scores, dtype=np.float64), kind="stable")
     if len(order) < 2:
@@ -63,7 +65,7 @@ def groups_of(reasons: Sequence[tuple[Any, Any]], scores: Sequence[float], n_rea
 
 
 def _unit_rows(reasons: Sequence[tuple[Any, Any]]) -> sp.csr_array:
-    """A row of length 1 each, of what raises its score; a column for each feature that does."""
+    """Return a matrix of contributions that raise scores, with rows of length 1 and a column per feature."""
     raising = [contributions > 0 for _, contributions in reasons]
     columns = [columns[up] for (columns, _), up in zip(reasons, raising, strict=True)]
     values = np.concatenate([contributions[up] for (_, contributions), up in zip(reasons, raising, strict=True)])
@@ -78,14 +80,14 @@ def _of_length_1(matrix: sp.csr_array) -> sp.csr_array:
 
 
 def _likeness(rows: sp.csr_array, others: sp.csr_array, n_reasons: int) -> npt.NDArray[np.float64]:
-    """Cosines, on a scale on which 0 is that of chance and 1 is 1."""
+    """Return cosines, rescaled so that chance gives 0 and equality 1."""
     sums = [np.asarray(each.sum(axis=1)).ravel() for each in (rows, others)]
     chance = np.minimum(np.outer(*sums) / n_reasons, _CERTAIN)
     return np.asarray(((rows @ others.T).toarray() - chance) / (1 - chance))
 
 
 def _linked(rows: sp.csr_array, n_reasons: int) -> Integers:
-    """The number of each row's group, from 0; pairs of groups are joined while their mean cosine is high enough."""
+    """Return each row's group number, from 0. Pairs of groups are joined while their mean cosine is high enough."""
     if rows.shape[0] == 1:
         return np.zeros(1, dtype=np.int64)
     from scipy.cluster.hierarchy import fcluster, linkage
@@ -98,13 +100,13 @@ def _linked(rows: sp.csr_array, n_reasons: int) -> Integers:
 
 
 def _means(rows: sp.csr_array, labels: Integers) -> sp.csr_array:
-    """The mean of each group."""
+    """Return the mean of each group."""
     n, counts = len(labels), np.bincount(labels)
     return sp.csr_array(sp.csr_array((1 / counts[labels], (labels, np.arange(n))), shape=(len(counts), n)) @ rows)
 
 
 def _nearest(rows: sp.csr_array, means: sp.csr_array, n_reasons: int) -> tuple[Integers, npt.NDArray[np.float64]]:
-    """The group that each row is most like, by its mean cosine with the rows of the group; and that."""
+    """Return the group that each row is most like, by its mean cosine with the group's rows, and that cosine."""
     best, likeness = np.zeros(rows.shape[0], dtype=np.int64), np.zeros(rows.shape[0])
     for start in range(0, rows.shape[0], _AT_ONCE):
         part = _likeness(rows[start : start + _AT_ONCE], means, n_reasons)

@@ -1,4 +1,4 @@
-"""Explanations of rows of a file, with the names of features from the file or the model."""
+"""Explain rows of a file, with names of features from the file or the model."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ if TYPE_CHECKING:
     from ..model.fitted import FittedDetector
 
 _SEARCHED = 300_000
-"""Characters of documents that are searched for names of features that the explained rows lack."""
+"""Number of characters of documents to search for names of features that the explained rows lack."""
 
 _KEPT_TOKENS = 5000
-"""Names of tokens that a model of text keeps."""
+"""Number of names of tokens to keep in a model of text."""
 
 
 def explained(
@@ -39,11 +39,11 @@ def explained(
     explainer: Explainer | None = None,
     together: bool = True,
 ) -> Explanation:
-    """Why rows of a table have their scores: of documents, the runs of characters by which they stand out.
+    """Explain the scores of rows of a table; for documents, by the runs of characters that make them stand out.
 
-    With `enough`, rows have more reasons than `top` where some more explain 80 % of the score. Documents after the
-    first `in_full` have none, and are only put into groups. `explainer` is that of `explainer_of`, for further
-    calls; without `together`, what the rows have in common is left out.
+    With `enough`, rows get more than `top` reasons if a few more explain 80 % of the score. Documents after the first
+    `in_full` get no reasons and are only grouped. `explainer` is the result of `explainer_of`, to be used for several
+    calls. Without `together`, common reasons of the rows are left out.
     """
     taken = open_block(table.X[rows])
 
@@ -79,14 +79,14 @@ def explained(
 
 
 def explainer_of(detector: FittedDetector, table: Table, like: Explainer | None = None) -> Explainer:
-    """What `explained` needs of a detector, for any rows."""
+    """Return an explainer that `explained` can use for any rows."""
     return Explainer(detector.model_, table.X.shape[1], text_and_columns.units_of(table), like)
 
 
 def told(model: Model, table: Table | None, X: Any = None) -> Provenance:
-    """What a model keeps for explanations: ids of training rows that they may name, and names of tokens.
+    """Return what a model keeps for explanations: ids of training rows that they may name, and names of tokens.
 
-    table : the training rows; None where they are X, a matrix or a frame of numbers
+    table : the training rows; None if they are X, a matrix or a frame of numbers
     """
     ids, origins = frames.index_of(X) if table is None else table.ids, model.origins()
     rows = origins[0].numbers.tolist() if ids is not None and origins else ()
@@ -95,7 +95,7 @@ def told(model: Model, table: Table | None, X: Any = None) -> Provenance:
 
 
 def _reference_tokens(origins: Sequence[Any], table: Table) -> dict[str, str]:
-    """Names of the tokens that most reference documents have: other documents may lack them."""
+    """Return the names of tokens that most reference documents have, since other documents may lack them."""
     if table.texts is None or table.schema.tokens.vocabulary:
         return {}
     columns, counts = np.unique(
@@ -109,7 +109,7 @@ def _reference_tokens(origins: Sequence[Any], table: Table) -> dict[str, str]:
 
 
 def _some(table: Table, rows: Iterable[int]) -> list[int]:
-    """The first rows, up to a total length of their documents."""
+    """Return the first rows, up to a total length of their documents."""
     found, length = list[int](), 0
     for row in rows:
         found.append(row)
@@ -127,9 +127,9 @@ def in_words(reasons: Sequence[Reason]) -> str:
 def names_of(
     detector: FittedDetector, table: Table, columns: Iterable[int], rows: Sequence[int] = ()
 ) -> Callable[[int], str]:
-    """Names of columns: those of the data, the tokens of text, of some rows first, or the index as in the file.
+    """Return a function that names columns: by the data, by tokens of text, or by the index in the file.
 
-    A token has no name if no available text contains it and the model does not keep it.
+    Tokens are searched for in some rows first. A token that no text contains and the model does not keep has no name.
     """
     known = getattr(detector, "feature_names_in_", None)
     if known is not None:

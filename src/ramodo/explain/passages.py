@@ -1,14 +1,13 @@
-"""The runs of characters by which a document stands out: overlapping tokens added up, each run once.
+"""The runs of characters that make a document stand out: overlapping tokens added up, each run once.
 
-What a token adds to the score of a document is spread evenly over the characters of its occurrences. A
-character is then worth what all n-grams and words over it add, and the sum over the characters is that of the tokens,
-exactly. A run is a piece of the text whose characters are worth more than the quadratic mean of all: the more of the
-score lies in a few places, the higher that is above the plain mean, and the fewer characters reach it. Where all
-characters are worth much the same, as in a line that is odd from end to end, no place stands out: the line that they
-have to reach goes to 0 with their variance. Words belong to a run if half of their characters do, so that no run begins
-within one.
+What a token adds to the score of a document is spread evenly over the characters of its occurrences. The worth of a
+character is the sum over all n-grams and words that cover it, so characters sum exactly to the tokens. A run is a piece
+of the text whose characters are worth more than the quadratic mean of all: the more of the score lies in a few places,
+the higher it is above the plain mean, and the fewer characters reach it. If all characters are worth about the same, as
+in a line that is odd from end to end, no place stands out, so the required worth goes to 0 with their variance. A word
+belongs to a run if half of its characters do, so that no run begins inside a word.
 
-What several columns of a row say together is one fact as well: the sine and the cosine of an hour are that hour.
+Several columns can also form one fact: the sine and the cosine of an hour are that hour.
 """
 
 from __future__ import annotations
@@ -30,16 +29,16 @@ Doubles = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int64]
 
 _OF_WORD = 0.5
-"""Share of the characters of a word that takes the word into a run."""
+"""Share of a word's characters that must be in a run for the whole word to join it."""
 
 _ALIKE = 0.5
-"""Characters are worth much the same if they deviate by less than this share of their mean."""
+"""Characters are worth about the same if they deviate by less than this share of their mean."""
 
 _BLANK = 32
 
 
 class Passage(NamedTuple):
-    """A run of characters of a document: how it is written, where, what it adds, and the tokens inside of it."""
+    """A run of characters of a document: its text, its place, what it adds, and the tokens inside it."""
 
     text: str
     spans: tuple[Span, ...]
@@ -53,14 +52,14 @@ class Passage(NamedTuple):
 
     @property
     def name(self) -> str:
-        """A run is in quotes, after the name of its column."""
+        """The run in quotes, after the name of its column."""
         if self.circle is not None:
             return self.text
         return f"{self.field}: '{self.text}'" if self.field else f"'{self.text}'"
 
 
 class Passages(NamedTuple):
-    """The runs of documents; `is_token` says of each feature of the row whether it is a token, or part of a circle."""
+    """The runs of documents. `is_token` marks the features of the row that are tokens or parts of a cyclic date."""
 
     found: list[Passage]
     is_token: npt.NDArray[np.bool_]
@@ -74,7 +73,7 @@ def facts_of(
     documents: Sequence[Document], circles: Sequence[Circle], columns: Integers, contributions: Doubles,
     options: TextOptions,
 ) -> Passages:  # fmt: skip
-    """Runs of the documents of a row, and its circles, given its features, in increasing order, and what each adds."""
+    """Return the runs in a row's documents and its cyclic dates, given its features, in order, and what each adds."""
     found, is_token = list[Passage](), np.zeros(len(columns), dtype=bool)
     for document in documents:
         first, end = np.searchsorted(columns, [document.first, document.end]).tolist()
@@ -83,21 +82,21 @@ def facts_of(
         found += [_moved(passage, first, document) for passage in own.found]
     for circle in circles:
         places = np.flatnonzero(np.isin(columns, circle.columns))
-        if len(places) == len(circle.columns):  # a date that is missing has neither
+        if len(places) == len(circle.columns):  # a missing date has neither
             is_token[places] = True
             found.append(Passage(circle.name, (), float(contributions[places].sum()), places, circle=circle))
     return Passages(sorted(found, key=lambda passage: -passage.contribution), is_token)
 
 
 def _moved(passage: Passage, first: int, document: Document) -> Passage:
-    """A run of one of several documents, as one of all of them."""
+    """Return a run of one document as a run of the row's documents together."""
     begin = document.begin
     spans = () if begin is None else tuple(Span(begin + a, begin + b, amount) for a, b, amount in passage.spans)
     return passage._replace(spans=spans, places=passage.places + first, field=document.field)
 
 
 def passages(text: str, columns: npt.NDArray[np.integer], contributions: Doubles, options: TextOptions) -> Passages:
-    """The runs of a text, given its features, in increasing order, and what each adds to the score."""
+    """Return the runs of a text, given its features, in increasing order, and what each adds to the score."""
     reader = reader_of(options)
     read = Read.of(text, [(0, len(text))]) if reader is None else reader(text)
     tokens = spans_of(read.text, options)
@@ -119,14 +118,14 @@ def passages(text: str, columns: npt.NDArray[np.integer], contributions: Doubles
 
 
 def _worth(begins: Integers, ends: Integers, each: Doubles, n: int) -> Doubles:
-    """What each byte adds to the score: its part of every token over it."""
+    """Return what each byte adds to the score: its share of every token that covers it."""
     per_byte = each / (ends - begins)
     steps = np.bincount(begins, per_byte, n + 1) - np.bincount(ends, per_byte, n + 1)
     return np.cumsum(steps)[:n]
 
 
 def _runs(normalised: npt.NDArray[np.uint8], worth: Doubles) -> list[tuple[int, int]]:
-    """Where bytes are worth more than the quadratic mean, if any stand out: whole words, no blanks at the ends."""
+    """Return where bytes are worth more than the quadratic mean, as whole words without blanks at the ends."""
     mean, square = float(worth.mean()), float(np.mean(worth**2))
     line = np.sqrt(square)
     high = worth > (min(line, (square - mean**2) / (_ALIKE**2 * mean)) if mean > 0 else line)
@@ -159,7 +158,7 @@ def _once(runs: list[tuple[int, int]], normalised: bytes, worth: Doubles) -> lis
 
 
 def _in_characters(text: str, normalised: npt.NDArray[np.uint8]) -> Integers:
-    """The character of the text that each byte of it, as it is read, belongs to; and the end after the last."""
+    """Return the position in the text of the character behind each normalised byte, and the end after the last."""
     given = np.frombuffer(text.encode("utf-8", "replace"), dtype=np.uint8)
     blank = given <= _BLANK
     kept = np.flatnonzero(~(blank & np.concatenate([[True], blank[:-1]])))[: len(normalised)]  # first of its run

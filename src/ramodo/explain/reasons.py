@@ -8,7 +8,7 @@ from html import escape
 from typing import Any, NamedTuple, Self
 
 ENOUGH = 0.8
-"""Reasons that make this share of a score explain it."""
+"""Reasons explain a score if they make up this share of it."""
 
 _NO_SINGLE = 0.25
 """If the strongest reason is below this share of the score, no single reason explains it."""
@@ -26,7 +26,7 @@ _ALWAYS = ("column", "feature", "value", "contribution", "share", "mean")
 """Fields of every reason in JSON."""
 
 _VIEWS = 4
-"""Views named in one line; the others are summed up."""
+"""Number of views to name in one line; the others are summed up."""
 
 
 _NEVER_SEEN = "never seen in training"
@@ -77,7 +77,7 @@ class Reason:
         return cls(column=column, feature=feature, contribution=contribution, **facts)
 
     def compared(self) -> str:
-        """How the value differs from the usual one; empty if most reference rows lack the feature."""
+        """Return how the value differs from the usual one; empty if most reference rows lack the feature."""
         if self.share < USUAL or not self.value or self.shown:
             return ""
         more, less = ("more", "fewer") if self.spans else ("higher", "lower")
@@ -85,15 +85,15 @@ class Reason:
         return "" if is_same else f"{more if self.value > self.mean else less} than usual"
 
     def is_there(self) -> bool:
-        """Whether the value only says that the feature is present, as for a run or a category."""
+        """Return whether the value only says that the feature is present, as for a run or a category."""
         return not self.compared() if self.spans else self.value == 1 and self.mean == bool(self.share)
 
     def written(self) -> str:
-        """The value as text."""
+        """Return the value as text."""
         return self.shown or _number(self.value, 4)
 
     def in_words(self) -> str:
-        """The feature with its value, the feature alone if it is merely present, or that the row lacks it."""
+        """Return the feature with its value, the feature alone if it is merely present, or that the row lacks it."""
         if not self.value and not self.shown:
             return f"lacks {self.feature}"
         return self.feature if self.is_there() else f"{self.feature} = {self.written()}"
@@ -116,7 +116,7 @@ class Reason:
         return f"{compared}{': ' * bool(compared)}{', '.join(said)}"
 
     def to_dict(self) -> dict[str, Any]:
-        """Ready for JSON, with the optional facts that there are."""
+        """Return a dict for JSON, with those optional facts that exist."""
         said: dict[str, Any] = {name: getattr(self, name) for name in _ALWAYS}
         if self.spans:
             said["spans"] = [list(span) for span in self.spans]
@@ -129,7 +129,7 @@ class Reason:
 
 @dataclass(frozen=True)
 class Lacks:
-    """What a row lacks and its references have: `n` features and their total contribution."""
+    """Features that a row lacks and its references have: their number `n` and their total contribution."""
 
     contribution: float
     n: int
@@ -139,7 +139,7 @@ class Lacks:
     """The strongest features that most references have and whose absence raises the score."""
 
     def in_words(self, most: int = 3) -> str:
-        """One line of text; empty if nothing is lacked."""
+        """Return one line of text, or an empty one if the row lacks nothing."""
         if not self.n:
             return ""
         named = [reason.feature for reason in self.usual[:most]]
@@ -186,9 +186,9 @@ class RowExplanation:
     n_reasons: int = 0
     """Number of all reasons; `reasons` holds the strongest."""
     id: str = ""
-    """What the data call the row; empty where they give no ids."""
+    """The id of the row in the data; empty if there are no ids."""
     nearest_ids: tuple[str, ...] = ()
-    """What they call the nearest training rows, or their numbers."""
+    """The ids of the nearest training rows, or their numbers."""
 
     @property
     def name(self) -> str:
@@ -199,7 +199,7 @@ class RowExplanation:
         return self.as_text(f"row {self.name}", self.nearest_ids or list(map(str, self.nearest)))
 
     def others(self) -> list[tuple[str, float]]:
-        """What the row lacks, and all other features, in words and with their contributions.
+        """Return what the row lacks, and all other features, in words with their contributions.
 
         Together with the reasons they sum to the score.
         """
@@ -208,7 +208,7 @@ class RowExplanation:
         ]
 
     def as_text(self, name: str, nearest: Sequence[str]) -> str:
-        """Several lines of text, with names for the row and for the nearest training rows."""
+        """Return several lines of text, given names for the row and the nearest training rows."""
         lines = [f"{name}: score {self.score:.6g}, above {above(self.percentile)} % of the training rows"]
         said = [(reason, reason.in_words()) for reason in self.reasons]
         width = min(60, max((len(text) for _, text in said), default=0))
@@ -218,7 +218,7 @@ class RowExplanation:
         return "\n".join([*lines, f"  nearest training rows: {', '.join(nearest)}"])
 
     def by(self) -> str:
-        """The views that add most to the score, in one line; empty if there is only one."""
+        """Return the views that add most to the score, in one line; empty if there is only one."""
         if len(self.views) < 2:
             return ""
         shown = [f"{seen.view} {seen.contribution:.3g}" for seen in self.views[:_VIEWS]]
@@ -234,7 +234,7 @@ class RowExplanation:
         return f"spread over {self.n_reasons:,} features; no single one"
 
     def spread(self) -> str:
-        """How much of the score the reasons explain, in words; empty if with what is lacked it is 80 % or more."""
+        """Return in words how much of the score the reasons explain; empty if they and the lacks make up 80 %."""
         raising = [reason.contribution for reason in self.reasons if reason.contribution > 0]
         if not raising or self.score <= 0 or sum(raising) + self.lacks.contribution >= ENOUGH * self.score:
             return ""
@@ -282,12 +282,12 @@ class RowExplanation:
 
 
 def above(percentile: float) -> str:
-    """A share of rows in percent; rounds to 100 only if it is all of them."""
+    """Return a share of rows in percent, rounded to 100 only if it is all of them."""
     return "100" if percentile == 100 else f"{min(percentile, 99.99):.4g}"
 
 
 def _number(value: float, digits: int) -> str:
-    """A number as people write it: 30,258 and not 3.026e+04."""
+    """Return a number as people write it: 30,258 and not 3.026e+04."""
     return f"{value:,.0f}" if 1000 <= abs(value) < 1e15 else f"{value:.{digits}g}"
 
 

@@ -1,4 +1,4 @@
-"""Facts about a row as named reasons, compared with what is usual among the reference rows."""
+"""Turn facts about a row into named reasons, compared with what is usual among the reference rows."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ Doubles = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int64]
 
 _NAMED_LACKS = 5
-"""Most usual features that are named when a row lacks them."""
+"""Maximum number of usual features to name when a row lacks them."""
 
 _MOST = 40
-"""Most reasons that are given to explain enough of a score."""
+"""Maximum number of reasons to give in order to explain enough of a score."""
 
 
 class Facts:
-    """What can be said of a row: runs of characters of its document, and features that are not tokens."""
+    """Facts about a row: runs of characters of its document, and features that are not tokens."""
 
     def __init__(self, has: Strongest, runs: Passages | None) -> None:
         self.passages = [] if runs is None else runs.found
@@ -39,19 +39,19 @@ class Facts:
         return len(self._amounts)
 
     def first(self, n: int) -> list[int]:
-        """The places of the `n` facts that raise the score most, strongest first."""
+        """Return the places of the `n` facts that raise the score most, strongest first."""
         return np.argsort(-self._amounts, kind="stable")[:n].tolist()
 
     def enough(self, wanted: float, fewest: int) -> int:
-        """The number of facts that make up 80 % of `wanted`; `fewest` if those are too many."""
+        """Return the number of facts that make up 80 % of `wanted`, or `fewest` if those are too many."""
         reached = np.cumsum(np.sort(self._amounts)[::-1][:_MOST]) >= ENOUGH * wanted
         return max(fewest, int(reached.argmax()) + 1) if reached.any() else fewest
 
 
 class Typical:
-    """The features of the reference rows: how many rows have each, and a typical value of it in those.
+    """The features of the reference rows: how many rows have each, and its typical value in those.
 
-    It is the mean on the scale that rows are compared on, so that a few huge values do not make it huge.
+    The typical value is the mean on the scale on which rows are compared, so that a few huge values do not inflate it.
     """
 
     def __init__(self, origins: list[Block], shown: Shown) -> None:
@@ -63,15 +63,15 @@ class Typical:
             rows.tally(slots, self._counts, self._sums, shown)
 
     def is_of(self, origins: list[Block]) -> bool:
-        """Whether it was computed from these blocks."""
+        """Return whether it was computed from these blocks."""
         return len(origins) == len(self._origins) and all(a is b for a, b in zip(origins, self._origins, strict=True))
 
     def slots(self, part: int) -> Any:
-        """The position among `columns` of each entry of a part's references; None if each has all columns."""
+        """Return the position among `columns` of each entry of a part's references; None if each has all columns."""
         return self._slots[part]
 
     def with_sides(self, row: Strongest) -> Strongest:
-        """The row with the side of each value: above or below what is usual, absent values counting as 0."""
+        """Return the row with the side of each value: above or below what is usual, absent values counting as 0."""
         shares, means = self._shares(row.columns)
         return replace(row, higher=self._shown(row.columns, row.values) > shares * means)
 
@@ -92,14 +92,14 @@ class Typical:
         )
 
     def usual(self, lacked: Strongest, name_of: Callable[[int], str]) -> tuple[Reason, ...]:
-        """The features that most references have and whose absence raises the score of the row."""
+        """Return the features that most references have and whose absence raises the score of the row."""
         shares, _ = self._shares(lacked.columns)
         return self.reasons(lacked.take((shares >= USUAL) & (lacked.contributions > 0)).first(_NAMED_LACKS), name_of)
 
     def of_facts(
         self, has: Strongest, facts: Facts, chosen: list[int], name_of: Callable[[int], str], frequencies: Any
     ) -> tuple[Reason, ...]:
-        """Some of the facts of a row, as named reasons."""
+        """Return some of the facts of a row, as named reasons."""
         n = len(facts.passages)
         plain = self.reasons(has.take(facts.plain[[place - n for place in chosen if place >= n]]), name_of)
         others = iter(plain)
@@ -108,7 +108,7 @@ class Typical:
         )
 
     def _of_passage(self, has: Strongest, passage: Passage, frequencies: Any) -> Reason:
-        """A run of characters, described by its rarest token, since the run is at least as rare."""
+        """Return a run of characters, described by its rarest token, since the run is at least as rare."""
         columns = has.columns[passage.places]
         shares, means = self._shares(columns)
         if passage.circle is not None:
@@ -133,14 +133,14 @@ class Typical:
         )
 
     def _shares(self, columns: Integers) -> tuple[Doubles, Doubles]:
-        """The share of the references that have each feature, and its typical value in those."""
+        """Return the share of the references that have each feature, and its typical value in those."""
         counts = _looked_up(self.columns, self._counts, columns)
         means = _looked_up(self.columns, self._sums, columns) / np.maximum(counts, 1)
         return counts / self._n, np.where(counts > 0, self._shown(columns, means), 0.0)
 
 
 def _of_circle(passage: Passage, columns: Integers, values: Doubles, means: Doubles) -> Reason:
-    """An hour, or a day of the week; what is usual, where references are not spread around the whole circle."""
+    """Return an hour or a weekday as a reason, with the usual one unless references spread around the whole circle."""
     circle = passage.circle
     assert circle is not None
     value, mean = (circle.value(*pair.tolist()) for pair in (values[passage.places], means))
@@ -159,7 +159,7 @@ def _of_circle(passage: Passage, columns: Integers, values: Doubles, means: Doub
 
 
 def as_they_are(_: npt.NDArray[Any], values: npt.NDArray[Any]) -> Doubles:
-    """The values, unchanged."""
+    """Return the values, unchanged."""
     return values
 
 
@@ -178,7 +178,7 @@ def _as_written(values: Doubles) -> Doubles:
 
 
 def _looked_up(keys: Any, values: Any, wanted: Integers) -> Any:
-    """The value of each wanted key, 0 if it is not among the sorted keys."""
+    """Return the value of each wanted key, or 0 if it is not among the sorted keys."""
     if len(keys) == 0:
         return np.zeros(len(wanted))
     places = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)

@@ -1,7 +1,7 @@
-"""The threshold of the cut-off `AboveChance`: a second look at rows, by the views that nothing was learned for.
+"""The threshold of the cut-off `AboveChance`, from a second look at rows by views without learned parameters.
 
-A look costs what scoring a row costs. So the law of ordinary rows comes from rows drawn evenly along the ranking, and
-besides them only the highest are looked at: twice as many as long as most of them stand out.
+Looking at a row costs as much as scoring it. So the law of ordinary rows comes from rows drawn evenly along the
+ranking. Apart from these, only the highest rows are looked at, doubling their number while most of them stand out.
 """
 
 from __future__ import annotations
@@ -24,16 +24,16 @@ from .curves import counted_curve, curve_by_law
 from .views import typical
 
 _DRAWN = 1000
-"""Rows that the law of ordinary rows is taken from."""
+"""Number of rows to which the law of ordinary rows is fitted."""
 
 _HIGHEST = 256
-"""Rows at the top of the ranking that are looked at first."""
+"""Number of top rows to look at first."""
 
 
 def threshold(cutoff: Any, model: Model, rows: Rows, scores: Scores, labels: Labels, n_threads: int) -> float:
-    """The threshold for the scores of these rows.
+    """Return the threshold for the scores of these rows.
 
-    Known outliers are not ordinary rows, and standing out is no discovery for them: they are left out.
+    Known outliers are left out: they are not ordinary rows, and finding them again is not a discovery.
     """
     order = np.argsort(-scores, kind="stable")
     order = order[labels[order] != 1]
@@ -54,7 +54,7 @@ def threshold(cutoff: Any, model: Model, rows: Rows, scores: Scores, labels: Lab
 
 
 def _dividing(scores: Scores, found: npt.NDArray[np.bool_]) -> float:
-    """The score, of descending ones, where found rows at or above it outnumber the others by most."""
+    """Return the one of the descending scores with the largest surplus of found rows at or above it."""
     ahead = np.cumsum(np.where(found, 1, -1))
     ahead[np.flatnonzero(scores[1:] == scores[:-1])] = 0  # a threshold does not part equal scores
     best = int(np.argmax(ahead))
@@ -62,14 +62,17 @@ def _dividing(scores: Scores, found: npt.NDArray[np.bool_]) -> float:
 
 
 def _by_labels(fdr: float, model: Model, scores: Scores) -> npt.NDArray[np.bool_]:
-    """Rows that are like known outliers stand out by the score, which labels enter, and maybe in no view."""
+    """Return the rows that resemble known outliers: they stand out by the score with labels, maybe in no view."""
     if not model.has_labels:
         return np.zeros(len(scores), dtype=bool)
     return benjamini_hochberg(tails_of([scores])[0].p_values(scores), fdr)
 
 
 def _by_law(model: Model, drawn: Block, n_threads: int) -> tuple[Model, Scores, float]:
-    """The evidence of views that nothing is learned for, by the bulk of drawn rows; theirs; and the largest weight."""
+    """Return a model of the views without learned parameters, the evidence of the drawn rows, and the largest weight.
+
+    The bulk of the drawn rows determines the evidence.
+    """
     (evidence, how), block = model.views, model.as_fitted(drawn)
     pairs = zip(evidence.views, evidence.weights, strict=True)
     kept = [(view, weight) for view, weight in pairs if all(term.kind != "learned distance" for term, _ in view.all())]
@@ -82,9 +85,10 @@ def _by_law(model: Model, drawn: Block, n_threads: int) -> tuple[Model, Scores, 
 
 
 def _curve(view: Term, scores: Scores) -> Curve:
-    """The evidence of a view; where most rows have no feature of their own, their bulk tells nothing of those that do.
+    """Return the evidence of a view.
 
-    Such a view counts up to the evidence of the share of rows that score as high.
+    If most rows have no feature of their own, the bulk tells nothing about the rows that do. Then evidence is counted,
+    up to that of the share of rows that score as high.
     """
     rarities: list[Any] = [term for term, _ in view.all() if term.kind == "rarity"]
     few = any(r.unshared and (r.frequencies.counts == 1).sum() < r.frequencies.n_rows for r in rarities)

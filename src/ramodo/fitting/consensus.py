@@ -2,10 +2,11 @@
 
 Views that need no training give the ranking that the representations learn from.
 
-Where rows are mostly zeros, none below, and of different lengths, it is unknown whether length matters: distances are
-taken once more with rows of length 1. If values are counts or weights, whose sum grows with every repetition, length
-says little, and this reading counts twice as much as the first. If each value is 1, the length is how many features a
-row has, and may well be what matters: the second reading then counts by how well it agrees with the first.
+If rows are mostly zeros, have no negative values and differ in length, length may or may not matter. So distances are
+also computed with rows of length 1, the second reading. If values are counts or weights, whose sum grows with every
+repetition, length says little, and the second reading counts twice as much as the first. If each value is 1, the length
+is the number of features of a row and may well matter, so the weight of the second reading depends on how well it
+agrees with the first.
 """
 
 from __future__ import annotations
@@ -30,21 +31,21 @@ from .training_data import TrainingData
 from .views import LEARNED, VIEWS, Reading, Scored, View, typical
 
 STEPS = 20
-"""Gradient steps of an epoch: a representation has learned what candidates share, and none of them by heart."""
+"""Gradient steps of an epoch: enough to learn what candidates share, too few to memorise any of them."""
 
 EPOCHS = 5
-"""With 10, or the paper's 30, rankings are no better (docs/consensus.md)."""
+"""Rankings do not improve with 10, or with the paper's 30 (docs/consensus.md)."""
 
 _UNIT_ROWS = 2.0
-"""Weight of the views of rows of length 1, of those of the rows as they are."""
+"""Weight of the views of rows of length 1, relative to those of the unchanged rows."""
 
 _VARIED = 0.1
-"""If lengths vary by less, standard deviation over mean, rows of length 1 look the same."""
+"""If lengths vary by less than this (standard deviation over mean), rows of length 1 look the same."""
 
 
 @dataclass(frozen=True)
 class _Seen:
-    """What a view makes of the training rows, and how much its evidence counts in the score."""
+    """A view's scores of the training rows, and the weight of its evidence in the score."""
 
     view: View
     sentence: str
@@ -61,7 +62,7 @@ def fit(
     previous: Model | None,
     progress: Progress,
 ) -> flow.Outcome:
-    """Everything from rows to scores. `previous` is a model whose weights training starts from."""
+    """Fit all views and combine them. Training starts from the weights of the model `previous`, if given."""
     starts = _starts(previous)
     as_given = Reading(data, seed, plan.n_threads, progress)
     seen = _without_training(as_given)
@@ -84,7 +85,7 @@ def fit(
 
 
 def _without_training(reading: Reading, again: bool = False) -> list[_Seen]:
-    """What the views see that score rows as they are read."""
+    """Score the rows of a reading by the views that need no training."""
     return [
         _Seen(view, view.sentence + reading.name, view.score(reading, reading.seed_of(view.name)), view.weight)
         for view in VIEWS
@@ -100,9 +101,9 @@ def _learn(
     starts: dict[str, LearnedDistance],
     also: list[_Seen] | None = None,
 ) -> tuple[list[_Seen], list[flow.LearnedFit]]:
-    """The representations, from a ranking by what was `seen` of this reading, and `also` of another.
+    """Train the representations, from a ranking by the views `seen` of this reading and `also` of another.
 
-    Training starts from those of an earlier fit, where there are some.
+    Training starts from the representations of an earlier fit, if any.
     """
     weights = [one.view.in_ranking for one in (*seen, *(also or ()))]
     ranking = [replace(one, weight=weight) for one, weight in zip([*seen, *(also or ())], weights, strict=True)]
@@ -128,14 +129,14 @@ def _learn(
 
 
 def _learned(fit: flow.LearnedFit) -> Scored:
-    """The distance in a representation, which is computed in single precision."""
+    """Return the distance in a representation, which is computed in single precision."""
     references = fit.term.detection.references
     assert references is not None
     return Scored(fit.term, fit.scores, typical(np.linalg.norm(references.rows.astype(np.float64), axis=1)))
 
 
 def _starts(previous: Model | None) -> dict[str, LearnedDistance]:
-    """The representations of an earlier fit, by what their views say."""
+    """Return the representations of an earlier fit, by the sentences of their views."""
     evidence = None if previous is None else previous.evidence
     if evidence is None:
         return {}
@@ -144,7 +145,7 @@ def _starts(previous: Model | None) -> dict[str, LearnedDistance]:
 
 
 def _least_agreement(reading: Reading) -> float | None:
-    """The least that counts as agreement of the second reading with the first; None if it would say nothing new."""
+    """Return the least weight of the second reading; None if it would add nothing to the first."""
     values = reading.sample.as_sparse().data
     values, lengths = values[values != 0], np.sqrt(reading.sample.squared_norms())
     if reading.is_table or (values < 0).any() or lengths.std() <= _VARIED * lengths.mean():
@@ -165,12 +166,12 @@ def _of_unit_rows(one: _Seen, weight: float) -> _Seen:
 
 
 def _agreement(some: list[_Seen], others: list[_Seen], data: TrainingData) -> float:
-    """Rank correlation of the evidence of two readings of the rows."""
+    """Return the rank correlation of the evidence of two readings of the rows."""
     return _correlation(*(np.delete(_together(seen, data)[1], data.left_out) for seen in (some, others)))
 
 
 def _together(seen: list[_Seen], data: TrainingData) -> tuple[Evidence, Scores]:
-    """The views as one term, and its scores of the training rows; those that are left out shape no curve."""
+    """Return the views as one term, and its scores of the training rows. Rows left out of training shape no curve."""
     shaping = [Tied.of(np.delete(one.scored.scores, data.left_out), one.scored.size) for one in seen]
     term = Evidence(
         tuple(one.sentence for one in seen),
@@ -180,12 +181,12 @@ def _together(seen: list[_Seen], data: TrainingData) -> tuple[Evidence, Scores]:
         (0.0,) * len(seen),
     )
     scores = term.of([one.scored.scores for one in seen])
-    each = (curve(one.scored.scores) for curve, one in zip(term.curves, seen, strict=True))  # where ties are ties
+    each = (curve(one.scored.scores) for curve, one in zip(term.curves, seen, strict=True))  # curves keep ties
     return replace(term, agreement=tuple(_correlation(one, scores) for one in each)), scores
 
 
 def _correlation(one: Scores, other: Scores) -> float:
-    """Spearman's rank correlation; 0 if one of them does not vary."""
+    """Return Spearman's rank correlation, or 0 if one of the scores does not vary."""
     if np.ptp(one) == 0 or np.ptp(other) == 0:
         return 0.0
     return float(np.clip(spearmanr(one, other).statistic, -1, 1))

@@ -1,6 +1,6 @@
 """The evidence of a view by the law of its bulk (stages/tail.py), for fits that give p-values.
 
-A curve that takes its tail from the highest rows is one of ranks: where those are outliers, none of them stands out.
+If a curve took its tail from the highest rows, it would only count ranks: if those are outliers, none would stand out.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ _BEYOND = np.concatenate([np.arange(0.25, 5, 0.25), np.arange(5, 41)])
 
 
 def curve_by_law(tied: Tied) -> Curve:
-    """The curve of training rows' scores: counted shares up to the end of the bulk, the law beyond."""
+    """Return the curve of training rows' scores: counted shares up to the end of the bulk, the law beyond."""
     (tail,) = tails_of([tied.ordered], errors=0.0)  # the sum of all evidence is judged with caution
     end = int(np.searchsorted(tail.ordered, tail.start, side="left"))
     knots = tied.knots(np.linspace(0, end, min(KNOTS - len(_BEYOND), end + 1)).astype(np.int64))
@@ -31,7 +31,7 @@ def curve_by_law(tied: Tied) -> Curve:
 
 
 def counted_curve(tied: Tied) -> Curve:
-    """Counted shares alone: the highest score has the evidence of its own share."""
+    """Return a curve of counted shares only: the highest score has the evidence of its own share."""
     n = len(tied.ordered)
     knots = tied.knots(np.linspace(0, n - 1, min(KNOTS, n)).astype(np.int64))
     values = -np.log1p(-np.searchsorted(tied.ordered, knots, "left") / n)
@@ -39,5 +39,5 @@ def counted_curve(tied: Tied) -> Curve:
 
 
 def _stretched(evidence: Scores, shape: float) -> Scores:
-    """How far beyond the bulk a power law reaches this evidence; 1 to 1 for an exponential law."""
+    """Return how far beyond the bulk a power law reaches this evidence; for an exponential law the evidence itself."""
     return evidence if shape == 0 else np.expm1(shape * evidence) / shape

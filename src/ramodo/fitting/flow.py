@@ -1,4 +1,4 @@
-"""What fits have in common: how much to train, what is found, what labels add. They contain no maths.
+"""The common part of fits: how much to train, what a fit returns, and how labels are added. It contains no maths.
 
 rows -> initial ranking -> candidates -> triplets -> training -> representation -> references -> scores
 """
@@ -71,7 +71,7 @@ class Outcome:
 
 
 def extra_scores(data: TrainingData, score: Callable[[Block], Scores]) -> dict[str, Scores]:
-    """The scores of labelled rows outside X, by kind."""
+    """Return the scores of labelled rows outside X, by kind."""
     kinds = {"outliers": data.outliers, "inliers": data.inliers}
     return {kind: np.empty(0) if rows is None else score(rows) for kind, rows in kinds.items()}
 
@@ -95,7 +95,7 @@ def with_labels(
     n_threads: int,
     progress: Progress,
 ) -> Outcome:
-    """The outcome of a fit, with what labels add to the score of a term."""
+    """Return the outcome of a fit, after adding the label direction to the term's score."""
     model = Model((term,))
     if stages.labels_in_score and data.n_labeled_outliers > 0:
         with progress.stage("labels"):

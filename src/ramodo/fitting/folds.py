@@ -1,4 +1,4 @@
-"""A fit whose scores of the training rows are out of sample: a model for each fold, fitted without it."""
+"""A fit with out-of-sample scores of the training rows: a model for each fold, fitted without it."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ Learn = Callable[[TrainingData, Model | None], Outcome]
 
 
 def fit_by_fold(learn: Learn, data: TrainingData, n_folds: int, previous: Model | None) -> Outcome:
-    """One model for each fold, together as one. All of them know the labelled rows, which calibration leaves out."""
+    """Fit a model for each fold and combine them. All of them see the labelled rows, which calibration leaves out."""
     folds, unlabeled = data.rows.folds(n_folds), data.labels == 0
     calibration = [np.flatnonzero((folds == fold) & unlabeled) for fold in range(n_folds)]
     _refuse_lopsided(data, calibration)
@@ -51,7 +51,7 @@ def _refuse_lopsided(data: TrainingData, calibration: list[npt.NDArray[np.int64]
 
 
 def _units(folds: list[Scores]) -> tuple[float, ...]:
-    """Divisors of each model's scores, so that one threshold serves all; their geometric mean is 1."""
+    """Return divisors of each model's scores that let one threshold serve all; their geometric mean is 1."""
     highest = np.array([tail.highest for tail in tails_of(folds)])
     if not (np.isfinite(highest) & (highest > SMALLEST_UNIT)).all():
         return (1.0,) * len(folds)

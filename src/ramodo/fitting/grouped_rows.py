@@ -1,4 +1,4 @@
-"""In how many groups of rows each feature is: the requests of one scan count once."""
+"""In how many groups of rows each feature occurs, so that the requests of one scan count once."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from ..model.rarity import Frequencies, count_features
 Integers = npt.NDArray[np.int64]
 
 _AT_ONCE = 4096
-"""Rows that are merged together; more only where a group has more."""
+"""Maximum number of rows to merge at a time, unless one group has more."""
 
 
 def frequencies_of_groups(rows: Rows, numbers: Integers, groups: Integers, n_threads: int) -> Frequencies:
-    """In how many groups each feature is not zero, of the rows with these numbers."""
+    """Return in how many groups each feature is not zero, among the rows with these numbers."""
     order = numbers[np.argsort(groups[numbers], kind="stable")]
     begins = np.flatnonzero(np.diff(groups[order], prepend=-1))
     counts = (
@@ -30,7 +30,7 @@ def frequencies_of_groups(rows: Rows, numbers: Integers, groups: Integers, n_thr
 
 
 def _parts(begins: Integers, n: int) -> Iterator[tuple[int, int, Integers]]:
-    """Whole groups at a time: the first place, the end, and where groups begin, counted from the first place."""
+    """Yield whole groups at a time: first position, end, and where groups begin, counted from the first position."""
     first = 0
     while first < len(begins):
         last = max(first + 1, int(np.searchsorted(begins, begins[first] + _AT_ONCE, side="right")) - 1)
@@ -41,7 +41,7 @@ def _parts(begins: Integers, n: int) -> Iterator[tuple[int, int, Integers]]:
 
 
 def _merged(rows: Rows, numbers: Integers, starts: Integers) -> SparseRows:
-    """A row for each group, with 1 for each feature that any of its rows has."""
+    """Return a row for each group, with 1 for each feature that any of its rows has."""
     found = rows.take(numbers).as_sparse().without_zeros()
     ends = np.append(starts, len(numbers))
     ones = np.ones(len(found.indices), dtype=np.float32)

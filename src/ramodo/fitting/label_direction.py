@@ -1,20 +1,22 @@
 """How labelled outliers enter the final score: the direction in which they differ from everything else.
 
-Training lets labels shape the representation, but distances in a representation of a few columns keep little of what
-single features say about the labelled outliers. A direction in the original features keeps it. Two are learned:
+Labels shape the representation in training. But distances in a representation of a few columns keep little of what
+single features say about the labelled outliers, while a direction in the original features does. Two are learned:
 
-- the difference of the means of the labelled outliers and of the others, feature by feature in its own unit
-  (label_means.py): the best reading of few labels, and the only one of a single label;
-- a logistic regression (label_regression.py), which knows that features go together: better where labels are many.
+- the difference between the means of the labelled outliers and of the others, each feature in its own unit
+  (label_means.py): the better choice for few labels, and the only one for a single label;
+- a logistic regression (label_regression.py), which accounts for correlated features: better if there are many labels.
 
-The score becomes a sum of the detector's score and the direction c, each in its own standard deviations. Which of the
-two directions c is, and how much it and the detector count, is decided out of sample by Fisher's rule: weights follow
-how far each sets the labelled outliers apart, less what the two have in common. For the detector that is measured on
-the initial ranking, which never saw the labels; for the difference by leaving each labelled outlier out of the mean
-that scores it; for the regression by folds. It is measured by ranks, so that no single row decides, and starts from the
-same strength for all: with a single label, which cannot be left out, detector and direction count about alike. A
-direction to labels that the initial ranking takes for normal starts weaker: such rows lie among inliers, and so does
-much of what resembles them. One to labels that it puts on top starts from how well it finds the others up there.
+The score becomes the sum of the detector's score and the direction c, each in its own standard deviations. Fisher's
+rule decides out of sample which of the two directions c is, and the weights of c and the detector: each counts by how
+far it separates the labelled outliers, less what the two have in common. The detector's separation is measured on the
+initial ranking, which never saw the labels. That of the difference is measured by leaving each labelled outlier out of
+the mean that scores it, and that of the regression by folds.
+
+Separation is measured by ranks, so that no single row decides, and all start from the same prior strength: with a
+single label, which cannot be left out, detector and direction count about the same. If the initial ranking takes the
+labelled outliers for normal, the direction starts weaker, because many rows that resemble them are inliers. If it puts
+them on top, the direction starts from how well it finds the other rows at the top.
 """
 
 from __future__ import annotations
@@ -37,13 +39,13 @@ Doubles = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int64]
 
 _BACKGROUND = 20_000
-"""Largest number of rows that stand for the others."""
+"""Maximum number of rows that represent the others."""
 
 _PRIOR = 1.0
 """Prior strength: one standard deviation, an AUC of .76, which detectors often reach."""
 
 _TRUST = 4
-"""The prior strength counts as much as this many labels."""
+"""Weight of the prior strength, in number of labels."""
 
 _HIGHEST, _LEAST_HIGHEST = 0.05, 5
 """The share and the minimum number of rows that count as the top of a ranking: about the usual number of outliers."""
@@ -61,7 +63,7 @@ class LabeledRows:
 def known_rows(
     rows: Rows, labels: Labels, outliers: Block | None, inliers: Block | None, initial: Doubles, extra: Doubles
 ) -> LabeledRows:
-    """Labelled rows of X and those outside X; at least one of them is an outlier."""
+    """Return the labelled rows of X and those outside X, at least one of which is an outlier."""
     own = np.flatnonzero(labels == 1)
     known, fine = _both(rows, own, outliers), _both(rows, np.flatnonzero(labels == -1), inliers)
     assert known is not None
@@ -83,10 +85,10 @@ def learn_direction(
     rng: np.random.Generator,
     n_threads: int,
 ) -> tuple[Model, Doubles]:
-    """A model of the detector and the direction from `others`, rows not known to be outliers, to the known outliers.
+    """Return a model of the detector plus the direction from `others` to the known outliers, and its scores of `rows`.
 
-    `initial` and the scores of the known outliers that belong to it come from a ranking that never saw the labels.
-    Also returns the final scores of `rows`.
+    `others` are rows not known to be outliers. `initial`, and the initial scores of the known outliers, come from a
+    ranking that never saw the labels.
     """
     axis, left_out = _axis(rows, others, known, rng, n_threads)
     along = axis.along(rows, n_threads)[:, 0]
@@ -102,7 +104,7 @@ def learn_direction(
 def _axis(
     rows: Rows, others: Integers, known: LabeledRows, rng: np.random.Generator, n_threads: int
 ) -> tuple[Axes, Doubles]:
-    """The direction, and where on it each labelled outlier lies out of sample; a single one lies nowhere."""
+    """Return the direction, and where each labelled outlier lies on it out of sample (nowhere if there is only one)."""
     means = Means.of(_background(rows, others, rng), known.outliers, known.inliers, n_threads)
     if known.outliers.n_rows == 1:
         return means.axes(means.difference[:, None], rows.n_features), np.empty(0)
@@ -129,7 +131,7 @@ def _background(rows: Rows, others: Integers, rng: np.random.Generator) -> Block
 
 @dataclass(frozen=True)
 class Measured:
-    """Scores of the others by something, and those of labelled outliers that it has not learnt from."""
+    """Scores of the others by a detector or a direction, and out-of-sample scores of labelled outliers."""
 
     others: Doubles
     outliers: Doubles
@@ -137,7 +139,7 @@ class Measured:
 
     @property
     def below(self) -> Doubles:
-        """Share of the others that is below each outlier; equal ones count half."""
+        """The share of the others that is below each outlier; ties count half."""
         ordered = np.sort(self.others)
         found = [np.searchsorted(ordered, self.outliers, side) for side in ("left", "right")]
         return (found[0] + found[1] + 1) / (2 * len(ordered) + 2)
@@ -153,9 +155,10 @@ class Measured:
 
 
 def _prior(ranked: Measured, along: Doubles) -> float:
-    """Strength of a direction before labels say more, by where the initial ranking has the labels.
+    """Return the prior strength of a direction, which depends on where the initial ranking puts the labelled outliers.
 
-    From 0 for those at its bottom to the usual one in its middle, and on to how far up its highest rows lie here.
+    It rises from 0 at the bottom to the usual strength in the middle, and from there to how well the direction finds
+    the highest rows.
     """
     place = 2 * float(ranked.below.mean())
     if place <= 1:
@@ -166,10 +169,10 @@ def _prior(ranked: Measured, along: Doubles) -> float:
 
 
 def fisher(one: Measured, other: Measured, trust: float = 1.0) -> tuple[float, float]:
-    """Weights of two from their strengths and their correlation; neither is negative.
+    """Return non-negative weights of two measures from their strengths and their correlation.
 
-    Taking away what they have in common leaves little where strengths are alike, and that little is chance where labels
-    are few: `trust` is how much of it to take away.
+    If strengths are similar, little remains after subtracting what the two have in common, and with few labels that
+    remainder is chance. `trust` is how much of the common part to subtract.
     """
     flat = one.others.std() == 0 or other.others.std() == 0
     common = 0.0 if flat else trust * float(np.corrcoef(one.others, other.others)[0, 1])
@@ -177,7 +180,7 @@ def fisher(one: Measured, other: Measured, trust: float = 1.0) -> tuple[float, f
 
 
 def _factors(detector: float, direction: float, detector_scores: Doubles, along: Doubles) -> tuple[float, float]:
-    """Factors of c and of the detector's score; 0 for one that does not vary or that misleads."""
+    """Return the factors of c and of the detector's score; 0 for one that is constant or misleading."""
     detector *= np.std(detector_scores) > 0
     direction *= np.std(along) > 0
     total = detector + direction

@@ -1,9 +1,9 @@
 """Means of the labelled outliers and of the others, feature by feature, each in its own unit.
 
 Rows that are mostly zeros are scaled to length 1 first: their length says how much there is, not what it is.
-A feature's unit is then the root of its root mean square and that of all features, so that features that are large
-everywhere do not drown out the others, and rare ones are not blown up. Where most values are not zero, rows are tables
-of measurements, whose length means nothing: they stay as they are, and a feature's unit is its standard deviation.
+A feature's unit is then the geometric mean of its root mean square and that of all features, so that features with
+large values do not drown out the others, and rare ones are not blown up. If most values are not zero, rows are tables
+of measurements, whose length means nothing: they are not scaled, and a feature's unit is its standard deviation.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _FINE = 40
 """Number of known inliers that count as much as all other rows."""
 
 _VARIES = 1e-10
-"""A variance below this share of the mean square is rounding: weights are in single precision."""
+"""A variance below this share of the mean square is a rounding error, since weights are in single precision."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -45,7 +45,7 @@ class Means:
     """Of the background."""
     outliers: Doubles
     others: Doubles
-    """Of the background, and of the known inliers by `fine_share`."""
+    """Means of the background and, with weight `fine_share`, of the known inliers."""
     scale: Doubles
     unit_rows: bool
 
@@ -81,7 +81,7 @@ class Means:
         return (self.outliers - self.others) * self.scale
 
     def axes(self, weights: Doubles, n_features: int) -> Axes:
-        """Directions from weights of the features that occur."""
+        """Return directions with these weights of the features that occur."""
         return Axes(self.columns, np.ascontiguousarray(weights, dtype=np.float32), n_features, self.unit_rows)
 
     def left_out(self) -> Doubles:
@@ -101,7 +101,7 @@ class Means:
         return slice(None) if columns is None else np.searchsorted(self.columns, columns), values
 
     def matrix(self, block: Block) -> Any:
-        """Rows over the features that occur, in their units: sparse, or centred where they are a table."""
+        """Return rows over the features that occur, in their units: sparse, or centred where they are a table."""
         units = np.sqrt(self.scale)
         if not self.unit_rows:
             values = block.to_matrix()
@@ -117,7 +117,7 @@ class Means:
 
 
 def _places(columns: Integers, wanted: Any, n_features: int) -> npt.NDArray[np.int32]:
-    """The places of columns in a sorted list with all of them; by a lookup table if it is no larger than the rows."""
+    """Return the positions of `wanted` in the sorted columns, by a lookup table if it is no larger than the rows."""
     if n_features > len(wanted):
         return np.searchsorted(columns, wanted).astype(np.int32)
     table = np.empty(n_features, dtype=np.int32)
@@ -126,7 +126,7 @@ def _places(columns: Integers, wanted: Any, n_features: int) -> npt.NDArray[np.i
 
 
 def fine_share(inliers: Block | None) -> float:
-    """The weight of known inliers among the others."""
+    """Return the weight of known inliers among the others."""
     return 0.0 if inliers is None else inliers.n_rows / (inliers.n_rows + _FINE)
 
 
@@ -135,7 +135,7 @@ def _is_table(rows: Block) -> bool:
 
 
 def _moments(blocks: list[Block]) -> tuple[Integers, list[Doubles], list[Doubles]]:
-    """The features that occur in any block, and of each block their means and mean squares."""
+    """Return the features that occur in any block, and their means and mean squares in each block."""
     parts = [block.moments() for block in blocks]
     columns = np.sort(np.concatenate([own for own, _, _ in parts]), kind="stable")  # stable: merges sorted runs
     columns = columns[np.concatenate([[True], columns[1:] > columns[:-1]])[: len(columns)]]
@@ -152,9 +152,9 @@ def _against_rare(squares: Doubles) -> Doubles:
 
 
 def _variances(blocks: list[Block], means: list[Doubles], squares: list[Doubles]) -> Doubles:
-    """One over the variance of each feature over the rows of all blocks; 0 where it does not vary.
+    """Return one over the variance of each feature over the rows of all blocks, or 0 if it does not vary.
 
-    Times their root mean, so that weights stay within single precision whatever the unit of X is.
+    The result is scaled so that weights stay within single precision whatever the unit of X is.
     """
     n_rows = [block.n_rows for block in blocks]
     mean, square = (np.average(values[: len(blocks)], axis=0, weights=n_rows) for values in (means, squares))

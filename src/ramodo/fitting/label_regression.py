@@ -1,10 +1,10 @@
 """A logistic regression of the labelled outliers against the others, by scikit-learn.
 
-Both sides weigh alike (`class_weight="balanced"`), C = 1 for rows whose mean square length is 1. As C falls to 0, the
-weights turn into the difference of the means: with many labels, the regression refines it.
+Both sides weigh the same (`class_weight="balanced"`), and C = 1 for rows whose mean square length is 1. As C falls to
+0, the weights approach the difference of the means, which the regression refines if there are many labels.
 
-Sparse rows are read by liblinear in the dual, whose passes cost the non-zeros and not the features: many times faster
-than L-BFGS where there are a million of these, for the same ranking. Its constant is one more feature.
+For sparse rows liblinear solves the dual, where a pass takes time proportional to the non-zeros, not the features. With
+a million features this is many times faster than L-BFGS, for the same ranking. Its constant is one more feature.
 """
 
 from __future__ import annotations
@@ -40,10 +40,11 @@ class Regression:
 
     @classmethod
     def of(cls, means: Means, rng: np.random.Generator) -> Regression:
-        """Of two labelled outliers or more.
+        """Fit the regression to at least two labelled outliers.
 
         Hidden outliers among the others are trained on as inliers, and a regression of many features can memorise
-        them. So the outliers that a fold leaves out join the others, as hidden ones do, and must come out on top.
+        them. So the outliers that a fold leaves out are put among the others, like hidden ones, and must come out on
+        top.
         """
         outliers, background = means.matrix(means.rows), means.matrix(means.background)
         fine = None if means.fine is None else means.matrix(means.fine)
@@ -62,20 +63,20 @@ class Regression:
 
 
 def _folds(n: int, rng: np.random.Generator) -> Integers:
-    """The fold of each labelled outlier."""
+    """Return the fold of each labelled outlier."""
     return rng.permutation(n) % min(_FOLDS, n)
 
 
 @dataclass(frozen=True)
 class _Sides:
-    """The others: the background, and known inliers that count for a share of them."""
+    """The others: the background, and the known inliers with their share of the weight."""
 
     background: Any
     fine: Any | None
     share: float
 
     def regress(self, outliers: Any, hidden: Any) -> Doubles:
-        """Weights of features; `hidden` rows are part of the background."""
+        """Return weights of features; `hidden` rows are part of the background."""
         from sklearn.exceptions import ConvergenceWarning
         from sklearn.linear_model import LogisticRegression
 
@@ -86,13 +87,13 @@ class _Sides:
         stacked, solver = (_stacked(groups), _OF_SPARSE) if sp.issparse(outliers) else (np.vstack(groups), {})
         model = LogisticRegression(C=1.0, max_iter=300, **solver)
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore", ConvergenceWarning)  # its strength is measured, however far it came
+            warnings.simplefilter("ignore", ConvergenceWarning)  # its strength is measured in any case
             model.fit(stacked, np.arange(sum(sizes)) < sizes[0], np.repeat(each, sizes) * sum(sizes) / 2)
         return np.asarray(model.coef_[0], dtype=np.float64)
 
 
 def _stacked(groups: list[Any]) -> Any:
-    """With the narrow indices that liblinear needs; 20,000 rows do not have 2^31 non-zeros."""
+    """Stack rows with the narrow indices that liblinear needs; 20,000 rows do not have 2^31 non-zeros."""
     rows = sp.vstack(groups, format="csr")
     return sp.csr_array((rows.data, rows.indices.astype(np.int32), rows.indptr.astype(np.int32)), shape=rows.shape)
 

@@ -29,13 +29,13 @@ from .training_data import TrainingData
 Integers = npt.NDArray[np.int64]
 
 _ENOUGH_ROWS = 50
-"""With fewer rows than this there is too little evidence to call a representation collapsed."""
+"""Minimum number of rows for calling a representation collapsed."""
 
 _SAMPLE = 1000
-"""Rows of the representation that are kept for `diagnose`."""
+"""Number of rows of the representation to keep for `diagnose`."""
 
 _PAIRS = 1000
-"""Pairs of rows that estimate how far apart rows are."""
+"""Number of pairs of rows from which the typical distance is estimated."""
 
 
 def learn(
@@ -49,10 +49,10 @@ def learn(
     progress: Progress,
     show: Show | None = None,
 ) -> list[LearnedFit]:
-    """From an initial ranking to a learned distance: one, or with two starts also one that is trained for one epoch.
+    """Learn a distance from an initial ranking; with two starts, also one that is trained for a single epoch.
 
-    Seeds are those of triplets, weights and references. A start is what training begins with; where there is one for
-    the short training, that is left as it was.
+    Seeds are those of triplets, weights and references. Starts are the distances that training begins with; one given
+    for the short training is not trained again.
     """
     with progress.stage("sampling"):
         n_elsewhere = len(ranked.extra["outliers"])
@@ -89,7 +89,7 @@ def learn(
 
 @dataclass(frozen=True)
 class _Responses:
-    """How the rows of a block are represented and scored."""
+    """The representations and scores of the rows of a block."""
 
     n_rows: int
     scores: Scores
@@ -116,14 +116,14 @@ class _Scored:
 
 
 def _candidates(stages: Stages, ranked: Ranked, data: TrainingData, n_elsewhere: int) -> Candidates:
-    """Among the rows that are no mere copies."""
+    """Choose candidates among the rows that are not mere copies."""
     own = np.delete(np.arange(len(ranked.initial)), data.copies)
     found = stages.thresholder.split(ranked.initial[own], data.labels_of_candidates[own], n_elsewhere)
     return replace(found, outliers=own[found.outliers], inliers=own[found.inliers])
 
 
 def _pools(candidates: Candidates, ranked: Ranked, data: TrainingData) -> Pools:
-    """The pools that triplets are drawn from. Extra rows are numbered after those of X: outliers, then inliers."""
+    """Return the pools to draw triplets from. Extra rows are numbered after those of X: outliers, then inliers."""
     scores, extra = ranked.initial, ranked.extra
     n, n_outliers = len(scores), len(extra["outliers"])
     inliers, outliers = (_without(data.held_out, rows) for rows in (candidates.inliers, candidates.outliers))
@@ -158,7 +158,7 @@ def _train(
     n_threads: int,
     show: Callable[[int, int], None],
 ) -> tuple[list[Representation], npt.NDArray[np.float64]]:
-    """The representations, with two starts the briefly trained one first; and the loss of each epoch."""
+    """Return the representations (with two starts, the briefly trained one first) and the loss of each epoch."""
     stage, (*early, start) = stages.representation, starts
     head = None
     if not (stage.is_native and stages.loss.native):
@@ -195,7 +195,7 @@ def _child(seed: np.random.SeedSequence, number: int) -> np.random.SeedSequence:
 
 
 def _layer(data: TrainingData, stage: Any, start: Start) -> SparseLayer:
-    """A first layer with the weights of a start; it stores none if the start has only a seed."""
+    """Return a first layer with the weights of a start; it stores none if the start has only a seed."""
     columns = np.empty(0, dtype=np.int64) if start.columns is None else start.columns
     weights = np.empty((0, stage.first_width), dtype=np.float32) if start.weights is None else start.weights
     return SparseLayer(
@@ -211,7 +211,7 @@ def _layer(data: TrainingData, stage: Any, start: Start) -> SparseLayer:
 def _typical_distance(
     data: TrainingData, representation: Representation, rng: np.random.Generator, n_threads: int
 ) -> float:
-    """The median squared distance between two rows that differ; 1 if all are equal."""
+    """Return the median squared distance between two rows that differ, or 1 if all are equal."""
     pairs = data.eligible[rng.integers(len(data.eligible), size=2 * _PAIRS)]
     taken, places = np.unique(pairs, return_inverse=True)  # few rows may be wide
     mapped = representation.transform(data.rows.take(taken), n_threads).astype(np.float64)[places]
@@ -229,7 +229,7 @@ def _start(data: TrainingData, width: int, seed: np.random.SeedSequence, start: 
 def _detector(
     scorer: Any, representation: Representation, data: TrainingData, seed: np.random.SeedSequence, n_threads: int
 ) -> LearnedDistance:
-    """The scorer in the representation: distances to drawn rows, or a user-defined scorer fitted there."""
+    """Return the scorer in the representation: distances to drawn rows, or a user-defined scorer fitted there."""
     rng = np.random.default_rng(seed)
     transform = partial(representation.transform, n_threads=n_threads)
     if not hasattr(scorer, "draw"):
@@ -242,7 +242,7 @@ def _detector(
 
 
 def _count_alive(found: list[_Responses], warn: bool, advice: Callable[[], str]) -> int:
-    """The number of live units; can warn if few are left and most rows map to zero, so that scores mean little."""
+    """Count the live units. Warn, if asked to, when few are left and most rows map to zero: scores then mean little."""
     n_rows = sum(block.n_rows for block in found)
     responds = np.any([block.alive for block in found], axis=0)
     alive, empty = int(responds.sum()), sum(block.n_empty for block in found) / n_rows

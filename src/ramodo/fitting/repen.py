@@ -33,7 +33,7 @@ def fit(
     previous: Model | None,
     progress: Progress,
 ) -> Outcome:
-    """Everything from rows to scores. `previous` is a model whose weights training starts from."""
+    """Fit one learned distance or several. Training starts from the weights of the model `previous`, if given."""
     first, (label_seed, *more) = seed.spawn(_FIRST_SEEDS), seed.spawn(plan.n_estimators)
     starts = previous.learned if previous is not None else (None,) * plan.n_estimators
     if plan.n_estimators == 1:
@@ -48,7 +48,7 @@ def fit(
 
 
 def _together(fits: list[LearnedFit]) -> tuple[Term, Scores]:
-    """The learned distances as one term, and its scores of the training rows."""
+    """Return the learned distances as one term, and its scores of the training rows."""
     if len(fits) == 1:
         return fits[0].term, fits[0].scores
     mean = Mean(tuple(f.term for f in fits), tuple(float(np.std(f.scores)) or 1.0 for f in fits))
@@ -58,7 +58,7 @@ def _together(fits: list[LearnedFit]) -> tuple[Term, Scores]:
 def _fit_several(
     stages: Stages, plan: Plan, data: TrainingData, seeds: list[Seeds], starts: Any, progress: Progress
 ) -> list[LearnedFit]:
-    """Independent models, one per thread at a time. Ctrl-C stops all of them within an epoch."""
+    """Fit independent models, one per thread at a time. Ctrl-C stops all of them within an epoch."""
     workers = min(plan.n_threads, plan.n_estimators)
     threads_each = max(1, plan.n_threads // workers)
     stop, lock, done = threading.Event(), threading.Lock(), [0]
@@ -97,7 +97,7 @@ def _fit_one(
 
 
 def _rank(ranker: Any, data: TrainingData, seed: np.random.SeedSequence, n_threads: int, show: Show) -> Ranked:
-    """The ranking against references drawn from X."""
+    """Rank the rows against references drawn from X."""
     score = ranker.ranking(data.rows, data.eligible, np.random.default_rng(seed), n_threads)
     initial = checked_scores("ranker", ranker, data.rows.gather(score, show), data.rows.n_rows)
     warn_if_flat(initial)

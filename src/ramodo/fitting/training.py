@@ -50,7 +50,7 @@ class Trained:
 
 
 def scale_for(largest: float) -> float:
-    """A power of two that brings huge values into range; 1 for ordinary values.
+    """Return a power of two that brings huge values into range; 1 for ordinary values.
 
     Training on X times s with the margin times s² is the same as training on X: the loss is multiplied by s², which
     does not affect ADADELTA.
@@ -120,7 +120,7 @@ def train(
 def _of_further_parts(
     trainer: kernels.Trainer, parts: Iterator[tuple[Block, Integers]], start: Start
 ) -> Iterator[Integers]:
-    """The epochs of parts that training goes on with, as positions among the rows that it has then."""
+    """Yield the epochs of further parts, as positions among the rows that the trainer then has."""
     for rows, epochs in parts:
         trainer.go_on(rows, _selected(rows, epochs))
         if start.columns is not None and start.weights is not None:
@@ -137,12 +137,12 @@ def _drawn(rows: Block, epochs: Integers) -> npt.NDArray[np.bool_]:
 
 
 def _selected(rows: Block, epochs: Integers) -> Integers:
-    """The rows that triplets refer to."""
+    """Return the rows that triplets refer to."""
     return np.flatnonzero(_drawn(rows, epochs))
 
 
 def _renumbered(rows: Block, epochs: Integers) -> Iterator[Integers]:
-    """Epochs with positions among those rows."""
+    """Return epochs with positions among those rows."""
     positions = np.cumsum(_drawn(rows, epochs)) - 1
     return (positions[epoch] for epoch in epochs)  # keeps no rows in memory
 
@@ -172,7 +172,7 @@ class _Batches:
 
 
 def _with_start(columns: Integers, weights: Floats, start: Start) -> tuple[Integers, Floats]:
-    """Weights that training changed, and initial weights that it left alone."""
+    """Merge the weights that training changed with the initial weights that it left alone."""
     if start.columns is None or start.weights is None:
         return columns, weights
     kept = ~np.isin(start.columns, columns, assume_unique=True)

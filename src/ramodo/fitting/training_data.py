@@ -1,4 +1,4 @@
-"""The rows of a fit, checked, and what is known of them."""
+"""The checked rows of a fit, with their labels and groups."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ FEWEST_ROWS = 3
 
 
 _FEWEST_GROUPS = 100
-"""With fewer groups, too few rows would be left to compare with."""
+"""Minimum number of groups: with fewer, too few rows would be left to compare with."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -39,9 +39,9 @@ class TrainingData:
     held_out: Integers
     """Rows kept out of training, for the final cut-off alone."""
     groups: Integers | None = None
-    """The number of each row's group; rows of one group count once in what is usual. None: each row for itself."""
+    """The group number of each row. For what is usual, rows of one group count once. None: no groups."""
     copies: Integers = field(default_factory=lambda: np.empty(0, dtype=np.int64))
-    """Copies of other rows that are scored, and not trained on."""
+    """Copies of other rows, which are scored but not trained on."""
 
     @property
     def left_out(self) -> Integers:
@@ -49,9 +49,9 @@ class TrainingData:
         return np.union1d(self.held_out, self.copies)
 
     def thinned(self) -> Self:
-        """Of rows that are equal and not labelled, as many as the square root of their number; the others are copies.
+        """Mark copies: of n equal, unlabelled rows, keep √n and mark the others.
 
-        So an event that repeats is ordinary, and hides no other as often as it repeats.
+        So a repeated event counts as ordinary but does not hide others by its sheer number.
         """
         codes = self.rows.folds(1 << 32)
         order = np.argsort(codes, kind="stable")
@@ -68,7 +68,7 @@ class TrainingData:
         return np.flatnonzero(allowed)
 
     def to_draw_from(self, rng: np.random.Generator) -> Integers:
-        """Rows that may be references, of each group one by chance: a scan must not make its own requests usual."""
+        """Return rows that may be references, one random row per group: a scan must not make its own requests usual."""
         eligible = self.eligible
         if self.groups is None:
             return eligible
@@ -95,7 +95,7 @@ class TrainingData:
 
 @dataclass(frozen=True)
 class Given:
-    """What `fit` was given, as it came."""
+    """The arguments of `fit`, unchecked."""
 
     X: Any
     labels: Any
@@ -145,7 +145,7 @@ def _numbered(groups: Any, n_rows: int) -> Integers | None:
 
 
 def _open_extra(rows: Rows, names: npt.NDArray[np.object_] | None, name: str, given: Any) -> tuple[Block | None, float]:
-    """Labelled rows that are not in X, in the kind of `rows`, and their largest absolute value."""
+    """Return labelled rows outside X, sparse or dense like `rows`, and their largest absolute value."""
     if given is None or (given.shape[0] if hasattr(given, "shape") and given.shape else len(given)) == 0:
         return None, 0.0
     own = _get_feature_names(given)

@@ -1,8 +1,8 @@
 """The views of `Consensus`: one entry each, which says what the view sees, how it scores rows and how much it counts.
 
 A new view is an entry of `VIEWS` and a line in docs/consensus.md. Rows are read as they are, and bags of features also
-with length 1 (see consensus.py); an entry says which of that it applies to. Entries without `score` are distances in
-representations, which are trained together from the ranking that the others give.
+with length 1 (see consensus.py); an entry says which of these readings it applies to. Entries without `score` are
+distances in representations, which are trained together from the ranking of the other views.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _MOST_REFERENCES = 4096
 _FEWEST_REFERENCES = 256
 
 _WORK = 1 << 18
-"""Products of features for a row and all references: about a quarter of a millisecond."""
+"""Maximum number of products of features for one row and all references: about a quarter of a millisecond."""
 
 _NON_ZERO = 1 / 3
 """Rows with at least this share of values that are not zero are tables of measurements, others bags of features."""
@@ -39,7 +39,7 @@ _SAMPLE = 1000
 _PROBED = 256
 
 _DOUBLE = 2.0**-40
-"""Of the length of rows: distances that are smaller are rounding in double precision."""
+"""Share of the length of rows below which distances are rounding errors in double precision."""
 
 
 @dataclass(frozen=True)
@@ -51,7 +51,7 @@ class Reading:
     n_threads: int
     progress: Progress
     name: str = ""
-    """What the sentence of each view ends with."""
+    """The end of each view's sentence."""
 
     @cached_property
     def sample(self) -> Block:
@@ -65,7 +65,7 @@ class Reading:
 
     @cached_property
     def frequencies(self) -> Frequencies:
-        """In how many rows each feature is, not counting known outliers and rows that are held out."""
+        """In how many rows each feature occurs, not counting known outliers and rows that are held out."""
         rows, n_threads, groups = self.data.rows, self.n_threads, self.data.groups
         if groups is not None:
             return frequencies_of_groups(rows, self.data.eligible, groups, n_threads)
@@ -76,14 +76,14 @@ class Reading:
         return found.without(*count_features(rows.take(left_out), n_threads), len(left_out))
 
     def seed_of(self, what: str) -> np.random.SeedSequence:
-        """A seed by name: it does not depend on which other views there are."""
+        """Return a seed by name: it does not depend on which other views there are."""
         key = zlib.crc32(f"{what}{self.name}".encode())
         return np.random.SeedSequence(self.seed.entropy, spawn_key=(*self.seed.spawn_key, key))
 
 
 @dataclass(frozen=True)
 class Scored:
-    """A view's term, its scores of the training rows, and what their rounding is relative to (see `Tied`)."""
+    """A view's term, its scores of the training rows, and the size to which their rounding is relative (see `Tied`)."""
 
     term: Term
     scores: Scores
@@ -97,25 +97,25 @@ class View:
     name: str
     """Of its seed."""
     sentence: str
-    """What it has seen in a row that scores high."""
+    """What a high score means, in words."""
     score: Callable[[Reading, np.random.SeedSequence], Scored] | None = None
-    """None for the representations."""
+    """Scores rows; None for the representations."""
     in_bags: bool = True
     in_tables: bool = True
     of_values: bool = True
     """Whether values matter; if not, rows of length 1 look the same as the rows themselves."""
     weight: float = 1.0
-    """Of its evidence in the score."""
+    """Weight of its evidence in the score."""
     in_ranking: float = 0.0
-    """Of its evidence in the ranking that the representations learn from."""
+    """Weight of its evidence in the ranking that the representations learn from."""
 
     def applies_to(self, reading: Reading, again: bool) -> bool:
-        """Whether rows read so have something to say to it; `again` if they were read in another way before."""
+        """Return whether the view applies to this reading; `again`: the rows have been read in another way before."""
         return (self.in_tables if reading.is_table else self.in_bags) and (self.of_values or not again)
 
 
 def _distance(scorer_for: Callable[[Reading], RandomDistance]) -> Callable[[Reading, np.random.SeedSequence], Scored]:
-    """The distance to drawn rows, in the original features."""
+    """Return a function that scores by the distance to drawn rows, in the original features."""
 
     def score(reading: Reading, seed: np.random.SeedSequence) -> Scored:
         scorer, data = scorer_for(reading), reading.data
@@ -132,7 +132,7 @@ def _distance(scorer_for: Callable[[Reading], RandomDistance]) -> Callable[[Read
 
 
 def _rarity(*, unshared: bool) -> Callable[[Reading, np.random.SeedSequence], Scored]:
-    """How few training rows have what a row has."""
+    """Return a function that scores by how few training rows share the features of a row."""
 
     def score(reading: Reading, _seed: np.random.SeedSequence) -> Scored:
         term = Rarity(reading.frequencies, unshared)
@@ -144,7 +144,10 @@ def _rarity(*, unshared: bool) -> Callable[[Reading, np.random.SeedSequence], Sc
 
 
 def _few(reading: Reading) -> RandomDistance:
-    """In tables a twentieth of 100 rows are a neighbourhood; in bags of features nearly all rows are equally far."""
+    """Return a scorer with few references. In tables the nearest twentieth of 100 rows count.
+
+    In bags of features nearly all rows are equally far.
+    """
     return KthNN(_NEIGHBOR, 4, 100) if reading.is_table else Sp()
 
 
@@ -153,7 +156,7 @@ def _some(reading: Reading) -> RandomDistance:
 
 
 def _many(reading: Reading) -> RandomDistance:
-    """As many references as can be compared in the time that a row may take: fewer where rows share many features."""
+    """Return a scorer with as many references as the time per row allows: fewer if rows share many features."""
     data = reading.data
     step = max(1, len(data.eligible) // _PROBED)
     rows = data.rows.take(data.eligible[: _PROBED * step : step]).as_sparse()
@@ -187,7 +190,7 @@ VIEWS = (
     View(name="brief", sentence="far in a representation trained briefly"),
     View(name="long", sentence="far in a representation trained longer"),
 )
-"""What `Consensus` looks at. Weights: docs/consensus.md says on which data sets they were chosen."""
+"""The views of `Consensus`. docs/consensus.md says on which data sets their weights were chosen."""
 
 LEARNED = tuple(view for view in VIEWS if view.score is None)
 
@@ -198,20 +201,20 @@ def sampled(rows: Rows) -> Block:
 
 
 def is_table(block: Block) -> bool:
-    """Whether a third of the values or more are not zero."""
+    """Return whether a third of the values or more are not zero."""
     return bool(block.lengths().sum() >= _NON_ZERO * block.n_rows * block.n_features)
 
 
 def _size(references: Block, scores: Scores) -> float:
-    """What the rounding of distances is relative to: distances themselves, since they are computed in double precision.
+    """Return the size to which the rounding of distances is relative: that of distances, computed in double precision.
 
-    Rows that are divided by their length may be multiples of each other in single precision: there it is the length.
+    For rows divided by their length it is the length, since they may be multiples of each other in single precision.
     """
     length = typical(np.sqrt(references.multiplied().squared_norms()))
     return length if references.factors is not None else typical(scores[scores > _DOUBLE * length], length)
 
 
 def typical(sizes: Scores, otherwise: float = 1.0) -> float:
-    """The median of those above 0, where there are any."""
+    """Return the median of the sizes above 0, or `otherwise` if there are none."""
     sizes = sizes[sizes > 0]
     return float(np.median(sizes)) if len(sizes) else otherwise

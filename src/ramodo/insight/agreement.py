@@ -14,7 +14,7 @@ _DRAWS = 1000
 def measures(
     truth: npt.NDArray[np.bool_], scores: npt.NDArray[np.float64], rng: np.random.Generator
 ) -> dict[str, tuple[float, float, float]]:
-    """Each measure with its 95 % bootstrap interval; rows are drawn within each class."""
+    """Return each measure with its 95 % bootstrap interval; rows are drawn within each class."""
     from sklearn.metrics import average_precision_score, roc_auc_score
 
     def precision_at_n(y: Any, s: Any) -> float:

@@ -9,25 +9,25 @@ from ..stages.protocols import Guarantee
 from ..stages.thresholding import Cantelli
 
 _MANY = 100
-"""More flags than most people look at one by one."""
+"""Most people look at no more flags than this one by one."""
 
 _MORE = 2
 """Flags may all be noise unless they are this many times as many as noise gives."""
 
 
 def guarantee_of(detector: Any, is_training: bool = True) -> Guarantee:
-    """What can be said, and what cannot, about the training rows, or other rows, at or above `threshold_`."""
+    """Return what can and cannot be said about the training rows, or other rows, at or above `threshold_`."""
     finds_nothing = bool(detector.threshold_ > detector.outlier_scores_.max())
     return _cutoff_of(detector).guarantee(is_training, finds_nothing)
 
 
 def flags_of_noise(detector: Any, n_rows: int) -> int | None:
-    """About how many of `n_rows` rows without any outlier would be flagged; None if that is not known."""
+    """Return about how many of `n_rows` rows without outliers would be flagged, or None if unknown."""
     return _cutoff_of(detector).flags_of_noise(n_rows)
 
 
 def says_little(detector: Any, n_flagged: int, n_rows: int) -> bool:
-    """Whether flags are too many to look at one by one, or hardly more than noise gives and nobody asked for them."""
+    """Return whether there are too many flags to look at, or hardly more than noise gives and nobody asked for them."""
     cutoff = _cutoff_of(detector)
     expected = cutoff.flags_of_noise(n_rows)
     few_more = expected is not None and 0 < n_flagged < _MORE * expected
@@ -35,6 +35,6 @@ def says_little(detector: Any, n_flagged: int, n_rows: int) -> bool:
 
 
 def _cutoff_of(detector: Any) -> AdaptedCutoff:
-    """The cut-off in force; detectors without stages have Cantelli's."""
+    """Return the cut-off in force; detectors without stages have Cantelli's."""
     cutoff: AdaptedCutoff = detector._stages().cutoff if hasattr(detector, "_stages") else AdaptedCutoff(Cantelli())
     return cutoff

@@ -1,4 +1,4 @@
-"""What a careful analyst would check on a fitted detector, in words."""
+"""The checks that a careful analyst would make on a fitted detector, in words."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ class Diagnosis:
         return tuple(f.warning for f in self.findings if f.warning)
 
     def to_dict(self) -> dict[str, Any]:
-        """Values by name, and the warnings."""
+        """Return values by name, and the warnings."""
         values: dict[str, Any] = {f.name: f.value for f in self.findings}
         said = {
             "terms": list(self.terms),
@@ -90,7 +90,7 @@ class Diagnosis:
         return {**values, **said}
 
     def with_normalizations(self, ranks: dict[str, float]) -> Diagnosis:
-        """The same findings, and how high each normalisation ranks known outliers."""
+        """Return the same findings, and how high each normalisation ranks known outliers."""
         return replace(self, normalizations=ranks)
 
     def __str__(self) -> str:
@@ -114,7 +114,7 @@ class Diagnosis:
 
 
 def diagnose(detector: FittedDetector) -> Diagnosis:
-    """Findings about a fitted detector, from what it recorded about its training rows."""
+    """Return findings about a fitted detector, from what it recorded about its training rows."""
     scores, evidence = detector.outlier_scores_, detector.model_.evidence
     views = {} if evidence is None else dict(zip(evidence.names, evidence.agreement, strict=True))
     return Diagnosis(
@@ -155,7 +155,7 @@ def _of_length(detector: FittedDetector, scores: Scores) -> list[Finding]:
 
 
 def _is_centred(detector: FittedDetector) -> bool:
-    """Whether values are about as often below 0 as above, so that the norm is a distance from the middle."""
+    """Return whether values are about as often below 0 as above, so that the norm is a distance from the middle."""
     values = [origin.rows.as_sparse().data for origin in detector.model_.origins()[:1]]
     below = [float((data < 0).mean()) for data in values if len(data)]
     return bool(below) and min(below[0], 1 - below[0]) > _BOTH_SIDES
@@ -225,7 +225,7 @@ def _of_columns(detector: FittedDetector) -> list[Finding]:
 
 
 def _name(detector: FittedDetector) -> Callable[[int], str]:
-    """A function that names columns, by the model's names if it has them."""
+    """Return a function that names columns, by the model's names if it has them."""
     names, schema = getattr(detector, "feature_names_in_", None), getattr(detector, "schema_", None)
     if names is None and schema is not None:
         names = schema.names
@@ -269,7 +269,7 @@ def _of_training(detector: FittedDetector) -> list[Finding]:
 
 
 def _of_subsamples(detector: FittedDetector) -> list[Finding]:
-    """How much a score depends on which rows were drawn as references."""
+    """Return how much a score depends on which rows were drawn as references."""
     references, sample = detector.model_.learned[0].detection.references, detector.samples_[0]
     if references is None or len(sample) == 0:
         return []
@@ -345,7 +345,7 @@ def _correlation(a: npt.NDArray[Any], b: npt.NDArray[Any]) -> float:
 
 
 def compare_normalizations(detector: FittedDetector, X: Any, known: Any, labeled_outliers: Any) -> dict[str, float]:
-    """Mean share of unlabelled rows that known outliers outrank, by detectors fitted without labels."""
+    """Return the mean share of unlabelled rows that known outliers outrank, by detectors fitted without labels."""
     n_rows = open_rows(X).n_rows
     labels = read_labels(known, n_rows)
     if not (labels == 1).any() and labeled_outliers is None:

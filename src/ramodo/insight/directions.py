@@ -10,11 +10,11 @@ from ..data.blocks import Block
 Doubles = npt.NDArray[np.float64]
 
 _RARE = 0.02
-"""Features that fewer rows have, as a share, do not name an axis."""
+"""Minimum share of rows that must have a feature for it to name an axis."""
 
 
 def ends_of(block: Block, along: Doubles) -> tuple[int | None, int | None]:
-    """The features that correlate most with the low end of a coordinate of rows, and with its high end."""
+    """Return the features that correlate most with the low end of a coordinate of rows, and with its high end."""
     rows = block.as_sparse()
     columns, places = np.unique(rows.indices, return_inverse=True)
     if not len(columns) or np.ptp(along) == 0:

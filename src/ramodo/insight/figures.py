@@ -69,12 +69,12 @@ class Curves:
 
 
 def percentiles(scores: Doubles, known: Doubles) -> Doubles:
-    """Share of the training rows, in percent, that score lower."""
+    """Return the share of the training rows, in percent, that score lower."""
     return 100 * np.searchsorted(np.sort(known), scores) / max(1, len(known))
 
 
 def score_histogram(scores: Doubles, threshold: float) -> Histogram:
-    """Bars of equal width from the lowest score to the highest, or to where nearly all scores end."""
+    """Return bars of equal width from the lowest score to the highest, or to where nearly all scores end."""
     low, highest = min(float(scores.min()), threshold), max(float(scores.max()), threshold)
     usual = max(threshold, float(np.quantile(scores, 0.99)))
     high = min(highest, low + _STRETCH * (usual - low)) if usual > low else highest
@@ -91,7 +91,7 @@ def score_histogram(scores: Doubles, threshold: float) -> Histogram:
 
 
 def rows_of_map(scores: Doubles, threshold: float) -> Integers:
-    """Rows for a map: a random sample, the same each time, and the highest flagged rows."""
+    """Return rows for a map: a random sample, the same each time, and the highest flagged rows."""
     every = np.arange(len(scores))
     if len(scores) > SAMPLED:
         every = np.random.default_rng(_DRAW).choice(every, SAMPLED, replace=False)
@@ -100,10 +100,10 @@ def rows_of_map(scores: Doubles, threshold: float) -> Integers:
 
 
 def flat_map(representation: npt.NDArray[np.floating]) -> FlatMap:
-    """The rows along the two directions in which they differ most.
+    """Return the rows along the two directions in which they differ most.
 
-    The directions are the principal components of rows pulled in to where 95 % of them lie; otherwise a single giant
-    row would be a direction of its own and all others one point.
+    The directions are the principal components of rows pulled in to where 95 % of them lie. Otherwise a single giant
+    row would define its own direction, and all others would be one point.
     """
     centred = representation.astype(np.float64) - np.median(representation, axis=0)
     distances = np.linalg.norm(centred, axis=1)
@@ -127,7 +127,7 @@ def flat_map(representation: npt.NDArray[np.floating]) -> FlatMap:
 
 
 def truth_of(y: Any, n_rows: int) -> npt.NDArray[np.bool_]:
-    """Which rows are labelled 1, outlier; raises unless some are, but not all."""
+    """Return a mask of the rows labelled 1, outlier; raise unless some are, but not all."""
     truth = read_labels(y, n_rows, "y") == 1
     if truth.all() or not truth.any():
         raise OptionError(f"y must label some rows, but not all, as outliers (1), got {int(truth.sum())} of {n_rows}.")

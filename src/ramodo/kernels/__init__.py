@@ -1,4 +1,4 @@
-"""The native kernels, as Python calls them. No other module uses `_native` directly.
+"""Python's interface to the native kernels. No other module uses `_native` directly.
 
 Scan               is the data usable, and which features occur            native/scan.hpp
 squared_norms, ... lengths of rows, for normalisation                      native/norms.hpp
@@ -46,12 +46,12 @@ _SMALLER_MODEL = "Use a smaller n_components, or fewer features (text: fewer bit
 
 
 def instructions() -> str:
-    """The instruction set that the kernels use on this machine."""
+    """Return the instruction set that the kernels use on this machine."""
     return _native.instructions()
 
 
 def compiler() -> str:
-    """The compiler that built the kernels, and its version: bits of results may differ between compilers."""
+    """Return the compiler that built the kernels, with its version: results may differ in bits between compilers."""
     return _native.compiler()
 
 
@@ -64,7 +64,7 @@ def _as_dense(rows: Block) -> DenseRows:
 
 
 class Found(NamedTuple):
-    """What a scan of a block found; a row or column of -1 means that it found nothing."""
+    """The findings of a scan; a row or column of -1 means that it found nothing."""
 
     bad_row: int
     bad_column: int
@@ -97,7 +97,7 @@ class Scan:
 
 
 def read_svmlight(text: npt.NDArray[np.uint8], n_threads: int) -> tuple[Any, ...]:
-    """(error, its byte, labels, lengths of rows, indices, values, largest index, smallest index)."""
+    """Return (error, its byte, labels, lengths of rows, indices, values, largest index, smallest index)."""
     with MemoryErrorAdvice(f"the rows in {len(text):,} bytes of svmlight text", _SMALLER_FILES):
         found: Any = _native.read_svmlight(text, n_threads)
     return tuple(found)
@@ -112,14 +112,14 @@ def count_text(
     n_threads: int,
     marks: bool = False,
 ) -> tuple[Integers, Integers, Floats]:
-    """Lengths of rows, columns and counts of the hashed tokens of each document."""
+    """Count hashed tokens; return the number of different tokens in each document, their columns and their counts."""
     with MemoryErrorAdvice(f"the tokens in {len(text):,} bytes of text", _SMALLER_FILES):
         found: Any = _native.count_text(text, offsets, words, characters, bits, n_threads, marks)
     return found[0], found[1], found[2]
 
 
 class TextSpans(NamedTuple):
-    """The tokens of one document, as bytes of the text as it is read; the first `n_words` are words."""
+    """The tokens of one document as ranges of bytes in its normalised text; the first `n_words` are words."""
 
     normalised: bytes
     n_words: int
@@ -131,60 +131,63 @@ class TextSpans(NamedTuple):
 def text_spans(
     text: npt.NDArray[np.uint8], words: tuple[int, int], characters: tuple[int, int], bits: int, marks: bool = False
 ) -> TextSpans:
-    """Every token of one document, words first, with its place."""
+    """Return every token of one document, words first, with its position."""
     with MemoryErrorAdvice(f"the tokens in {len(text):,} bytes of text", _FEWER_AT_A_TIME):
         found: Any = _native.text_spans(text, words, characters, bits, marks)
     return TextSpans(*found)
 
 
 def document_frequencies(columns: npt.NDArray[Any], n_features: int) -> tuple[Integers, npt.NDArray[np.int32]]:
-    """The columns that occur, in order, and how many documents have each, given one entry per column and document."""
+    """Return the columns that occur, in order, and how many documents have each.
+
+    `columns` has one entry per column and document.
+    """
     with MemoryErrorAdvice(f"the documents of each token in {len(columns):,} counts", _SMALLER_FILES):
         found: Any = _native.document_frequencies(columns, n_features)
     return found[0], found[1]
 
 
 class TokenWeights:
-    """Weights of tokens; of `n_documents`, `documents[i]` have `columns[i]`, which increase."""
+    """Weights of tokens: `documents[i]` of the `n_documents` have the token `columns[i]`. Columns increase."""
 
     def __init__(self, columns: Integers, documents: npt.NDArray[np.int32], n_documents: int, n_features: int) -> None:
         with MemoryErrorAdvice(f"the weights of {len(columns):,} tokens", _FEWER_BITS):
             self._native = _native.TokenWeights(columns, documents, n_documents, n_features)
 
     def weigh(self, columns: npt.NDArray[Any], counts: Floats, n_threads: int) -> None:
-        """Replace counts of tokens, which have these columns, by values."""
+        """Replace counts of the tokens with these columns by weighted values, in place."""
         self._native.weigh(columns, counts, n_threads)
 
 
 class Phi(NamedTuple):
-    """Which distances to a set count: the one to the k-th nearest, or the average over the k nearest."""
+    """The distance to a set: that to its k-th nearest row, or the mean of those to the k nearest."""
 
     k: int = 1
     average: bool = False
 
 
 def squared_norms(block: SparseRows, n_threads: int) -> Doubles:
-    """Sum of squares of each row."""
+    """Return the sum of squares of each row."""
     out = np.empty(block.n_rows)
     _native.squared_norms(block.indptr, block.indices, block.data, out, n_threads)
     return out
 
 
 def largest_values(block: SparseRows, n_threads: int) -> Doubles:
-    """Largest absolute value of each row."""
+    """Return the largest absolute value of each row."""
     out = np.empty(block.n_rows)
     _native.largest(block.indptr, block.indices, block.data, out, n_threads)
     return out
 
 
 def moments(rows: SparseRows) -> tuple[Integers, Doubles, Doubles]:
-    """The features that occur, in order, and the sum and the sum of squares of each, rows times their factors."""
+    """Return the features that occur, in order, and the sum and sum of squares of each, over rows times factors."""
     with MemoryErrorAdvice(f"the sums of each feature in {len(rows.data):,} non-zeros", _FEWER_AT_A_TIME):
         return _native.moments(rows.indptr, rows.indices, rows.data, rows.n_features, rows.factors)
 
 
 def first_equal(rows: Block, n_threads: int) -> Integers:
-    """For each row the first row that is equal to it, bit for bit, factors apart; itself for all that differ."""
+    """Return for each row the number of the first row equal to it bit for bit, ignoring factors; often its own."""
     out = np.empty(rows.n_rows, dtype=np.int64)
     if _is_sparse(rows):
         _native.first_equal(rows.indptr, rows.indices, rows.data, out, n_threads)
@@ -194,7 +197,7 @@ def first_equal(rows: Block, n_threads: int) -> Integers:
 
 
 def hinge(hidden: Floats, triplets: npt.NDArray[np.int32], phi: Phi, margin: float) -> tuple[float, Floats]:
-    """The mean ranking loss of triplets over rows of the representation, and its gradient with respect to them."""
+    """Return the mean ranking loss of triplets over rows of the representation, and its gradient."""
     gradient = np.empty_like(hidden)
     return _native.hinge(hidden, triplets, phi.k, phi.average, margin, gradient), gradient
 
@@ -213,7 +216,7 @@ class SparseSp:
             )
 
     def score(self, block: SparseRows, n_threads: int) -> Doubles:
-        """One score per row."""
+        """Return one score per row."""
         scores = np.empty(block.n_rows)
         with MemoryErrorAdvice(f"the distances of {block.n_rows:,} rows", _FEWER_AT_A_TIME):
             self._native.score(
@@ -223,7 +226,7 @@ class SparseSp:
 
 
 class DenseSp:
-    """The same for dense rows and references."""
+    """φ averaged over subsamples, for dense rows and references."""
 
     def __init__(self, references: DenseRows, subsample_size: int, phi: Phi) -> None:
         values = references.values.astype(np.float64)
@@ -233,7 +236,7 @@ class DenseSp:
             self._native = _native.DenseReferences(values, subsample_size, phi.k, phi.average)
 
     def score(self, block: DenseRows, n_threads: int) -> Doubles:
-        """One score per row."""
+        """Return one score per row."""
         scores = np.empty(block.n_rows)
         with MemoryErrorAdvice(f"the distances of {block.n_rows:,} rows", _FEWER_AT_A_TIME):
             self._native.score(block.values, block.factors, scores, n_threads)
@@ -241,28 +244,28 @@ class DenseSp:
 
 
 def references(rows: Block, subsample_size: int, phi: Phi) -> Callable[[Any, int], Doubles]:
-    """A function that scores blocks of rows of the same kind on a given number of threads."""
+    """Return a function that scores blocks of rows of the same kind on a given number of threads."""
     if _is_sparse(rows):
         return SparseSp(rows, subsample_size, phi).score
     return DenseSp(_as_dense(rows), subsample_size, phi).score
 
 
 class SmallSp:
-    """The same in the representation, where rows are short and dense."""
+    """φ averaged over subsamples, in the representation, where rows are short and dense."""
 
     def __init__(self, references: Floats, subsample_size: int, phi: Phi) -> None:
         rows = np.ascontiguousarray(references, dtype=np.float32)
         self._native = _native.SmallReferences(rows, subsample_size, phi.k, phi.average)
 
     def score(self, rows: Floats, n_threads: int) -> Doubles:
-        """One score per row."""
+        """Return one score per row."""
         scores = np.empty(len(rows))
         self._native.score(rows, scores, n_threads)
         return scores
 
 
 class FeatureSums:
-    """Sums by feature, of any number of features."""
+    """Sums by feature, for any number of features."""
 
     def __init__(self) -> None:
         self._native = _native.FeatureSums()
@@ -273,14 +276,14 @@ class FeatureSums:
             self._native.add(columns, sums)
 
     def top(self, n: int) -> tuple[Integers, Doubles]:
-        """The features with the largest sums by absolute value, and those sums."""
+        """Return the features with the largest sums by absolute value, and those sums."""
         with MemoryErrorAdvice("the sums of each feature", _FEWER_AT_A_TIME):
             found: Any = self._native.top(n)
         return found[0], found[1]
 
 
 def count_features(rows: SparseRows, n_threads: int) -> tuple[Integers, npt.NDArray[np.int32]]:
-    """The features that occur, in order, and in how many rows each is not zero."""
+    """Return the features that occur, in order, and in how many rows each is not zero."""
     with MemoryErrorAdvice(f"counts of the features in {len(rows.data):,} non-zeros", _FEWER_AT_A_TIME):
         found: Any = _native.count_features(rows.indptr, rows.indices, rows.data, rows.n_features, n_threads)
     return found[0], found[1]
@@ -301,7 +304,7 @@ class FeatureWeights:
 
 
 class Explained(NamedTuple):
-    """What features add to each row: of each non-zero, by itself and in all; and the strongest of what rows lack."""
+    """Contributions of features to each row: those of each non-zero, and the strongest of features that it lacks."""
 
     own: Doubles
     totals: Doubles
@@ -313,7 +316,7 @@ class Explained(NamedTuple):
 
 
 class Explainer:
-    """What each feature adds to the score of each row. `columns` are the features of all references, in order."""
+    """Computes what each feature adds to the score of each row. `columns`: features of all references, in order."""
 
     def __init__(self, columns: Integers, n_features: int) -> None:
         self._what = f"explanations by the {len(columns):,} features of the reference rows"
@@ -321,7 +324,7 @@ class Explainer:
             self._native = _native.Explainer(columns, n_features)
 
     def add_part(self, projection: Projection | None, references: Block, slots: Any) -> None:
-        """A linear piece of the score, or without a projection a sum of squares.
+        """Add a linear part of the score or, without a projection, a sum of squares.
 
         `slots` are the positions of the references' entries among `columns`; None if each has all of them.
         """
@@ -337,11 +340,11 @@ class Explainer:
                 self._native.add_part(projection.native, *given)
 
     def add_presence(self, weights: FeatureWeights) -> None:
-        """A piece of the score that depends on which features a row has: p[0] times the weight of each, plus p[1]."""
+        """Add a part that depends on which features a row has: p[0] times the weight of each, plus p[1]."""
         self._native.add_presence(weights.native)
 
     def explain(self, rows: SparseRows, views: Any, top: int) -> Explained:
-        """The contributions to each sparse row, given one view for each part; `top` of what it lacks."""
+        """Return the contributions to each sparse row, given one view per part; `top` of the features that it lacks."""
         p, factors = [view.p for view in views], [view.factors for view in views]
         near, q = [view.near for view in views], [view.q for view in views]
         with MemoryErrorAdvice(self._what, _FEWER_AT_A_TIME):
@@ -350,7 +353,7 @@ class Explainer:
 
 
 class Projection:
-    """ψ(x W): the weights of the features that training changed; all others follow from the seed.
+    """ψ(x W), stored as the weights of the features that training changed; all other weights follow from the seed.
 
     ψ is the identity above 0 and has the given slope below: 0 is ReLU, 1 no activation.
     """
@@ -364,7 +367,7 @@ class Projection:
             self.native = _native.Projection(columns, weights, n_features, seed, limit, slope)
 
     def __call__(self, block: Block, n_threads: int) -> Floats:
-        """One row of the representation per row of the block."""
+        """Return one row of the representation per row of the block."""
         out = np.empty((block.n_rows, self.width), dtype=np.float32)
         with MemoryErrorAdvice(self._what, _FEWER_AT_A_TIME):
             if _is_sparse(block):
@@ -378,7 +381,7 @@ class Projection:
 class Trainer:
     """Weights in training, over a set of rows that triplets refer to by position in `selected`.
 
-    `n_entries` are the stored values of all rows where these are only the first of them.
+    `n_entries` is the number of stored values of all rows, if these are only the first of them.
     """
 
     def __init__(self, rows: Block, selected: Integers, n_entries: int = -1, **options: Any) -> None:
@@ -398,7 +401,7 @@ class Trainer:
         return MemoryErrorAdvice(f"{what}, of {self._n_features:,}", _SMALLER_MODEL)
 
     def go_on(self, rows: Block, selected: Integers) -> None:
-        """Go on training with other rows of the same kind; the weights stay as they are, bit for bit."""
+        """Continue training with other rows of the same kind; the weights stay as they are, bit for bit."""
         with self._advice():
             if _is_sparse(rows):
                 arrays = rows.indptr, rows.indices, rows.data, rows.factors
@@ -412,19 +415,19 @@ class Trainer:
         self._trainer.start_from(columns, weights)
 
     def run(self, triplets: Integers, batch_size: int) -> Doubles:
-        """One step per batch of triplets (queries, positive, negative); the loss of each step."""
+        """Take one step per batch of triplets (queries, positive, negative); return the loss of each step."""
         self._rows.refuse_changed()
         losses = np.empty(-(-len(triplets) // batch_size))
         try:
             with self._advice():
                 self._trainer.run(triplets, batch_size, losses)
-        except ValueError:  # maybe of rows that changed meanwhile; they know which file it was
+        except ValueError:  # perhaps because a file has changed, which the rows can check
             self._rows.refuse_changed()
             raise
         return losses
 
     def begin(self, triplets: Integers) -> tuple[Floats, npt.NDArray[np.int32]]:
-        """x W of the distinct rows of one batch, without activation, and the triplets as positions in it."""
+        """Return x W of the distinct rows of one batch, without activation, and the triplets as positions in it."""
         with self._advice():
             hidden, places = self._trainer.begin(triplets)
         return hidden, places
@@ -435,7 +438,7 @@ class Trainer:
             self._trainer.end(np.ascontiguousarray(gradient, dtype=np.float32))
 
     def so_far(self) -> tuple[Integers, Floats]:
-        """A copy of what `finish` would return now; training can go on."""
+        """Return a copy of what `finish` would return now; training can continue."""
         if isinstance(self._trainer, _native.DenseTrainer):
             return self.finish()
         with self._advice():
@@ -443,9 +446,9 @@ class Trainer:
         return columns, weights
 
     def finish(self) -> tuple[Integers, Floats]:
-        """The features whose weights training changed (or all, if it changed most), in order, and those weights.
+        """End training. Return the features whose weights it changed (or all, if it changed most) and those weights.
 
-        Ends training: the memory of the weights is handed over to the result.
+        Features are in order. The result takes over the memory of the weights.
         """
         if isinstance(self._trainer, _native.DenseTrainer):
             weights = np.empty((self._n_features, self._width), dtype=np.float32)

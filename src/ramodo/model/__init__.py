@@ -1,1 +1,1 @@
-"""What a fit leaves behind: a score that is a sum of terms (terms.py), and its file (file/)."""
+"""The result of a fit: a score that is a sum of terms (terms.py), and its file (file/)."""

@@ -22,12 +22,12 @@ _MOST_ROWS = 2**62
 
 @dataclass(frozen=True)
 class ByFold(Term):
-    """For each row the score of the model of its fold, in that model's unit."""
+    """The score of each row by the model of its fold, in that model's unit."""
 
     models: tuple[Term, ...]
     units: tuple[float, ...]
     n_calibration: tuple[int, ...]
-    """Training rows of each fold that are like new rows to its model: all but the labelled ones."""
+    """Number of training rows of each fold that are like new rows to its model: all but the labelled ones."""
     kind: ClassVar[str] = "by fold"
 
     def score(self, block: Block, n_threads: int, normalize: str | None = None) -> Scores:
@@ -44,7 +44,7 @@ class ByFold(Term):
         return found
 
     def _split(self, block: Block) -> Iterator[tuple[Integers, Block, Term, float]]:
-        """The rows of each fold, with the model that scores them and its unit."""
+        """Yield the rows of each fold, with the model that scores them and its unit."""
         folds = block.folds(len(self.models))
         for fold, (model, unit) in enumerate(zip(self.models, self.units, strict=True)):
             rows = np.flatnonzero(folds == fold)

@@ -28,7 +28,7 @@ class Mean(Term):
         return self.of([term.score(block, n_threads, normalize) for term in self.terms])
 
     def of(self, scores: list[Scores]) -> Scores:
-        """The mean, given the score of each term."""
+        """Return the mean, given the scores of each term."""
         return added([one / unit for one, unit in zip(scores, self.units, strict=True)]) / len(scores)
 
     def parts(self, weight: float, normalize: str | None) -> list[Part]:
@@ -52,7 +52,7 @@ class Mean(Term):
 
 
 def _counted(name: str, n: int) -> str:
-    """The name of a term with its count, in the plural where there are several."""
+    """Return a term's name with its count, in the plural if there are several."""
     kind, comma, rows = name.partition(",")
     return f"{n} {kind}{'s' * (n > 1)}{comma}{rows}"
 

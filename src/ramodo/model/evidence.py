@@ -1,18 +1,18 @@
 """Several views of a row as one score: the sum of their evidence.
 
 A view is a term in its own unit. Its evidence against a row is -log of the share of training rows that
-score at least as high: 0 for the most ordinary row, 3 for the highest 5 %, whatever the view. A sum of evidence, which
-is Fisher's way to combine tests, lets one view that is certain outweigh several that see nothing; a mean of ranks would
-not, since ranks end at 1.
+score at least as high: 0 for the most ordinary row, 3 for the highest 5 %, whatever the view. Evidence is summed, which
+is Fisher's way to combine tests. So one view that is certain can outweigh several that see nothing. A mean of ranks
+would not allow that, since ranks end at 1.
 
 Up to the tail, the highest 5 %, shares are counted. In the tail they follow an exponential law with the mean excess of
-the training rows there: evidence grows with the score without end, so that new rows beyond all training rows do not
-tie, and a row that is ten times as far out as others of the tail counts so.
+the training rows there. There, evidence grows with the score without limit: new rows beyond all training rows do not
+tie, and a row ten times as far out as the rest of the tail gets the evidence for it.
 
-Scores that differ by rounding alone tie. Equal rows can differ in the last bits of their scores, by how they are stored
-or by the processor; a curve that told such scores apart would make whole units of evidence of them. So curves are
-shaped by scores that were tied first, are flat around each knot, and have knots far enough apart that rounding between
-them is worth next to nothing.
+Scores that differ only by rounding tie. How rows are stored, and the processor, can change the last bits of the scores
+of equal rows, and a curve that told such scores apart would turn the difference into whole units of evidence. So curves
+are fitted to tied scores, are flat around each knot, and have knots far enough apart that rounding between them hardly
+matters.
 
 Explanations stay exact: the evidence of a view is shared among features in proportion to their contributions to it.
 """
@@ -34,7 +34,7 @@ TAIL = 0.05
 """The highest-scoring share of training rows: the tail."""
 
 KNOTS = 256
-"""Most knots of a curve; between them evidence is interpolated."""
+"""Maximum number of knots of a curve; between them evidence is interpolated."""
 
 
 @dataclass(frozen=True)
@@ -47,7 +47,7 @@ class Curve:
 
     @classmethod
     def of(cls, tied: Tied) -> Curve:
-        """The curve of training rows' scores."""
+        """Fit the curve to the scores of training rows."""
         ordered, n = tied.ordered, len(tied.ordered)
         start = n - max(1, round(TAIL * n))
         knots = tied.knots(np.linspace(0, start, min(KNOTS, start + 1)).astype(np.int64))
@@ -64,7 +64,7 @@ class Curve:
 
 @dataclass(frozen=True)
 class Evidence(Term):
-    """The weighted sum of the evidence of views, none of whose scores is negative."""
+    """The weighted sum of the evidence of views, whose scores must not be negative."""
 
     names: tuple[str, ...]
     """What a high score in each view means, in words."""
@@ -79,11 +79,11 @@ class Evidence(Term):
         return self.of([view.score(block, n_threads, normalize) for view in self.views])
 
     def of(self, scores: list[Scores]) -> Scores:
-        """The sum of evidence, given the scores of each view."""
+        """Return the sum of evidence, given the scores of each view."""
         return added(self.each(scores))
 
     def each(self, scores: list[Scores]) -> list[Scores]:
-        """The weighted evidence of each view, given its scores."""
+        """Return the weighted evidence of each view, given its scores."""
         triples = zip(self.curves, self.weights, scores, strict=True)
         return [weight * curve(one) for curve, weight, one in triples]
 

@@ -1,4 +1,4 @@
-"""What a fit leaves, which is also what a model file keeps: all that reports, explanations and the command need."""
+"""The result of a fit, as kept in a model file: everything that reports, explanations and the command need."""
 
 from __future__ import annotations
 
@@ -53,12 +53,12 @@ class FittedDetector(ABC):
 
     @abstractmethod
     def outlier_score(self, X: Any) -> Scores:
-        """How outlying each row is."""
+        """Return how outlying each row is."""
 
     @abstractmethod
     def transform(self, X: Any) -> npt.NDArray[np.float32]:
-        """The representation of each row."""
+        """Return the representation of each row."""
 
     @abstractmethod
     def rows_of(self, X: Any) -> Rows:
-        """X as rows: checked, and with the columns that `fit` saw."""
+        """Check X and return it as rows with the columns of the training data."""

@@ -19,13 +19,13 @@ from .terms import Scores, Tensors, Term
 
 @dataclass(frozen=True)
 class Axes:
-    """Directions; `weights` has a row for each of the features `columns`, a column for each direction."""
+    """Directions. `weights` has a row for each of the features `columns` and a column for each direction."""
 
     columns: npt.NDArray[np.int64]
     weights: npt.NDArray[np.float32]
     n_features: int
     unit_rows: bool = True
-    """Whether rows are brought to length 1 first."""
+    """Whether rows are scaled to length 1 first."""
 
     @cached_property
     def projection(self) -> kernels.Projection:
@@ -36,11 +36,11 @@ class Axes:
         return Axes, (self.columns, self.weights, self.n_features, self.unit_rows)
 
     def along(self, rows: Rows, n_threads: int) -> Scores:
-        """w·x/|x| or w·x of each row and axis."""
+        """Return w·x/|x| or w·x of each row and axis."""
         return rows.gather(partial(self.along_block, n_threads=n_threads))
 
     def along_block(self, block: Block, n_threads: int) -> Scores:
-        """The same for rows in memory."""
+        """Do the same for rows in memory."""
         seen = block.normalized("l2", n_threads) if self.unit_rows else block.without_factors()
         return self.projection(seen, n_threads).astype(np.float64)
 

@@ -25,7 +25,7 @@ class LearnedDistance(Term):
     representation: Representation
     detection: References | Fitted
     origin: Origin | None = None
-    """For explanations; None for user-defined detectors."""
+    """The reference rows, for explanations; None for user-defined detectors."""
     kind: ClassVar[str] = "learned distance"
 
     def score(self, block: Block, n_threads: int, normalize: str | None = None) -> Scores:
@@ -33,7 +33,7 @@ class LearnedDistance(Term):
 
     @property
     def _references(self) -> References:
-        """The references; raises for user-defined scorers and heads, which cannot be saved or explained."""
+        """Return the references; raise for user-defined scorers and heads, which cannot be saved or explained."""
         if self.detection.references is None or self.representation.head is not None:
             raise OptionError("user-defined scorers and heads cannot be explained: only distances in layers add up.")
         return self.detection.references
@@ -93,7 +93,7 @@ _MOST_LAYERS = 64
 
 
 class LearnedPart(Part):
-    """Linear in the features, given which units respond and which references are nearest."""
+    """A part that is linear in the features, given which units respond and which references are nearest."""
 
     def __init__(self, term: LearnedDistance, weight: float, normalize: str | None) -> None:
         detection, representation = term._references, term.representation
@@ -109,7 +109,7 @@ class LearnedPart(Part):
         self._gates = self._layers_of(seen)[1]
 
     def _layers_of(self, rows: Block) -> tuple[Doubles, list[Doubles]]:
-        """The representation of rows, and the slopes of the units of each layer."""
+        """Return the representation of rows, and the slopes of the units of each layer."""
         layers = self._representation
         hidden, gates = layers.first.transform(rows, 1), []
         for layer in (None, *layers.upper):
@@ -118,7 +118,7 @@ class LearnedPart(Part):
         return hidden.astype(np.float64), gates
 
     def _back(self, u: Doubles, gates: list[Doubles]) -> Doubles:
-        """A gradient with respect to the representation, carried back to the sums of the first layer."""
+        """Propagate a gradient with respect to the representation back to the sums of the first layer."""
         for layer, gate in zip(reversed(self._representation.upper), reversed(gates[1:]), strict=True):
             u = (u * gate) @ layer.weights.T.astype(np.float64)
         return u * gates[0]

@@ -1,6 +1,6 @@
-"""The distance to references in the original features: what a detector without a representation sees.
+"""The distance to references in the original features, for a detector without a representation.
 
-It splits exactly: with d the distance of x to a reference s, feature j adds (x_j - s_j)² / d, and all of them sum to d.
+It splits exactly: if x is at distance d from a reference s, feature j adds (x_j - s_j)² / d, and these sum to d.
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ from .saved import ModelFileError, Saved
 from .terms import Scores, Tensors, Term
 
 _CANCELLED = 1e-6
-"""Below this share of |x|² + |s|² a squared distance has lost too many digits: it is summed again, directly."""
+"""Below this share of |x|² + |s|², a squared distance has lost too many digits and is computed again, directly."""
 
 _NOTHING = 2.0**-80
-"""Below this share a squared distance is rounding alone: it counts as 0, and no feature adds to it."""
+"""Below this share, a squared distance is nothing but rounding errors: it counts as 0, and no feature adds to it."""
 
 
 @dataclass(frozen=True)
@@ -97,7 +97,7 @@ class OriginalPart(Part):
         return View(q.sum(axis=1, keepdims=True), factors, near, q, distances)
 
     def _squared(self, rows: Block) -> Doubles:
-        """Squared distances of rows to all references."""
+        """Return the squared distances of rows to all references."""
         sparse, sizes = rows.as_sparse(), rows.squared_norms()[:, None] + self._squares[None]
         products = (_among(self._columns, sparse) @ self._transposed).toarray()
         squared: Doubles = np.maximum(sizes - 2 * products, 0.0)
@@ -112,7 +112,7 @@ class OriginalPart(Part):
 
 
 def _among(columns: Integers, rows: SparseRows) -> sp.csr_array:
-    """Rows restricted to some columns, which are renumbered: memory does not depend on the number of all columns."""
+    """Return rows with only some columns, renumbered, so that memory does not depend on the number of all columns."""
     indices = rows.indices[rows.indptr[0] : rows.indptr[-1]]
     places = np.searchsorted(columns, indices)
     there = np.append(columns, -1)[places] == indices

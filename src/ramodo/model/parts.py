@@ -1,10 +1,11 @@
-"""A term taken apart: what each feature adds to it.
+"""The parts of a term, which say what each feature adds to it.
 
 A representation is piecewise linear without constants and a score is a mean of distances, so nothing has to be
 estimated. With u = (f(x) - f(s)) / ‖f(x) - f(s)‖ the distance of x to a reference s is u·f(x) - u·f(s), and each f is a
-sum over features: feature j adds x_j (W_j·p) for the row, p = u carried back through the units that respond to x, and
-subtracts s_j (W_j·q) for the reference, q being the same through the units that respond to s. So a feature that the
-nearest references have and the row lacks counts too, as a contribution with value 0. Labelled outliers add w_j x_j/|x|.
+sum over features. Feature j adds x_j (W_j·p) for the row, where p is u propagated back through the units that respond
+to x. It subtracts s_j (W_j·q) for the reference, where q is u propagated back through the units that respond to s. So a
+feature that the nearest references have and the row lacks counts too, as a contribution with value 0. Labelled outliers
+add w_j x_j/|x|.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ Integers = npt.NDArray[np.int64]
 
 @dataclass(frozen=True)
 class View:
-    """How the rows of a block see one part: p and factor of each row, and its references with their q."""
+    """One part as seen from the rows of a block: p and factor of each row, and its references with their q."""
 
     p: Doubles
     factors: Doubles
@@ -34,14 +35,14 @@ class View:
 
 
 class Part(ABC):
-    """A piece of a score that is linear in the row and in the references that it is compared with."""
+    """A part of a score that is linear in the row and in its references."""
 
     projection: kernels.Projection | None
     """None if rows are compared in the original features, where contributions are squared differences."""
     presence: kernels.FeatureWeights | None = None
-    """Weights that features have by occurring, if neither values nor references matter; p has two numbers then."""
+    """Weights of features that occur, for parts where neither values nor references matter; p then has two numbers."""
     references: Block
-    """The references as the projection sees them, normalised."""
+    """The references, normalised, as input to the projection."""
     as_given: Block | None
     """The references before normalisation; None if rows are not compared with any."""
     numbers: Integers
@@ -56,10 +57,10 @@ class Part(ABC):
 
     @abstractmethod
     def view(self, block: Block) -> View:
-        """How the rows of a block see this part."""
+        """Return this part as seen from the rows of a block."""
 
     def nearest(self, view: View, i: int, most: int = 5) -> tuple[int, ...]:
-        """Training rows behind the nearest references, nearest first."""
+        """Return the numbers of the training rows that are the nearest references, nearest first."""
         order = np.argsort(view.distances[i], kind="stable")
         others = order[view.distances[i][order] > 0]  # the row itself may be a reference
         order = others if len(others) else order

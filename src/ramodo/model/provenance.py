@@ -1,4 +1,4 @@
-"""What a model file tells people about its fit; no score depends on it."""
+"""Information for people about a fit, kept in the model file; no score depends on it."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from .saved import require, shown
 
 @dataclass(frozen=True, kw_only=True)
 class Provenance:
-    """Where a model comes from, and what names its explanations use.
+    """Where a model comes from, and the names in its explanations.
 
     command, fitted : the command line that fitted it, and when; empty if not kept
     reference_ids : ids of training rows that explanations may name, by their numbers
@@ -25,12 +25,12 @@ class Provenance:
     tokens: Mapping[str, str] = field(default_factory=dict)
 
     def to_json(self) -> str:
-        """What a model file keeps."""
+        """Return the text to keep in a model file."""
         return json.dumps(asdict(self))
 
     @classmethod
     def from_json(cls, given: str | None) -> Self:
-        """What a model file keeps, checked; raises `ModelFileError` for anything else."""
+        """Read and check the text of `to_json`; raise `ModelFileError` for anything else."""
         said = {} if given is None else json.loads(given)
         known = cls.__dataclass_fields__
         require(isinstance(said, dict) and set(said) <= set(known), f"its provenance says {shown(said)}")
@@ -42,5 +42,5 @@ class Provenance:
         return cls(**said)
 
     def id_of(self, row: int) -> str:
-        """The id of a training row, or its number."""
+        """Return the id of a training row, or its number."""
         return self.reference_ids.get(str(row), str(row))

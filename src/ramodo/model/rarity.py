@@ -1,10 +1,11 @@
-"""How rare the features of a row are: what few training rows have, or no other row has.
+"""How rare the features of a row are: shared with few training rows, or with none.
 
-A feature weighs -ln of the share of training rows that have it, and a row scores the mean weight of its features. A
-second reading asks only which features no other row has: those weigh 1, all others 0. Values do not matter, only which
-of them are not zero. A mean of few features is a guess, so `PRIOR` features of ordinary rarity are added to each row.
+The weight of a feature is -ln of the share of training rows that have it, and a row's score is the mean weight of its
+features. A variant counts only features that no other row has: their weight is 1, all others' 0. Only whether a value
+is zero matters. A mean over few features is unreliable, so `PRIOR` features of ordinary rarity are added to each row.
 
-It splits exactly: a mean is a sum over features. A feature that no training row has counts as if half a row had it.
+The score splits exactly, since a mean is a sum over features. A feature that no training row has counts as if half a
+row had it.
 """
 
 from __future__ import annotations
@@ -34,7 +35,7 @@ Counts = npt.NDArray[np.int32]
 
 @dataclass(frozen=True)
 class Frequencies:
-    """In how many of `n_rows` training rows each feature is not zero, of the features that occur."""
+    """For each feature that occurs, in how many of `n_rows` training rows it is not zero."""
 
     columns: Integers
     counts: Counts
@@ -43,7 +44,7 @@ class Frequencies:
 
     @classmethod
     def of(cls, blocks: Iterable[tuple[Integers, Counts]], n_rows: int, n_features: int) -> Frequencies:
-        """The sum of what blocks of rows have."""
+        """Add up the counts of blocks of rows."""
         found = list(blocks)
         if len(found) == 1:
             return cls(*found[0], n_rows, n_features)
@@ -52,22 +53,22 @@ class Frequencies:
         return cls(columns, counts, n_rows, n_features)
 
     def without(self, columns: Integers, counts: Counts, n_rows: int) -> Frequencies:
-        """Of the rows that remain when some are left out, which have these features."""
+        """Return the counts without some rows, which have these counts in these columns."""
         left = self.counts.copy()
         left[np.searchsorted(self.columns, columns)] -= counts
         return Frequencies(self.columns[left > 0], left[left > 0], self.n_rows - n_rows, self.n_features)
 
 
 def count_features(block: Block, n_threads: int) -> tuple[Integers, Counts]:
-    """The features of a block of rows, in order, and in how many of them each is not zero."""
+    """Return the features of a block of rows, in order, and in how many of the rows each is not zero."""
     return kernels.count_features(block.as_sparse(), n_threads)
 
 
 @dataclass(frozen=True)
 class Rarity(Term):
-    """The mean weight of a row's features by how many training rows have them; 0 for a row without any.
+    """The mean weight of a row's features by how few training rows have them; 0 for a row without features.
 
-    unshared : only whether a feature occurs in one training row at most counts
+    unshared : count only features that at most one training row has
     """
 
     frequencies: Frequencies
@@ -81,7 +82,7 @@ class Rarity(Term):
 
     @cached_property
     def _kernel(self) -> kernels.FeatureWeights:
-        """What sums weights; made when first used."""
+        """The kernel that sums weights, created on first use."""
         seen = self.frequencies
         never = float(self._weights_of(np.array([_NEVER]))[0])
         return kernels.FeatureWeights(seen.columns, self._weights_of(seen.counts), seen.n_features, never)
@@ -123,7 +124,7 @@ class Rarity(Term):
 
 
 class RarityPart(Part):
-    """A sum of weights over the features that a row has; compared with nothing.
+    """A sum of weights over the features that a row has, without references.
 
     Each feature gets its weight and its share of the ordinary features that were added.
     """

@@ -1,4 +1,4 @@
-"""Rows that scores are distances to: in a representation, and as given."""
+"""Reference rows, to which distances are measured: in a representation, and in the original features."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Floats = npt.NDArray[np.float32]
 
 @dataclass(frozen=True)
 class References:
-    """Rows of the representation that scores are distances to; `size` consecutive ones form a subsample."""
+    """Reference rows in the representation; `size` consecutive ones form a subsample."""
 
     rows: Floats
     size: int
@@ -30,14 +30,14 @@ class References:
 
     @property
     def references(self) -> References | None:
-        """Itself; None for a user-defined scorer."""
+        """These references; a user-defined scorer has None here."""
         return self
 
     def __reduce__(self) -> Any:
         return References, (self.rows, self.size, self.phi)
 
     def score(self, rows: Floats, n_threads: int) -> Scores:
-        """φ of each row, averaged over the subsamples."""
+        """Return φ of each row, averaged over the subsamples."""
         return self._small.score(rows, n_threads)
 
 
@@ -49,27 +49,27 @@ class Fitted:
     references: ClassVar[None] = None
 
     def score(self, rows: Floats, n_threads: int) -> Scores:
-        """Its scores, higher being more outlying."""
+        """Return its scores; higher is more outlying."""
         return np.asarray(self.scorer(DenseRows(rows)), dtype=np.float64)
 
 
 @dataclass(frozen=True)
 class Origin:
-    """The references in the original features, as given, and their numbers among the training rows."""
+    """The references in the original features, before normalisation, and their numbers among the training rows."""
 
     rows: Block
     numbers: npt.NDArray[np.int64]
 
     @classmethod
     def of(cls, rows: Block, numbers: npt.NDArray[np.int64]) -> Origin:
-        """Rows without their factors, which can be computed again."""
+        """Return the origin of some rows, without their factors, which can be computed again."""
         return cls(rows.without_factors().with_wide_indices(), numbers)
 
 
 def nearest(squared: npt.NDArray[np.float64], size: int, phi: Phi) -> npt.NDArray[np.int64]:
-    """φ in Python: the references that each row's score depends on, given the squared distances to all of them.
+    """Return the references that each row's score depends on, given the squared distances to all of them.
 
-    Of each subsample of `size` consecutive references the k-th nearest, or the k nearest.
+    These are the k-th nearest, or the k nearest, in each subsample of `size` consecutive references.
     """
     n = len(squared)
     by_subsample = squared.reshape(n, -1, size)

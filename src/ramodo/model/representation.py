@@ -1,8 +1,8 @@
 """f: from sparse rows to a few columns (equation 5).
 
 The first layer, f(x) = ψ(x W) without bias, is native and sparse: only features that training changed have stored
-weights. Every other feature's weights follow from the seed and its index, so memory follows the features seen, and rows
-with features that training never met can be scored. Further layers, if any, are small and dense.
+weights. The weights of all other features follow from the seed and the feature's index. So memory depends on the
+features seen in training, and rows with other features can be scored. Further layers, if any, are small and dense.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ Floats = npt.NDArray[np.float32]
 
 
 def initial_limit(n_inputs: int, n_outputs: int) -> float:
-    """Bound of the uniform initial weights (Glorot and Bengio 2010), over the features that occur."""
+    """Return the bound of the uniform initial weights (Glorot and Bengio 2010); inputs are features that occur."""
     return float(np.float32(math.sqrt(6 / (n_inputs + n_outputs))))
 
 
@@ -52,7 +52,7 @@ class SparseLayer:
         return partial(SparseLayer, **own), ()
 
     def transform(self, block: Block, n_threads: int) -> Floats:
-        """ψ(x W) of each row."""
+        """Return ψ(x W) of each row."""
         return self.projection(block, n_threads)
 
 
@@ -80,14 +80,14 @@ class DenseLayer:
 
 @dataclass(frozen=True)
 class Representation:
-    """A fitted f: the first layer, and the small ones above it or a user-defined head."""
+    """A fitted f: the first layer, with small layers or a user-defined head above it."""
 
     first: SparseLayer
     upper: tuple[DenseLayer, ...] = ()
     head: Any = None
 
     def transform(self, block: Block, n_threads: int) -> Floats:
-        """f of each row."""
+        """Return f of each row."""
         rows = self.first.transform(block, n_threads)
         for layer in self.upper:
             rows = layer.transform(rows, n_threads)

@@ -1,4 +1,4 @@
-"""What a file says about a term: every number and array is checked when it is read."""
+"""The content of a file about a term. Every number and array is checked when it is read."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ CHECKED_AT_ONCE = 1 << 26
 
 
 DEEPEST = 8
-"""Levels of terms within terms; a fit gives six at most, and each level is a nested call."""
+"""Maximum depth of terms within terms; a fit gives at most six, and each level is a nested call."""
 
 MOST_TERMS = 10_000
-"""Terms side by side; a fit gives a thousand at most."""
+"""Maximum number of terms side by side; a fit gives at most a thousand."""
 
 
 SMALLEST_UNIT = 1e-300
-"""Scores are divided by units, so these must not be smaller."""
+"""Minimum unit, since scores are divided by units."""
 
 _LONGEST_SHOWN = 50
 
@@ -44,7 +44,7 @@ def require(condition: bool, message: str) -> None:
 
 
 def shown(value: Any) -> str:
-    """A value, shortened for a message."""
+    """Return a value shortened for a message."""
     text = repr(value)
     return text if len(text) <= _LONGEST_SHOWN else f"{text[:_LONGEST_SHOWN]}…"
 
@@ -64,7 +64,7 @@ def check_range(name: str, values: npt.NDArray[np.int64], end: int) -> None:
 
 
 def check_features(name: str, columns: npt.NDArray[np.int64], n_features: int) -> None:
-    """Increasing numbers of features, where they are not too many; the first and the last always."""
+    """Check that feature numbers increase; if there are too many, check only the first and the last."""
     if len(columns):
         increasing = columns.nbytes > CHECKED_AT_ONCE or bool((columns[1:] > columns[:-1]).all())
         fine = increasing and columns[0] >= 0 and columns[-1] < n_features
@@ -90,51 +90,51 @@ class Saved:
         self._n_rows = n_rows
 
     def kind(self) -> str:
-        """The kind of term."""
+        """Return the kind of term."""
         kind = self._facts.pop("kind", None)
         require(isinstance(kind, str), f"{self._place} is of no kind")
         return str(kind)
 
     def integer(self, name: str, low: int, high: int) -> int:
-        """A whole number within bounds, both included."""
+        """Return an integer within bounds, both included."""
         value = self._take(name)
         require(type(value) is int and low <= value <= high, f"{self._prefix}{name} is {shown(value)}")
         return int(value)
 
     def real(self, name: str, low: float = -math.inf, high: float = math.inf) -> float:
-        """A finite number within bounds, both included."""
+        """Return a finite number within bounds, both included."""
         value = self._take(name)
         require(_is_finite(value) and low <= value <= high, f"{self._prefix}{name} is {shown(value)}")
         return float(value)
 
     def reals(self, name: str, low: float = -math.inf) -> list[float]:
-        """A list of finite numbers."""
+        """Return a list of finite numbers."""
         values = self._take(name)
         fine = isinstance(values, list) and all(_is_finite(value) and value >= low for value in values)
         require(fine, f"{self._prefix}{name} is {shown(values)}")
         return [float(value) for value in values]
 
     def integers(self, name: str, low: int, high: int) -> list[int]:
-        """A list of whole numbers within bounds, both included."""
+        """Return a list of integers within bounds, both included."""
         values = self._take(name)
         fine = isinstance(values, list) and all(type(value) is int and low <= value <= high for value in values)
         require(fine, f"{self._prefix}{name} is {shown(values)}")
         return [int(value) for value in values]
 
     def flag(self, name: str, missing: bool | None = None) -> bool:
-        """True or false; `missing` is the default for older files."""
+        """Return true or false; `missing` is the default for older files."""
         value = self._take(name) if missing is None else self._facts.pop(name, missing)
         require(isinstance(value, bool), f"{self._prefix}{name} is {shown(value)}")
         return bool(value)
 
     def text(self, name: str, allowed: tuple[str, ...]) -> str:
-        """One of some words."""
+        """Return one of the `allowed` words."""
         value = self._take(name)
         require(isinstance(value, str) and value in allowed, f"{self._prefix}{name} is {shown(value)}")
         return str(value)
 
     def names(self, name: str) -> list[str]:
-        """Short texts, each different."""
+        """Return a list of short texts, all different."""
         values = self._take(name)
         fine = isinstance(values, list) and all(type(v) is str and 0 < len(v) <= _LONGEST_NAME for v in values)
         require(fine and all(map(str.isprintable, values)), f"{self._prefix}{name} is {shown(values)}")
@@ -142,7 +142,7 @@ class Saved:
         return list(values)
 
     def terms(self, read: Callable[[Saved], Any]) -> tuple[Any, ...]:
-        """The terms that this one is composed of."""
+        """Return the terms that this one is composed of."""
         given = self._facts.pop("terms", [])
         require(isinstance(given, list), f"{self._prefix}terms is not a list")
         require(len(given) <= MOST_TERMS, f"{self._prefix}terms are {len(given):,}, and must be at most {MOST_TERMS:,}")
@@ -153,7 +153,7 @@ class Saved:
         return Saved(facts, self._tensors, self.n_features, self._n_rows, place, depth)
 
     def array(self, name: str, dtype: str, ndim: int) -> npt.NDArray[Any]:
-        """An array of finite numbers."""
+        """Return an array of finite numbers."""
         name = f"{self._prefix}{name}"
         require(name in self._tensors, f"{name} is missing")
         array = self._tensors.pop(name)
@@ -161,13 +161,13 @@ class Saved:
         return array
 
     def features(self, name: str) -> npt.NDArray[np.int64]:
-        """Increasing numbers of features."""
+        """Return increasing feature numbers."""
         columns = self.array(name, "int64", 1)
         check_features(f"{self._prefix}{name}", columns, self.n_features)
         return columns
 
     def origin(self, n_references: int | None) -> Origin | None:
-        """The reference rows, if the file has them; checked like any other rows."""
+        """Return the reference rows, if the file has them, checked like any other rows."""
         prefix = f"{self._prefix}origin."
         if f"{prefix}numbers" not in self._tensors:
             return None
@@ -185,16 +185,16 @@ class Saved:
         return Origin(rows, numbers)
 
     def finish(self) -> None:
-        """Raise if something is left that no term uses."""
-        require(not self._facts, f"{self._place} has {shown(', '.join(self._facts))}, which is not known")
+        """Raise if the file has entries that no term uses."""
+        require(not self._facts, f"{self._place} has unknown entries: {shown(', '.join(self._facts))}")
 
     @property
     def _place(self) -> str:
-        """The path of the term in the tree of terms."""
+        """The position of the term in the tree of terms."""
         return self._prefix.removesuffix(".")
 
     def _values(self, name: str, ndim: int) -> npt.NDArray[Any]:
-        """Values of rows, in single or double precision."""
+        """Return values of rows, in single or double precision."""
         there = self._tensors.get(f"{self._prefix}{name}")
         return self.array(name, "float32" if there is not None and there.dtype == np.float32 else "float64", ndim)
 

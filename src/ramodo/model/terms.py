@@ -1,6 +1,6 @@
 """The score of a row is a sum of terms.
 
-A term scores rows, says exactly what each feature adds to its scores, and can be written to a file. Terms compose:
+A term scores rows, can say exactly what each feature adds to its scores, and can be saved. Terms compose:
 
     LearnedDistance      the distance to references in a learned representation      learned.py
     OriginalDistance     the distance to references in the original features         original.py
@@ -43,7 +43,7 @@ Tensors = dict[str, npt.NDArray[Any]]
 
 
 _DENSE_VALUES = 1 << 24
-"""Largest number of values when sparse rows are made dense for a model of dense rows."""
+"""Maximum number of values to make dense at a time when a model of dense rows scores sparse rows."""
 
 
 class Term(ABC):
@@ -54,52 +54,52 @@ class Term(ABC):
 
     @abstractmethod
     def score(self, block: Block, n_threads: int, normalize: str | None = None) -> Scores:
-        """One number per row, which depends on that row alone; higher is more outlying.
+        """Return one number per row, which depends on that row alone; higher is more outlying.
 
-        `normalize` says how the rows of the block are normalised: what they are compared with has to be, too.
+        `normalize` says how the rows of the block are normalised; the term normalises its references likewise.
         """
 
     @abstractmethod
     def parts(self, weight: float, normalize: str | None) -> list[Part]:
-        """What each feature adds to `weight` times the term, for rows normalised as given."""
+        """Return the parts of `weight` times the term, for rows normalised as given."""
 
     @abstractmethod
     def facts(self) -> dict[str, Any]:
-        """The numbers to save, ready for JSON."""
+        """Return the numbers to save, ready for JSON."""
 
     def breakdown(self, block: Block, n_threads: int, normalize: str | None = None) -> dict[str, Scores]:
-        """Named parts of the scores, which sum to `score`."""
+        """Return named parts of the scores, which sum to `score`."""
         return {str(self): self.score(block, n_threads, normalize)}
 
     def tensors(self) -> Tensors:
-        """The arrays to save, by name."""
+        """Return the arrays to save, by name."""
         return {}
 
     @classmethod
     @abstractmethod
     def read(cls, saved: Saved, inner: tuple[Term, ...]) -> Term:
-        """Restore a term from its facts, tensors and inner terms; raises if they are inconsistent."""
+        """Restore a term from its facts, tensors and inner terms; raise if they are inconsistent."""
 
     def compared_with(self) -> Origin | None:
-        """The training rows that distances are measured to, or None."""
+        """Return the training rows that distances are measured to, or None."""
         return None
 
     def inner(self) -> tuple[Term, ...]:
-        """The terms that this one is composed of."""
+        """Return the terms that this one is composed of."""
         return ()
 
     def inner_normalize(self, normalize: str | None) -> str | None:
-        """How inner terms see rows that are normalised this way."""
+        """Return the normalisation of rows for inner terms, given that for this term."""
         return normalize
 
     def all(self, normalize: str | None = None) -> Iterator[tuple[Term, str | None]]:
-        """This term and all terms within it, each with the normalisation of the rows it sees."""
+        """Yield this term and all terms within it, each with the normalisation of the rows it sees."""
         yield self, normalize
         for term in self.inner():
             yield from term.all(self.inner_normalize(normalize))
 
     def __str__(self) -> str:
-        """The term, described for people."""
+        """Describe the term for people."""
         return self.kind
 
 
@@ -111,11 +111,11 @@ class Model:
     weights: tuple[float, ...] = (1.0,)
 
     def score(self, rows: Rows, n_threads: int, show: Show | None = None) -> Scores:
-        """One score per row; depends on that row alone."""
+        """Return one score per row; depends on that row alone."""
         return rows.gather(partial(self.score_block, n_threads=n_threads), show)
 
     def score_block(self, block: Block, n_threads: int) -> Scores:
-        """The same for rows in memory."""
+        """Do the same for rows in memory."""
         spread_out = block.is_sparse and not self.as_fitted(block.part(0, 0)).is_sparse
         most = max(1, _DENSE_VALUES // block.n_features) if spread_out else block.n_rows
         if most < block.n_rows:
@@ -128,11 +128,11 @@ class Model:
         return scores
 
     def as_fitted(self, block: Block) -> Block:
-        """The rows, sparse or dense as the training rows were: the last bits of scores depend on it."""
+        """Return the rows, sparse or dense as the training rows were: the last bits of scores depend on it."""
         return next((origin.rows.matching(block) for origin in self.origins()), block)
 
     def total(self, scores: list[Scores]) -> Scores:
-        """The weighted sum, given the scores of each term."""
+        """Return the weighted sum, given the scores of each term."""
         return added([weight * one for weight, one in zip(self.weights, scores, strict=True)])
 
     def parts(self) -> list[Part]:
@@ -141,7 +141,7 @@ class Model:
         return [part for term, weight in pairs for part in term.parts(weight, None)]
 
     def _of_kind(self, kind: str) -> Iterator[tuple[Any, str | None]]:
-        """All terms of a kind at any depth, each with the normalisation of the rows it sees."""
+        """Yield all terms of a kind at any depth, each with the normalisation of the rows it sees."""
         return (pair for top in self.terms for pair in top.all() if pair[0].kind == kind)
 
     @property
@@ -160,7 +160,7 @@ class Model:
         return next(self._of_kind("evidence"))
 
     def origins(self) -> list[Origin]:
-        """The reference rows of each term; explanations name the nearest of the first term."""
+        """Return the reference rows of each term; explanations name the nearest of the first term."""
         found = (term.compared_with() for top in self.terms for term, _ in top.all())
         return [origin for origin in found if origin is not None]
 
@@ -188,7 +188,7 @@ class Model:
         return found
 
     def names(self) -> tuple[str, ...]:
-        """The terms, described for people."""
+        """Return the terms, described for people."""
         return tuple(map(str, self.terms))
 
     @property
@@ -197,11 +197,11 @@ class Model:
         return any(True for _ in self._of_kind("label direction"))
 
     def transform(self, rows: Rows, n_threads: int) -> Floats:
-        """All representations of each row, side by side."""
+        """Return all representations of each row, side by side."""
         return rows.gather(partial(self.transform_block, n_threads=n_threads))
 
     def transform_block(self, block: Block, n_threads: int) -> Floats:
-        """The same for rows in memory."""
+        """Do the same for rows in memory."""
         learned = list(self._of_kind("learned distance"))
         seen = {how: block.normalized(how, n_threads) for how in {how for _, how in learned}}
         parts = [term.representation.transform(seen[how], n_threads) for term, how in learned]
@@ -209,7 +209,7 @@ class Model:
 
 
 def added(scores: list[Scores]) -> Scores:
-    """The sum, term by term: NumPy's own sum adds up a single row in another order than several."""
+    """Return the sum, term by term, because NumPy's own sum adds in another order for a single row than for several."""
     total = scores[0]
     for one in scores[1:]:
         total = total + one

@@ -33,7 +33,7 @@ class Tied:
 
     @classmethod
     def of(cls, scores: Scores, size: float) -> Tied:
-        """The sorted scores with ties."""
+        """Return the sorted scores with ties."""
         ordered = np.sort(scores)
         places = np.log1p(ordered / size) / ROUNDING  # on this scale the error is 1 everywhere
         starts = np.concatenate([[True], np.diff(places) > 1])
@@ -43,7 +43,7 @@ class Tied:
         return cls(ordered[np.maximum.accumulate(np.where(starts, np.arange(len(places)), 0))], size)
 
     def knots(self, places: npt.NDArray[np.int64]) -> Scores:
-        """The scores at these places, leaving out any that are too close to the one before."""
+        """Return the scores at these places, leaving out any that are too close to the one before."""
         kept: list[float] = []
         for score in self.ordered[places].tolist():
             if not kept or self.differ(score - kept[-1], kept[-1]):
@@ -51,17 +51,17 @@ class Tied:
         return np.array(kept)
 
     def differ(self, distance: float, score: float) -> bool:
-        """Whether a distance from a score is so large that rounding hardly matters."""
+        """Return whether a distance from a score is so large that rounding hardly matters."""
         return distance > _APART * ROUNDING * (score + self.size)
 
     def plateaus(self, knots: Scores, values: Scores) -> tuple[Scores, Scores]:
-        """Two points for each knot: the curve is flat as far as rounding can move a tied score."""
+        """Return two points for each knot: the curve is flat as far as rounding can move a tied score."""
         error = ROUNDING * (knots + self.size)
         return np.stack([knots - error, knots + 2 * error], axis=1).ravel(), np.repeat(values, 2)
 
 
 def settled(threshold: float, scores: Scores) -> float:
-    """A threshold on the scores of training rows, moved away from scores that differ from it by rounding alone.
+    """Return a threshold on the scores of training rows, moved away from scores that differ from it by rounding alone.
 
     Such scores count as reaching it, so the threshold ends up below them. A threshold just above all scores, which
     flags none, stays above them.

@@ -57,7 +57,7 @@ def write_report(
     scores : scores of the rows, if already known
     explain : a function that explains rows by number, if naming features takes more than their index
     labelled : labels that people gave to rows, to be listed
-    name : a function that returns a function from a feature's index to its name, likewise
+    name : a function that, given features, returns a function from a feature's index to its name
     """
     target, script = Path(path), plotly_script()
     if target.suffix.lower() not in SUFFIXES:
@@ -80,7 +80,7 @@ def write_table_report(
     title: str | None = None,
     scores: Any = None,
 ) -> Path:
-    """The same for rows that were read from a file or a frame, with the names and units of their columns."""
+    """Do the same for rows that were read from a file or a frame, with the names and units of their columns."""
     known = detector.outlier_score(table) if scores is None else scores
 
     def explain(rows: list[int]) -> Explanation:

@@ -40,14 +40,14 @@ SHOWN, EXPLAINED, FEWEST = 500, 5000, 20
 """At most this many rows in the table, at most this many grouped by their reasons, at least this many of both."""
 
 LISTED = 30
-"""The highest row of each of this many kinds is in the table, however low it ranks."""
+"""Number of kinds whose highest row is in the table, however low it ranks."""
 
 REASONS = 10
 
 
 @dataclass(frozen=True, kw_only=True)
 class Content:
-    """What was found. `table`, `explained` and `map_rows` are row numbers; the first two highest first."""
+    """The content of a report. `table`, `explained` and `map_rows` are row numbers, the first two highest first."""
 
     title: str
     detector: RandomDistanceDetector
@@ -88,7 +88,7 @@ class Content:
         return int((self.scores >= self.threshold).sum())
 
     def id_of(self, row: int) -> str:
-        """The row's id, or its number."""
+        """Return the row's id, or its number."""
         return str(row) if self.ids is None else str(self.ids[row])
 
     def nearest_to(self, row: RowExplanation) -> list[str]:
@@ -99,7 +99,7 @@ class Content:
         return [self.id_of(number) for number in row.nearest if number != self.explained[row.row]]
 
     def reasons_of(self, row: int) -> RowExplanation | None:
-        """The explanation of a row, given its number; None without one."""
+        """Return the explanation of a row, given its number; None without one."""
         place = self._places.get(row)
         return None if place is None or self.explanation is None else self.explanation[place]
 
@@ -117,7 +117,7 @@ class Content:
         return sorted(((n, group) for n, group in found if group), key=lambda kind: kind[1][0])
 
     def first_kinds(self, n: int) -> list[tuple[int, list[int]]]:
-        """The first `n` kinds of flagged rows, or the very first kind if no row is flagged."""
+        """Return the first `n` kinds of flagged rows, or the very first kind if no row is flagged."""
         flagged = [kind for kind in self.kinds if self.scores[self.table[kind[1][0]]] >= self.threshold]
         return (flagged or self.kinds[:1])[:n]
 
@@ -193,12 +193,12 @@ def gather(
 
 
 def _by_place(given: Any) -> Any:
-    """Values indexed by position; a column of a data frame is indexed by label."""
+    """Return values indexed by position; a column of a data frame is indexed by label."""
     return given.to_numpy() if hasattr(given, "to_numpy") else given
 
 
 def _index_of(X: Any) -> Any:
-    """The index of a pandas frame; None if it only counts the rows."""
+    """Return the index of a pandas frame; None if it only counts the rows."""
     if not (hasattr(X, "iloc") and hasattr(X, "index")):
         return None
     counts = type(X.index).__name__ == "RangeIndex" and (X.index.start, X.index.step) == (0, 1)
@@ -206,20 +206,20 @@ def _index_of(X: Any) -> Any:
 
 
 def _axes(rows: Any, flat: FlatMap, name: Callable[[list[int]], Callable[[int], str]]) -> list[tuple[str, str]]:
-    """Names of the features at both ends of each axis of a map."""
+    """Return the names of the features at both ends of each axis of a map."""
     ends = [ends_of(rows, flat.points[:, axis]) for axis in range(2)]
     name_of = name([column for pair in ends for column in pair if column is not None])
     return [("" if a is None else name_of(a), "" if b is None else name_of(b)) for a, b in ends]
 
 
 def highest(scores: Doubles, threshold: float, most: int) -> Integers:
-    """Rows to list, highest first: the flagged ones, and some more if those are few."""
+    """Return rows to list, highest first: the flagged ones, and some more if those are few."""
     n = min(most, max(FEWEST, int((scores >= threshold).sum())))
     return np.argsort(-scores, kind="stable")[:n]
 
 
 def _explainer(detector: RandomDistanceDetector, rows: Rows, names: Any) -> Callable[[list[int]], Explanation]:
-    """A function that explains rows by `detector.explain`."""
+    """Return a function that explains rows by `detector.explain`."""
 
     def explain(numbers: list[int]) -> Explanation:
         with warnings.catch_warnings():
@@ -232,7 +232,7 @@ def _explainer(detector: RandomDistanceDetector, rows: Rows, names: Any) -> Call
 def _completed(
     explanation: Explanation, explain: Callable[[list[int]], Explanation], explained: Integers, table: Integers
 ) -> Explanation:
-    """The explanation with reasons added for rows of the table without any, such as rows far down."""
+    """Return the explanation with reasons added for rows of the table without any, such as rows far down."""
     listed = np.isin(explained, table)
     late = [place for place in np.flatnonzero(listed).tolist() if place >= SHOWN and not explanation[place].reasons]
     if not late:
@@ -241,7 +241,7 @@ def _completed(
 
 
 def _explained(explain: Callable[[list[int]], Explanation], rows: list[int]) -> tuple[Explanation | None, str]:
-    """The explanation of rows, or None and the reason."""
+    """Return the explanation of rows, or None and the reason."""
     try:
         return explain(rows), ""
     except OptionError as error:

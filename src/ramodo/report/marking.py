@@ -20,7 +20,7 @@ _GAP = " … "
 
 
 def marked(text: str, reasons: Sequence[Reason], most: int) -> tuple[str, list[Mark]]:
-    """About `most` characters of a text, on one line and without control characters, and its marks.
+    """Return about `most` characters of a text, on one line and without control characters, and its marks.
 
     A longer text is cut to its beginning and the passages of its reasons, strongest first, with some context.
     """
@@ -47,13 +47,13 @@ def marked(text: str, reasons: Sequence[Reason], most: int) -> tuple[str, list[M
 
 
 def _inside(spans: list[Mark], begin: int, end: int) -> list[Mark]:
-    """The parts of spans that lie in a piece of the text."""
+    """Return the parts of spans that lie in a piece of the text."""
     cut = [(max(a, begin), min(b, end), k) for a, b, k in spans]
     return [(a, b, k) for a, b, k in cut if a < b]
 
 
 def _kept(length: int, spans: list[Mark], most: int) -> list[tuple[int, int]]:
-    """The pieces of a text that are shown, in order."""
+    """Return the pieces of a text that are shown, in order."""
     if length <= most:
         return [(0, length)]
     pieces = [(0, int(_BEFORE * most) if spans else most - 1)]

@@ -23,7 +23,7 @@ _ESCAPED = str.maketrans({c: f"\\u{ord(c):04x}" for c in "<>&\u2028\u2029"})
 
 
 def plotly_script() -> str:
-    """The script of the plotting library."""
+    """Return the script of the plotting library."""
     try:
         from plotly.offline import get_plotlyjs
     except ImportError:
@@ -32,7 +32,7 @@ def plotly_script() -> str:
 
 
 def render(content: Content, plotly: str) -> bytes:
-    """The page; ids, names and documents are shortened until it is small enough."""
+    """Return the page; ids, names and documents are shortened until it is small enough."""
     ours = "\n".join(_part(name) for name in SCRIPTS)
     ours = f'(() => {{\n"use strict";\n{ours}\n}})();'
     for lengths in Lengths.ever_shorter():
@@ -73,6 +73,6 @@ def _part(name: str) -> str:
 
 
 def _hash(script: str) -> str:
-    """The hash by which the page's policy allows a script; no other script runs."""
+    """Return the hash by which the page's policy allows a script; no other script runs."""
     digest = hashlib.sha256(script.encode("utf-8", "replace")).digest()
     return f"sha256-{base64.b64encode(digest).decode()}"

@@ -46,11 +46,11 @@ class Lengths:
         return (cls(text, name) for text, name in ((600, 100), (300, 100), (150, 50), (80, 24), (40, 12)))
 
     def of_text(self, text: str) -> str:
-        """A document, on one line."""
+        """Return a document, on one line."""
         return shortened(" ".join(str(text)[: 4 * self.text].split()), self.text)
 
     def of_name(self, name: str) -> str:
-        """An id or a feature."""
+        """Return an id or a feature."""
         return shortened(str(name), self.name)
 
 
@@ -59,7 +59,7 @@ _OF_VIEWS = Lengths(text=0, name=100)
 
 
 def shortened(text: str, most: int) -> str:
-    """The beginning of a text from data, control characters escaped; all such texts on a page go through here."""
+    """Shorten a text from data and escape its control characters; all such texts on a page go through here."""
     shown = escape_controls(text[: most + 1])
     return shown if len(shown) <= most else shown[: most - 1] + "…"
 
@@ -78,7 +78,7 @@ class _Names:
 
 
 def payload(content: Content, lengths: Lengths) -> dict[str, Any]:
-    """The whole payload, ready for `json`."""
+    """Return the whole payload, ready for `json`."""
     names, views = _Names(lengths), _Names(_OF_VIEWS)
     diagnosis = content.detector.diagnose()
     return {
@@ -155,7 +155,7 @@ def _map(content: Content, lengths: Lengths) -> dict[str, Any]:
 
 
 def _first(content: Content, kind: tuple[int, list[int]], lengths: Lengths) -> list[Any]:
-    """The place of the highest row of a kind, and a sentence about it."""
+    """Return the place of the highest row of a kind, and a sentence about it."""
     n, places = kind
     return [places[0], words.of_kind(content, places[0], n, lengths.of_name)]
 
@@ -180,7 +180,7 @@ def _table(content: Content, lengths: Lengths, names: _Names, views: _Names) -> 
 
 
 def _cut(row: RowExplanation, place: int) -> RowExplanation:
-    """The explanation with fewer reasons if the row is far down, to keep the page small."""
+    """Return the explanation with fewer reasons if the row is far down, to keep the page small."""
     if place < _IN_FULL:
         return row
     reasons = row.reasons[:_IN_SHORT]
@@ -188,7 +188,7 @@ def _cut(row: RowExplanation, place: int) -> RowExplanation:
 
 
 def _document(content: Content, number: int, why: RowExplanation | None, lengths: Lengths) -> dict[str, Any]:
-    """The document of a row, with the passages that are its reasons."""
+    """Return the document of a row, with the passages that are its reasons."""
     if content.texts is None:
         return {"text": None}
     text = str(content.texts[number])
@@ -214,7 +214,7 @@ def _explained(content: Content, row: RowExplanation, lengths: Lengths, names: _
 
 
 def _value(reason: Reason) -> float | str | None:
-    """The value as a number or as text; None if the name of the feature says it all."""
+    """Return the value as a number or as text; None if the name of the feature says it all."""
     return None if reason.is_there() else reason.shown or _rounded(reason.value, 7)
 
 
@@ -263,7 +263,7 @@ def _curves(content: Content) -> dict[str, Any] | None:
 
 
 def _labelled(content: Content, lengths: Lengths) -> dict[str, Any] | None:
-    """Labels that people gave to rows, highest first, up to what a page can list."""
+    """Return the labels that people gave to rows, highest first, up to what a page can list."""
     if not content.labelled:
         return None
     counts = Counter(NAMES[one.label] for one in content.labelled)
@@ -297,7 +297,7 @@ def _rounded(value: float, digits: int = 4) -> float:
 
 
 def _below_all(percentile: float) -> float:
-    """The percentile, rounded, but to 100 only if all training rows score lower."""
+    """Return the percentile, rounded, but to 100 only if all training rows score lower."""
     return next((r for r in (round(percentile, d) for d in range(3, 12)) if r < 100), percentile)
 
 

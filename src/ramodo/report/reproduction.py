@@ -81,7 +81,7 @@ def reproduction(detector: RandomDistanceDetector, print_of_rows: str, is_traini
 
 
 def _reading(schema: Schema) -> dict[str, str]:
-    """Where reading a file differed from the defaults."""
+    """Return where reading a file differed from the defaults."""
     read: dict[str, Any] = {text: getattr(schema, name) for name, text in _COLUMNS.items()}
     read["missing values"] = _MISSING.get(schema.missing)
     if schema.zero_based is not None:

@@ -15,14 +15,14 @@ from .content import SHOWN, Content
 Shorten = Callable[[str], str]
 
 _LITTLE = 0.1
-"""What a row has is named before what it lacks, unless it adds less than this share of what the lack adds."""
+"""Features that a row has are named before those it lacks, unless they add less than this share of what those add."""
 
 _AGREE = 0.5
 """A view agrees if its rank correlation with all views together is at least this."""
 
 
 def percent(share: float) -> str:
-    """A share in percent, with enough digits not to look like 0 % or 100 %."""
+    """Return a share in percent, with enough digits not to look like 0 % or 100 %."""
     if 0 < share < 0.0001:
         return "below 0.01 %"
     if 0.9999 < share < 1:
@@ -32,18 +32,18 @@ def percent(share: float) -> str:
 
 
 def number(value: float) -> str:
-    """A score with four digits, enough to tell scores apart by eye; a threshold just above 0 is shown as 0."""
+    """Return a score with four digits, enough to tell scores apart by eye; a threshold just above 0 is shown as 0."""
     return "0" if abs(value) < 1e-300 else f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.4g}"
 
 
 def cut_off(content: Content) -> str:
-    """The threshold, told apart from an unflagged highest score that rounds to the same digits."""
+    """Return the threshold, told apart from an unflagged highest score that rounds to the same digits."""
     shown, highest = number(content.threshold), float(content.scores.max())
     return f"just above {shown}" if highest < content.threshold and number(highest) == shown else shown
 
 
 def rows(n: int) -> str:
-    """The number of rows in words: 1 row, 2 rows."""
+    """Return the number of rows in words: 1 row, 2 rows."""
     return "1 row" if n == 1 else f"{n:,} rows"
 
 
@@ -54,7 +54,7 @@ def listed(names: Iterable[str]) -> str:
 
 
 def summary(content: Content, name: Shorten) -> list[str]:
-    """The report in a few sentences."""
+    """Return the report in a few sentences."""
     n, flagged = len(content.scores), content.n_flagged
     guarantee = guarantee_of(content.detector, content.is_training)
     found = [
@@ -80,7 +80,7 @@ def summary(content: Content, name: Shorten) -> list[str]:
 
 
 def headline(content: Content) -> str:
-    """How many rows are flagged, and of how many kinds they are."""
+    """Return how many rows are flagged, and of how many kinds they are."""
     n, flagged = len(content.scores), content.n_flagged
     if not flagged:
         return f"None of {rows(n)} is flagged."
@@ -132,7 +132,7 @@ def of_noise(content: Content, diagnosis: Diagnosis) -> str:
 
 
 def _of_evidence(content: Content) -> list[str]:
-    """What a score means if it adds up the evidence of several views; else nothing."""
+    """Return what a score means if it adds up the evidence of several views; else nothing."""
     evidence = content.detector.model_.evidence
     if evidence is None:
         return []
@@ -153,22 +153,22 @@ def _of_highest(content: Content, name: Shorten) -> str:
 
 
 def lacked(driver: Driver) -> bool:
-    """Whether rows score high because they lack the feature."""
+    """Return whether rows score high because they lack the feature."""
     return driver.lacking > 0.5
 
 
 def quoted(name: str) -> str:
-    """The name in quotes, unless it is quoted already, as runs of characters are."""
+    """Return the name in quotes, unless it is quoted already, as runs of characters are."""
     return name if is_run(name) else f"“{name}”"
 
 
 def is_run(name: str) -> bool:
-    """Whether a feature is a run of characters of a document, which is in single quotes."""
+    """Return whether a feature is a run of characters of a document, which is in single quotes."""
     return len(name) > 2 and name[-1] == "'" and (name[0] == "'" or ": '" in name)
 
 
 def _by(causes: Sequence[tuple[str, bool]], lack: str) -> str:
-    """Why scores are high: the names of features that rows have, and of those they lack."""
+    """Say why scores are high: the names of features that rows have, and of those they lack."""
     there = [quoted(name) for name, lacking in causes if not lacking]
     absent = [quoted(name) for name, lacking in causes if lacking]
     text = f", most of all by {listed(there)}" if there else ""
@@ -176,7 +176,7 @@ def _by(causes: Sequence[tuple[str, bool]], lack: str) -> str:
 
 
 def of_histogram(content: Content) -> str:
-    """The distribution of scores, for readers who cannot see the figure."""
+    """Return the distribution of scores, for readers who cannot see the figure."""
     scores, n = content.scores, len(content.scores)
     low, middle, high = (number(float(v)) for v in np.quantile(scores, [0, 0.5, 1]))
     beyond = content.histogram.n_beyond
@@ -233,7 +233,7 @@ def of_notation(content: Content, names: Iterable[str]) -> str:
 
 
 def of_training(content: Content) -> str:
-    """The training curve."""
+    """Return the training curve."""
     loss, candidates = content.detector.loss_curve_, len(content.detector.candidate_outliers_)
     epochs = "1 epoch" if len(loss) == 1 else f"{len(loss)} epochs"
     return (

@@ -1,4 +1,4 @@
-"""Rows as Arrow has them: a record batch, or a table, whose columns are found by name."""
+"""Rows in Arrow form: a record batch, or a table, whose columns are found by name."""
 
 from __future__ import annotations
 
@@ -15,21 +15,21 @@ from . import json_rows
 from .model_rows import PLACE, ModelReading, row_error
 
 INDICES, VALUES, FEATURES = "indices", "values", "features"
-"""Columns of lists: numbers and values of the features that a row has, or the values of all."""
+"""Columns of lists: numbers and values of the features that a row has, or the values of all features."""
 
 
 def opened(given: Any) -> Any:
-    """Rows of any library that speaks Arrow as a table of pyarrow."""
+    """Return rows of any library that supports Arrow as a pyarrow table."""
     if not (frames.is_frame(given) or hasattr(given, "__arrow_c_stream__")):
         raise FormatError(
-            f"score takes a table of pyarrow, pandas, polars, DuckDB or another library that speaks Arrow, got "
+            f"score takes a table of pyarrow, pandas, polars, DuckDB or another library that supports Arrow, got "
             f"{type(given).__name__}. For lists of dicts, strings or values use score_rows."
         )
     return frames.as_arrow(given, PLACE)
 
 
 def table_of(batch: Any, reading: ModelReading) -> Table:
-    """The rows as the model's features; columns that the model does not know are left out."""
+    """Return the rows with the model's features, leaving out columns that the model does not know."""
     names = batch.schema.names
     if batch.num_rows == 0:
         raise FormatError(f"{PLACE} has no rows.")
@@ -55,7 +55,7 @@ def table_of(batch: Any, reading: ModelReading) -> Table:
 
 
 def column_of(batch: Any, name: str) -> Any:
-    """The only column of this name."""
+    """Return the only column of this name."""
     if batch.schema.names.count(name) > 1:
         raise FormatError(f"{PLACE} must have one column of each name, got several named {name!r}.")
     return batch.column(name)
@@ -90,7 +90,7 @@ def _texts(batch: Any, name: str) -> list[str]:
 
 
 def _of_numbered(batch: Any, reading: ModelReading) -> Table:
-    """Columns named by the numbers of features, all of them or some; null means that the row lacks the feature."""
+    """Read columns named by the numbers of all or some features; null means that the row lacks the feature."""
     import pyarrow.types as t
 
     if len(batch.schema.names) == reading.detector.n_features_in_:
@@ -140,7 +140,7 @@ def _of_dense(batch: Any, reading: ModelReading) -> Table:
 
 
 def _lists(batch: Any, name: str) -> tuple[Any, Any]:
-    """All values of a column of lists, and how many of them each row has."""
+    """Return all values of a column of lists, and how many of them each row has."""
     import pyarrow
     import pyarrow.compute as pc
     import pyarrow.types as t

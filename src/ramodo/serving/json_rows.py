@@ -1,4 +1,4 @@
-"""Rows as JSON has them: strings, objects and lists."""
+"""Rows in JSON form: strings, objects and lists."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Row = str | Mapping[str, Any] | Sequence[Any]
 
 
 def table_of(rows: Sequence[Row], reading: ModelReading) -> Table:
-    """The rows as the model's features; raises `FormatError`, which names the faulty row."""
+    """Return the rows with the model's features. Raise `FormatError`, which names the faulty row."""
     if not rows:
         raise FormatError(f"{PLACE} has no rows.")
     if reading.kind == "text":
@@ -37,7 +37,7 @@ def table_of(rows: Sequence[Row], reading: ModelReading) -> Table:
 
 
 def ids_of(rows: Sequence[Row], reading: ModelReading) -> list[str | None]:
-    """The id of each row that has one."""
+    """Return the id of each row that has one."""
     given = [row.get(reading.learned.id or "") if isinstance(row, Mapping) else None for row in rows]
     return [None if id is None else as_text(str(id)) for id in given]
 
@@ -64,13 +64,13 @@ def _of_records(rows: Sequence[Row], reading: ModelReading) -> Table:
 
 
 def _of_sparse(rows: Sequence[Row], reading: ModelReading) -> Table:
-    """All rows at once; if that fails, one by one, to find the faulty row."""
+    """Read all rows at once. If that fails, go through them one by one to find the faulty row."""
     if not all(isinstance(row, Mapping) for row in rows):
         _refuse(rows, reading)
     columns = _places(list(chain.from_iterable(rows)), reading)
     if columns is None:
         _refuse(rows, reading)
-    known = columns >= 0  # what the model does not know is left out, as it is from files
+    known = columns >= 0  # features that the model does not know are left out, as from files
     ends = np.cumsum([0, *(len(row) for row in rows)])
     indptr = np.concatenate([[0], np.cumsum(known)])[ends]
     _refuse_strangers(rows, indptr, reading)
@@ -93,7 +93,7 @@ def _refuse_strangers(rows: Sequence[Row], indptr: npt.NDArray[np.int64], readin
 
 
 def _numbers(given: list[Any]) -> npt.NDArray[np.float64] | None:
-    """Values as an array; None if one of them is not a finite number."""
+    """Return values as an array; None if one of them is not a finite number."""
     if not set(map(type, given)) <= {int, float}:
         return None
     try:
@@ -104,7 +104,7 @@ def _numbers(given: list[Any]) -> npt.NDArray[np.float64] | None:
 
 
 def _places(names: list[str], reading: ModelReading) -> npt.NDArray[np.int64] | None:
-    """The column of each feature; -1 for a name that the model lacks; None if one is not the number of a column."""
+    """Return the column of each feature, -1 for a name unknown to the model, or None if one is no column number."""
     if reading.places is not None:
         return np.array([reading.places.get(name, -1) for name in names], dtype=np.int64)
     together = "".join(names)
@@ -128,7 +128,7 @@ def _refuse(rows: Sequence[Row], reading: ModelReading) -> NoReturn:
 
 
 def sparse_table(indptr: Any, indices: Any, values: Any, reading: ModelReading) -> Table:
-    """Rows of a CSR matrix with the model's width; indices start at 0 and are checked."""
+    """Return the rows of a CSR matrix with the model's width; indices start at 0 and are checked."""
     width = reading.detector.n_features_in_
     matrix = sp.csr_array((len(indptr) - 1, width), dtype=np.float64)
     kind = np.int32 if width < 2**31 else np.int64
@@ -139,7 +139,7 @@ def sparse_table(indptr: Any, indices: Any, values: Any, reading: ModelReading) 
 
 
 def _refuse_unknown(row: int, name: str, reading: ModelReading) -> None:
-    """Raise where a feature is not named by the number of a column."""
+    """Raise if a feature's name is not the number of a column."""
     last = reading.first + reading.detector.n_features_in_ - 1
     if not (name.isascii() and name.isdigit() and len(name) < 19 and reading.first <= int(name) <= last):
         raise row_error(row, f"a feature must be a number from {reading.first} to {last}, got {brief(name)}.")

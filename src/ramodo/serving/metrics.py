@@ -69,5 +69,5 @@ class Metrics:
         self._seconds.observe(seconds)
 
     def page(self) -> bytes:
-        """The counts in Prometheus' text format."""
+        """Return the counts in Prometheus' text format."""
         return generate_latest(self._registry)

@@ -1,4 +1,4 @@
-"""The rows that a model takes: those that its schema can read."""
+"""The rows that a model accepts, according to its schema."""
 
 from __future__ import annotations
 
@@ -33,12 +33,12 @@ class ModelReading:
 
     @cached_property
     def learned(self) -> Schema:
-        """How the data of the model were read."""
+        """How the training data were read."""
         return Schema.of_model(self.detector)
 
     @cached_property
     def schema(self) -> Schema:
-        """How columns become features. Rows of programs need no ids, labels or columns that were left out."""
+        """How columns become features. Rows from programs need no ids, labels or columns that were left out."""
         plain = replace(self.learned, id=None, label=None, text=(), ignore=())
         return plain.for_tables() if self.kind == "record" else plain
 
@@ -72,19 +72,19 @@ class ModelReading:
         return int(self.schema.zero_based is False)
 
     def how(self) -> How:
-        """How readers of columns and documents read."""
+        """How to read columns and documents."""
         return How(schema=self.schema, frequencies=self.detector.document_frequencies_, n_threads=self.n_threads)
 
     def of_table(self, table: Any) -> Table:
-        """A table of pyarrow's with the model's features; columns that the model does not know are left out."""
+        """Return a pyarrow table with the model's features, leaving out columns that the model does not know."""
         return assembled(PLACE, table, self.how())
 
     def of_matrix(self, X: Any) -> Table:
-        """A matrix of the model's features, scaled as they were."""
+        """Return a matrix of the model's features as a table, scaled like the training data."""
         return Table(self.schema.scales.apply(X) if self.schema.is_scaled else X, schema=self.schema)
 
     def described(self) -> dict[str, Any]:
-        """What a client should send."""
+        """Return a description of the rows that a client should send."""
         said: dict[str, Any] = {"rows": self.kind, "n_features": self.detector.n_features_in_}
         if self.kind == "text":
             return said | {"text": self.text, "id": self.learned.id}

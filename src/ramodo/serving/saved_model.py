@@ -72,7 +72,7 @@ class SavedModel:
         return str(self._detector.fingerprint_)
 
     def score(self, batch: Any, *, keep: Sequence[str] = (), reasons: int = 0) -> Any:
-        """Score a table of any library that speaks Arrow, such as pyarrow, pandas, polars or DuckDB.
+        """Score a table of any library that supports Arrow, such as pyarrow, pandas, polars or DuckDB.
 
         Returns a `pyarrow.RecordBatch` with the score, percentile and flag of each row.
 
@@ -102,7 +102,7 @@ class SavedModel:
     def reader(self, source: Any, *, keep: Sequence[str] = (), reasons: int = 0) -> Any:
         """Return a `pyarrow.RecordBatchReader` that scores rows as an engine reads from it.
 
-        source : a table or stream of any library that speaks Arrow, such as a relation of DuckDB
+        source : a table or stream of any library that supports Arrow, such as a relation of DuckDB
         """
         import pyarrow
 
@@ -184,10 +184,11 @@ def _schema(given: Any, keep: Sequence[str], reasons: int) -> Any:
 
 
 def _owned(values: npt.NDArray[Any]) -> Any:
-    """The values in memory of Arrow's own.
+    """Return the values in memory that Arrow owns.
 
-    `pyarrow.array` would borrow NumPy's, and giving that back takes Python's lock. Polars drops batches in its own
-    threads, even after a failed query has raised: one that asks for the lock while the interpreter ends aborts.
+    `pyarrow.array` would borrow NumPy's memory, and releasing it takes Python's lock. Polars drops batches in its own
+    threads, even after a failed query has raised, and a thread that asks for the lock while the interpreter ends
+    aborts.
     """
     import pyarrow
 
@@ -197,7 +198,7 @@ def _owned(values: npt.NDArray[Any]) -> Any:
 
 
 def _whole(name: str, table: Any) -> Any:
-    """A column as one array: a table's columns come in pieces."""
+    """Return a column as one array, because a table's columns come in pieces."""
     import pyarrow
 
     try:

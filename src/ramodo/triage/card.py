@@ -1,4 +1,4 @@
-"""What a person sees of a row: the raw row, its reasons, its place in the ranking, and normal rows for comparison."""
+"""A row as shown to a person: the raw row, its reasons, its place in the ranking, and normal rows for comparison."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ class Card:
 def card_of(
     ranked: RankedRows, rows: Rows, row: int, inliers: Inliers, labels: Mapping[str, int], label: int | None
 ) -> Card:
-    """The card of a row under the current model."""
+    """Return the card of a row under the current model."""
     explanation = ranked.explanation(row)
     added = {reason.column: reason.contribution for reason in explanation.reasons}
     spans = [span for reason in explanation.reasons for span in reason.spans if span.contribution > 0]

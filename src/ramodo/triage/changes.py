@@ -1,4 +1,4 @@
-"""What a new model changed: rows that rose and fell, the top rows, and features that count more or less."""
+"""Changes made by a new model: rows that rose and fell, the top rows, and features that count more or less."""
 
 from __future__ import annotations
 
@@ -103,7 +103,7 @@ def changes(
 
 
 def _moved(rows: Integers, was: Ranking, now: Ranking, labels: Labels, rose: bool) -> tuple[Moved, ...]:
-    """The unlabelled rows that moved farthest."""
+    """Return the unlabelled rows that moved farthest."""
     rows = rows[labels[rows] == 0]
     by = (was.places[rows] - now.places[rows]) * (1 if rose else -1)
     order = np.argsort(-by, kind="stable")[:_SHOWN]
@@ -124,7 +124,7 @@ def _apart(weighed: Sequence[Weighed]) -> tuple[Weighed, ...]:
 
 
 def _overlap(one: str, other: str) -> bool:
-    """Whether one token contains the other, give or take a character at one end; one must be quoted, as n-grams are."""
+    """Return whether a token contains the other, give or take a character at one end; one must be a quoted n-gram."""
     if "'" not in (one[:1], other[:1]):
         return False
     short, long = sorted((one.strip("'"), other.strip("'")), key=len)
@@ -132,7 +132,7 @@ def _overlap(one: str, other: str) -> bool:
 
 
 def _weights(rows: Rows, shown: Integers, old: Model, new: Model) -> tuple[Integers, Doubles]:
-    """Features whose weight in the label direction changed, and by how much on average over some rows."""
+    """Return features whose weight in the label direction changed, and by how much on average over some rows."""
     found: dict[int, float] = {}
     for model, sign in ((new, 1.0), (old, -1.0)):
         for axis, factor in _axes(model):

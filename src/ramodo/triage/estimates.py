@@ -1,4 +1,4 @@
-"""What labels alone show: precision so far, agreement of analysts, outliers left, and when to stop."""
+"""Estimates from labels alone: precision so far, agreement of analysts, outliers left, and when to stop."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ def by_tens(entries: Sequence[Entry]) -> list[Ten]:
 
 
 def over_time(entries: Sequence[Entry]) -> list[Span]:
-    """Labels in spans of equal width, the narrowest width that gives no more than 30 spans."""
+    """Return labels in spans of equal width, the narrowest width that gives no more than 30 spans."""
     times = [datetime.fromisoformat(entry.at).timestamp() for entry in entries]
     if not times:
         return []
@@ -109,7 +109,7 @@ def _span(begin: float, entries: Sequence[Entry]) -> Span:
 
 
 def agreements(opinions: Opinions) -> list[Agreement]:
-    """The agreement of each pair of analysts with rows in common."""
+    """Return the agreement of each pair of analysts with rows in common."""
     held: dict[str, dict[int, int]] = {}
     for row in opinions.rows():
         for who, label in opinions.of_row(row).items():
@@ -157,7 +157,7 @@ def left(entries: Sequence[Entry], ranking: Ranking, labelled: set[int]) -> Left
 
 
 def advice(entries: Sequence[Entry], found: int, remaining: Left | None) -> tuple[bool, str]:
-    """Whether it is time to stop, and why or why not."""
+    """Return whether it is time to stop, and why or why not."""
     recent = _from_top(entries)[-_FEWEST_RECENT:]
     n = sum(entry.label == OUTLIER for entry in recent)
     if len(recent) < _FEWEST_RECENT:
@@ -182,5 +182,5 @@ def advice(entries: Sequence[Entry], found: int, remaining: Left | None) -> tupl
 
 
 def _from_top(entries: Sequence[Entry]) -> list[Entry]:
-    """Labels of rows that were taken from the top of the ranking."""
+    """Return the labels of rows that were taken from the top of the ranking."""
     return [entry for entry in entries if entry.queue in QUEUES and QUEUES[entry.queue].from_top]

@@ -18,7 +18,7 @@ class Walk:
     outliers: list[bool]
 
     def found(self, n: int) -> int:
-        """How many of the first n rows were outliers."""
+        """Return how many of the first n rows were outliers."""
         return sum(self.outliers[:n])
 
 

@@ -37,7 +37,7 @@ class Learner:
 
     @property
     def status(self) -> Status:
-        """The current status; a fit that was asked for counts as working before it begins."""
+        """The current status; a requested fit counts as working before it begins."""
         with self._changed:
             if self._status.working:
                 return replace(self._status, seconds=time.perf_counter() - self._started)

@@ -40,7 +40,7 @@ class Inliers:
             self._lengths = np.sqrt(np.asarray(self._matrix.multiply(self._matrix).sum(axis=1)).ravel())
 
     def to(self, row: int, n: int = 2) -> list[int]:
-        """The `n` nearest inliers: by angle, or for tables by distance in standard deviations of the columns."""
+        """Return the `n` nearest inliers: by angle, or for tables by distance in standard deviations of the columns."""
         own = self._rows.take(np.array([row])).without_factors().to_matrix()
         if self._is_table:
             distances = (((self._matrix - _dense(own)) / self._unit) ** 2).sum(axis=1)

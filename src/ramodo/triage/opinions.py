@@ -1,4 +1,4 @@
-"""What the entries of a store mean: which label each analyst currently holds, and the label of each row."""
+"""Labels as the entries of a store imply them: those that each analyst currently holds, and that of each row."""
 
 from __future__ import annotations
 
@@ -73,46 +73,46 @@ class Opinions:
         return self.entries[-1].id if self.entries else 0
 
     def after(self, entry: int) -> int:
-        """How many entries came after this one."""
+        """Return how many entries came after this one."""
         return len(self.entries) - bisect_right(self.entries, entry, key=lambda one: one.id)
 
     def until(self, entry: int) -> Opinions:
-        """The opinions as they were when this entry was the last one."""
+        """Return the opinions as they were when this entry was the last one."""
         found = Opinions()
         found.add(one for one in self.entries if one.id <= entry)
         return found
 
     def standing(self) -> list[Entry]:
-        """Labels that were not undone, in order."""
+        """Return the labels that were not undone, in order."""
         return [entry for entry in self.entries if entry.undoes is None and entry.batch not in self._undone]
 
     def of_row(self, row: int) -> dict[str, int]:
-        """The label that each analyst holds for a row."""
+        """Return the label that each analyst holds for a row."""
         return {entry.who: entry.label for entry in self._of_row.get(row, ()) if entry.batch not in self._undone}
 
     def label(self, row: int) -> int | None:
-        """The label of a row: the majority's, unsure if analysts are evenly split, None if nobody labelled it."""
+        """Return a row's label: the majority's, unsure if analysts are evenly split, None if nobody labelled it."""
         held = self.of_row(row).values()
         total = sum(held)
         return None if not held else (total > 0) - (total < 0)
 
     def rows(self) -> list[int]:
-        """Rows that somebody holds a label for, in order."""
+        """Return the rows that somebody holds a label for, in order."""
         return sorted(self.labelled)
 
     def labels(self, n_rows: int) -> Labels:
-        """Labels for a fit: 1 outlier, -1 inlier, 0 unknown or unsure."""
+        """Return labels for a fit: 1 outlier, -1 inlier, 0 unknown or unsure."""
         found = np.zeros(n_rows, dtype=np.int8)
         for row in self.rows():
             found[row] = self.label(row) or 0
         return found
 
     def last_batch(self, who: str) -> list[Entry]:
-        """The labels of an analyst's last step that was not undone; may be empty."""
+        """Return the labels of an analyst's last step that was not undone; may be empty."""
         standing = (batch for batch in reversed(self._batches.get(who, [])) if batch not in self._undone)
         return self._of_batch[batch] if (batch := next(standing, None)) is not None else []
 
     def counts(self) -> dict[str, int]:
-        """How many rows have each label."""
+        """Return how many rows have each label."""
         found = self._counts
         return {"outliers": found[OUTLIER], "inliers": found[INLIER], "unsure": found[UNSURE]}

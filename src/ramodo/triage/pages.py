@@ -58,7 +58,7 @@ class Pages:
         self._pages = Environment(loader=PackageLoader("ramodo.triage"), autoescape=True, trim_blocks=True)
 
     def routes(self) -> list[Route]:
-        """The addresses of all pages and actions."""
+        """Return the addresses of all pages and actions."""
         changes: dict[str, Callable[[Any, str], dict[str, Any]]] = {
             "/label": self._label,
             "/move": self._move,
@@ -88,12 +88,12 @@ class Pages:
     # ---- who ------------------------------------------------------------------------------------------------------
 
     def _who(self, request: Request) -> str:
-        """The analyst at a browser: the first is the session's, others are numbered until they give a name."""
+        """Return the analyst at a browser: the first is the session's, others are numbered until they give a name."""
         browser = request.cookies.get(self._cookie, "")
         return self._browsers.get(browser, self.session.who)
 
     def _known(self, request: Request) -> tuple[str, str]:
-        """The browser's cookie and its analyst's name, both made up for a new browser."""
+        """Return the browser's cookie and its analyst's name, both made up for a new browser."""
         browser = request.cookies.get(self._cookie, "")
         if browser not in self._browsers:
             browser, n = secrets.token_urlsafe(16), len(self._browsers)
@@ -124,7 +124,7 @@ class Pages:
         return handle
 
     async def refusal(self, request: Request, error: Exception) -> Response:
-        """The error of a request; a browser gets a page that leads back."""
+        """Return the error of a request; a browser gets a page that leads back."""
         assert isinstance(error, HTTPException)
         if "text/html" not in request.headers.get("accept", ""):
             return await on_http_error(request, error)
@@ -336,7 +336,7 @@ def _largest(amounts: Any) -> float:
 
 
 def app_of(session: TriageSession, place: Place, access: Access) -> Starlette:
-    """The web application of a session, with access control, limits and headers."""
+    """Return the web application of a session, with access control, limits and headers."""
     pages = Pages(session, place)
     found = application(pages.routes(), place, access, max_body=MAX_BODY)
     found.add_exception_handler(HTTPException, pages.refusal)

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Waiting:
-    """What a queue chooses from.
+    """The rows that a queue chooses from.
 
     gone : rows that are labelled, or that this analyst has seen
     groups : rows that are outliers for the same reason
@@ -30,7 +30,7 @@ class Waiting:
     of_others: Iterable[int]
 
     def left(self, rows: Iterable[int]) -> Iterator[int]:
-        """Those of the rows that are not gone."""
+        """Yield the rows that are not gone."""
         return (row for row in rows if row not in self.gone)
 
 
@@ -56,9 +56,9 @@ class Queue:
 
 
 def by_variety(waiting: Waiting) -> Iterator[int]:
-    """The best row of each group, then the second best of each, and so on; a row outside all groups is its own group.
+    """Yield the best row of each group, then the second best of each, and so on.
 
-    A group waits one round for each of its rows that is gone.
+    A row outside all groups is its own group. A group waits one round for each of its rows that is gone.
     """
     ranking, rounds = waiting.ranking, dict[int, int]()
     for group in waiting.groups:
@@ -97,7 +97,7 @@ SECOND = Queue(
     title="Second look",
     purpose="Rows that another analyst has labelled: measures how well you agree.",
     rows=lambda waiting: waiting.of_others,
-    at_end="There is no row that others have labelled and you have not.",
+    at_end="You have labelled every row that others have labelled.",
 )
 
 QUEUES = {queue.name: queue for queue in (SCORE, VARIETY, CUTOFF, SECOND)}

@@ -46,7 +46,7 @@ class RankedRows:
         self._like = None if before is None else before._prepared
 
     def percentile(self, row: int) -> float:
-        """The share of rows, in percent, that score lower."""
+        """Return the share of rows, in percent, that score lower."""
         return 100 * float(np.searchsorted(self._ascending, self.scores[row])) / len(self.scores)
 
     def explanation(self, row: int) -> RowExplanation:
@@ -79,12 +79,12 @@ class RankedRows:
             return self._prepared
 
     def names(self, columns: Sequence[int], rows: Sequence[int]) -> dict[int, str]:
-        """Names of columns; tokens of text are searched for in `rows` first."""
+        """Return the names of columns; tokens of text are searched for in `rows` first."""
         name_of = names_of(self.detector, self.table, columns, rows)
         return {column: name_of(column) or f"feature {column}" for column in columns}
 
     def group(self, labelled: set[int]) -> None:
-        """Find rows at the top that are outliers for the same reason; takes a moment."""
+        """Find rows at the top that are outliers for the same reason, which takes a moment."""
         highest = self.ranking.order[: self.ranking.n_above + self.ranking.n_near].tolist()
         rows = [row for row in highest if row not in labelled][:GROUPED]
         found = self.explain(rows)

@@ -23,7 +23,7 @@ class Ranking:
 
     order: Integers
     places: Integers
-    """Of each row in `order`."""
+    """The score of each row in `order`."""
     n_above: int
     n_near: int
 
@@ -49,12 +49,12 @@ class Ranking:
         return [row for turn in turns for row in turn]
 
     def stratum(self, row: int) -> str:
-        """Where a row stands against the cut-off."""
+        """Return where a row stands against the cut-off."""
         place = int(self.places[row])
         return ABOVE if place < self.n_above else NEAR if place < self.n_above + self.n_near else BELOW
 
     def rows(self, stratum: str) -> Integers:
-        """All rows of a stratum, highest first."""
+        """Return all rows of a stratum, highest first."""
         ends = {ABOVE: (0, self.n_above), NEAR: (self.n_above, self.n_above + self.n_near)}
         first, last = ends.get(stratum, (self.n_above + self.n_near, len(self.order)))
         return self.order[first:last]

@@ -56,7 +56,7 @@ class Raw:
 def raw(
     ranked: RankedRows, rows: Rows, row: int, added: Mapping[int, float], spans: Sequence[Span], *, mark: bool
 ) -> Raw:
-    """A row with the columns in `added`, contributions to a score, first; then its largest values.
+    """Return a row with the columns in `added`, contributions to a score, first; then its largest values.
 
     Columns of a table are shown even if this row is zero there; those of a sparse file are not. With `mark`, columns
     that raise the score are unusual.
@@ -100,11 +100,11 @@ class _Columns:
         return len({self._category(column) or self._circles.get(column, column) for column in there})
 
     def has(self, column: int) -> bool:
-        """Whether the row is not zero there."""
+        """Return whether the row is not zero there."""
         return self._values.get(column, (0.0,))[0] != 0
 
     def largest(self, but: set[int]) -> list[int]:
-        """All other non-zero columns, largest first."""
+        """Return all other non-zero columns, largest first."""
         there = [column for column, (value, _) in self._values.items() if value != 0 and column not in but]
         return sorted(there, key=lambda column: (-abs(self._values[column][0]), column))
 
@@ -120,7 +120,7 @@ class _Columns:
         return self._name(column), f"{value:.6g}"
 
     def _nothing(self, column: int) -> float:
-        """The value in the file's units that zero represents."""
+        """Return the value in the file's units that zero represents."""
         units = text_and_columns.units_of(self._table)
         return 0.0 if units is None else float(units(np.array([column]), np.zeros(1))[0])
 
@@ -128,7 +128,7 @@ class _Columns:
         return self._ranked.names([column], [self._row])[column]
 
     def _category(self, column: int) -> str | None:
-        """The file's column that a column of zeros and ones was made from; None for other columns."""
+        """Return the file's column that a column of zeros and ones was made from; None for other columns."""
         if not self._table.schema.columns:
             return None
         feature = self._table.schema.feature(column)
@@ -146,7 +146,7 @@ class _Columns:
 
 
 def _pieces(text: str, spans: Sequence[Span]) -> tuple[Piece, ...]:
-    """A document in pieces, marked by how much each raises the score; control characters are escaped."""
+    """Return a document in pieces, marked by how much each raises the score; control characters are escaped."""
     largest = max((span.contribution for span in spans), default=0.0)
     found, done = list[Piece](), 0
     for span in sorted(spans):
@@ -161,5 +161,5 @@ def _pieces(text: str, spans: Sequence[Span]) -> tuple[Piece, ...]:
 
 
 def _printable(text: str) -> str:
-    """The text with control characters escaped, except line breaks."""
+    """Return the text with control characters escaped, except line breaks."""
     return "\n".join(map(escape_controls, text.split("\n")))

@@ -168,16 +168,16 @@ class TriageSession:
         return self._store.place
 
     def id_of(self, row: int) -> str:
-        """The row's id, with control characters escaped."""
+        """Return the row's id, with control characters escaped."""
         return escape_controls(self.table.id_of(row))
 
     def text_of(self, row: int) -> str:
-        """The beginning of the row's document, on one line; empty if it has none."""
+        """Return the beginning of the row's document, on one line; empty if it has none."""
         texts = self.table.texts
         return "" if texts is None else escape_controls(" ".join(texts[row][:_BEGINNING].split()))
 
     def analyst(self, who: str | None = None) -> Analyst:
-        """Where an analyst is; a new one has seen no row yet."""
+        """Return where an analyst is; a new one has seen no row yet."""
         name = self._checked_name(self.who if who is None else who)
         with self._lock:
             return self._analysts.setdefault(name, Analyst(name))
@@ -189,7 +189,7 @@ class TriageSession:
         self.analyst(who).queue = queue
 
     def next(self, who: str | None = None) -> int | None:
-        """The next row of an analyst's queue, kept from others for some minutes; None at the end of the queue.
+        """Return the next row of an analyst's queue, kept from others for some minutes; None at the end of the queue.
 
         After a restart, the analyst first gets the row that was shown last.
         """
@@ -229,7 +229,7 @@ class TriageSession:
         return card_of(ranked, self._rows, row, inliers, self._opinions.of_row(row), self._opinions.label(row))
 
     def search(self, text: str) -> list[int]:
-        """Rows whose id is this text, then rows whose id or document contains it, highest score first."""
+        """Return rows whose id is this text, then rows whose id or document contains it, highest score first."""
         wanted = text.strip().lower()
         if not wanted:
             return []
@@ -241,7 +241,7 @@ class TriageSession:
         return (exact + rest)[:_MOST_FOUND]
 
     def _offered(self, analyst: Analyst, but: set[int] = frozenset()) -> list[int]:  # type: ignore[assignment]
-        """The first rows of an analyst's queue."""
+        """Return the first rows of an analyst's queue."""
         ranked = self._ranked
         waiting = Waiting(
             ranked.ranking,
@@ -252,7 +252,7 @@ class TriageSession:
         return list(islice(QUEUES[analyst.queue].rows(waiting), _OFFERED))
 
     def _of_others(self, analyst: Analyst) -> Iterator[int]:
-        """Rows that only others have labelled and that the analyst has not seen."""
+        """Yield the rows that only others have labelled and that the analyst has not seen."""
         for row in self._opinions.rows():
             if analyst.name not in self._opinions.of_row(row) and row not in analyst.trail:
                 yield row
@@ -308,7 +308,7 @@ class TriageSession:
         return [entry.row for entry in batch]
 
     def labels(self) -> Labels:
-        """The label of each row: 1 outlier, -1 inlier, 0 unknown, unsure or disputed."""
+        """Return the label of each row: 1 outlier, -1 inlier, 0 unknown, unsure or disputed."""
         with self._lock:
             return self._opinions.labels(self.n_rows)
 
@@ -324,7 +324,7 @@ class TriageSession:
         return found
 
     def kind(self, version: int, number: int) -> Kind:
-        """A kind that `kinds` returned, with the rows it had then."""
+        """Return a kind that `kinds` returned, with the rows it had then."""
         if (version, number) not in self._kinds:
             raise OptionError(f"the kind must be one that was shown, got kind {number} of model {version}.")
         return self._kinds[version, number]
@@ -372,7 +372,7 @@ class TriageSession:
         self._learner.ask()
 
     def versions(self) -> list[Version]:
-        """All models so far, in order."""
+        """Return all models so far, in order."""
         return self._store.versions()
 
     def changes(self, version: int | None = None) -> Changes | None:
@@ -389,7 +389,7 @@ class TriageSession:
             self._learner.ask()
 
     def _again(self) -> RankedRows:
-        """The last model, rebuilt after a restart."""
+        """Return the last model, rebuilt after a restart."""
         versions = self._store.versions()
         if not versions:
             return RankedRows(self._detector, self.table, 0)
@@ -427,7 +427,7 @@ class TriageSession:
         self._learn_if_due(after=True)
 
     def _entry_of(self, version: int) -> int:
-        """The last entry that a model learned from."""
+        """Return the last entry that a model learned from."""
         return next((one.entry for one in self.versions() if one.version == version), 0)
 
     def group(self) -> None:

@@ -85,7 +85,7 @@ class Store:
 
     @classmethod
     def open(cls, place: str, fingerprint: str) -> Self:
-        """The store at a path or URL, created if it does not exist; refused if it belongs to other data."""
+        """Return the store at a path or URL, created if it does not exist; refused if it belongs to other data."""
         store = cls(_engine(place), _shown(place))
         with store._change() as connection:
             tables.metadata.create_all(connection)
@@ -180,7 +180,7 @@ class Store:
     # ---- models --------------------------------------------------------------------------------------------------
 
     def versions(self) -> list[Version]:
-        """All models, in order."""
+        """Return all models, in order."""
         query = select(tables.models).order_by(tables.models.c.version)
         with self._read() as connection:
             found = connection.execute(query).mappings()
@@ -265,7 +265,7 @@ def _said_clearly(place: str) -> Iterator[None]:
 
 
 def _shown(place: str) -> str:
-    """A path or URL without its password."""
+    """Return a path or URL without its password."""
     try:
         return make_url(place).render_as_string(hide_password=True) if "://" in place else place
     except ArgumentError:

@@ -66,7 +66,7 @@ def test_other_damage(tmp_path, change):
     tensor_file.read(path)
     content = path.read_bytes()
     path.write_bytes(content[: -len(values)] + change(values).tobytes())
-    with pytest.raises(ValueError, match=r"its checksum is '[0-9a-f]{8}', and its bytes give"):
+    with pytest.raises(ValueError, match=r"its checksum is '[0-9a-f]{8}', but its bytes give"):
         tensor_file.read(path)
 
 

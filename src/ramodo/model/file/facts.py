@@ -1,4 +1,4 @@
-"""What a model file says about its training rows, its data and its fit: checked, since reports build on it."""
+"""Facts in a model file about its training rows, its data and its fit. They are checked, since reports rely on them."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ _LONGEST_LABEL = 100
 
 
 def read_facts(values: Any) -> dict[str, Any]:
-    """Single values of a fit."""
+    """Check and return the single values of a fit."""
     require(isinstance(values, dict) and set(values) == set(FACTS), "its facts are incomplete")
     for name, kind in FACTS.items():
         kinds = (int, float) if kind is float else (kind,)
@@ -51,7 +51,7 @@ def read_facts(values: Any) -> dict[str, Any]:
 
 
 def check_vectors(tensors: dict[str, npt.NDArray[Any]], n_features: int) -> None:
-    """The vectors of a fit, and how they fit each other."""
+    """Check the vectors of a fit, and that they match one another."""
     require(set(tensors) == set(ARRAYS), "its arrays are not those of a model")
     for name, dtype in ARRAYS.items():
         check_array(name, tensors[name], dtype, 1)
@@ -67,7 +67,7 @@ def check_vectors(tensors: dict[str, npt.NDArray[Any]], n_features: int) -> None
 
 
 def read_stage_seconds(given: str) -> dict[str, float]:
-    """Seconds spent in each stage."""
+    """Check and return the seconds spent in each stage."""
     seconds = json.loads(given)
     require(isinstance(seconds, dict), "its stage_seconds are not a table")
     for stage, value in seconds.items():
@@ -76,7 +76,7 @@ def read_stage_seconds(given: str) -> dict[str, float]:
 
 
 def read_label(name: str, given: str) -> str:
-    """A short printable text."""
+    """Return `given` if it is short and printable."""
     require(len(given) <= _LONGEST_LABEL and (given == "" or given.isprintable()), f"its {name} is {given[:50]!r}")
     return given
 

@@ -1,4 +1,4 @@
-"""How many training documents contain each token, in the model file: scoring weighs tokens by it."""
+"""How many training documents contain each token, in the model file; scoring weights tokens by it."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _MOST_DOCUMENTS = 2**31 - 1
 
 
 def describe(found: DocumentFrequencies | None) -> tuple[dict[str, str], dict[str, npt.NDArray[Any]]]:
-    """The header's fields, and arrays."""
+    """Return the fields for the header, and the arrays."""
     if found is None:
         return {}, {}
     arrays: dict[str, npt.NDArray[Any]] = {
@@ -31,7 +31,7 @@ def describe(found: DocumentFrequencies | None) -> tuple[dict[str, str], dict[st
 
 
 def read(header: dict[str, str], tensors: dict[str, npt.NDArray[Any]], n_features: int) -> DocumentFrequencies | None:
-    """The frequencies, if the file has them; arrays too large to check here are checked when they are used."""
+    """Return the frequencies, if the file has them. Arrays too large to check here are checked when they are used."""
     if HEADER not in header:
         return None
     n_documents = json.loads(header[HEADER])

@@ -1,4 +1,4 @@
-"""Reads a model file without trusting it: the header, every dtype and every shape are checked first."""
+"""Read a model file without trusting it: the header, every dtype and every shape are checked first."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ CLASSES = ("Consensus", "REPEN", "RAMODO", "KthNeighborREPEN", "AverageNeighborR
 
 
 def read_fitted(header: dict[str, str], tensors: dict[str, npt.NDArray[Any]]) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Options as JSON, and the attributes of a fitted detector."""
+    """Return options as JSON, and the attributes of a fitted detector."""
     require(header.get("format") == FORMAT, "its header does not say so")
     version = header.get("version")
     require(version == str(VERSION), f"its format has version {shown(version)}; this ramodo reads {VERSION}")
@@ -64,7 +64,7 @@ def read_fitted(header: dict[str, str], tensors: dict[str, npt.NDArray[Any]]) ->
 def _read_samples(
     header: dict[str, str], tensors: dict[str, npt.NDArray[Any]], model: Model
 ) -> tuple[list[npt.NDArray[np.float32]], list[int]]:
-    """Rows of each representation, for `diagnose`, and how many of its units respond to any row."""
+    """Return some rows of each representation, for `diagnose`, and how many of its units respond to any row."""
     alive, widths = json.loads(header["alive"]), [term.representation.width for term in model.learned]
     fine = isinstance(alive, list) and len(alive) == len(widths) and all(type(n) is int for n in alive)
     require(fine and all(0 <= n <= width for n, width in zip(alive, widths, strict=True)), "its units do not fit")
@@ -78,7 +78,7 @@ def _read_samples(
 
 
 def _read_schema(encoded: npt.NDArray[Any] | None, n_features: int, weighs_tokens: bool) -> Schema | None:
-    """How the data were read, where they came from a file or a frame."""
+    """Return how the data were read, if they came from a file or a frame."""
     if encoded is None:
         return None
     require(encoded.dtype == np.uint8 and encoded.ndim == 1, "its schema is not text")

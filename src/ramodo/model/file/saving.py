@@ -1,8 +1,7 @@
-"""The model file: safetensors, with options as JSON in its header. No pickle, nothing that could run.
+"""The model file: safetensors, with options as JSON in its header. No pickle, and nothing that could run.
 
-A file is written beside its target and renamed onto it, so a crash leaves what was there before. Reading trusts
-nothing: reading.py checks the header, every dtype and every shape before a detector is built, and a checksum
-reveals damage.
+A file is written beside its target and renamed onto it, so a crash leaves the previous file. Reading trusts nothing:
+reading.py checks the header, every dtype and every shape before a detector is built, and a checksum reveals damage.
 """
 
 from __future__ import annotations
@@ -83,21 +82,20 @@ def save(detector: RandomDistanceDetector, path: Path) -> Path:
 def _refuse_own_stages(model: Model) -> None:
     if any(term.representation.head is not None or term.detection.references is None for term in model.learned):
         raise ModelFileError(
-            "a user-defined representation or scorer was given; only ramodo's stages can be saved, since a file holds "
-            "no code."
+            "a model with a user-defined representation or scorer cannot be saved, since a file holds no code."
         )
 
 
 def _refuse_to_save(detector: RandomDistanceDetector, options: dict[str, Any]) -> None:
-    """What `load` would refuse must not be written."""
+    """Raise an error for a detector or options that `load` would refuse."""
     check(options)
     if type(detector).__name__ not in _classes():
         raise ModelFileError(
-            f"a {type(detector).__name__} was given; only these can be saved: {', '.join(_classes())}."
+            f"a detector to save must be one of {', '.join(_classes())}, got {type(detector).__name__}."
         )
     if detector.options_ != detector._stages().shape():
         raise ModelFileError(
-            "options that shape the representation were set after the fit, which was made with "
+            "options that shape the representation were changed after the fit, which was made with "
             f"{detector.options_}; fit again."
         )
 
@@ -108,7 +106,7 @@ def _refuse_what_load_refuses(header: dict[str, str], tensors: dict[str, npt.NDA
         _build({**header, tensor_file.CHECKSUM: ""}, dict(tensors))
     except ValueError as error:
         raise ModelFileError(
-            f"the detector is not as its fit left it, and would not load again: {str(error).rstrip('.')}; fit again."
+            f"the detector was changed after its fit and would not load again: {str(error).rstrip('.')}. Fit it again."
         ) from None
 
 
@@ -126,9 +124,9 @@ def load(path: str | os.PathLike[str], *, verify: bool = False) -> RandomDistanc
 
     Parameters
     ----------
-    path : of the file; up to 256 MB are read into memory, a larger file must not be changed in place while it is in use
-    verify : compare the checksum of a file of any size, for which all of it is read; that of a file of up to half a
-        megabyte is always compared
+    path : the file; up to 256 MB are read into memory, a larger file must not be changed in place while it is in use
+    verify : check the checksum of a file of any size, which reads all of it; files of up to half a megabyte are always
+        checked
 
     Examples
     --------
@@ -148,12 +146,12 @@ def load(path: str | os.PathLike[str], *, verify: bool = False) -> RandomDistanc
 def load_with_header(
     path: str | os.PathLike[str], *, verify: bool = False
 ) -> tuple[RandomDistanceDetector, dict[str, str]]:
-    """The same, and the file's header."""
+    """Do the same as `load`, and also return the file's header."""
     return _opened(path, lambda header, tensors: (_build(header, tensors), header), verify)
 
 
 class Opened(FittedDetector):
-    """A model that scores and maps rows, without scikit-learn, which takes most of a second to import."""
+    """A model that scores and maps rows without scikit-learn, which takes most of a second to import."""
 
     n_jobs: int = 1
     checksum_: str
@@ -165,7 +163,7 @@ class Opened(FittedDetector):
         self.__dict__.update(fitted)
 
     def outlier_score(self, X: Any, show: Callable[[int, int], None] | None = None) -> npt.NDArray[np.float64]:
-        """As the detector's; `show` is called with the rows done so far and in total."""
+        """Return the detector's scores; `show` is called with the rows done so far and in total."""
         return self.model_.score(self.rows_of(X), self.n_jobs, show)
 
     def transform(self, X: Any) -> npt.NDArray[np.float32]:
@@ -211,7 +209,7 @@ def _build(header: dict[str, str], tensors: dict[str, npt.NDArray[Any]]) -> Rand
 
 
 def _fits(detector: RandomDistanceDetector) -> bool:
-    """Whether every model has the layers that the options name."""
+    """Return whether every model has the layers that the options ask for."""
     stage = detector._stages().representation
     for representation in (term.representation for term in detector.model_.learned):
         weights = (representation.first.weights, *(layer.weights for layer in representation.upper))

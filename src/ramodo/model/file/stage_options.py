@@ -1,4 +1,4 @@
-"""Options as JSON: simple values as they are, and ramodo's stages by name and options. Anything else is refused."""
+"""Options as JSON: simple values unchanged, and ramodo's stages by name and options. Anything else is refused."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from ...options import OptionError
 _STAGES = {
     name: home
     for name, home in HOMES.items()
-    if home.startswith("stages.") and home != "stages.protocols"  # which has what stages are made of
+    if home.startswith("stages.") and home != "stages.protocols"  # which has no stages, only their types
 }
 """Stages that a file may name, and their modules."""
 
 
 def encode(value: Any) -> Any:
-    """`value` as JSON; raises `OptionError` for what a file cannot hold."""
+    """Return `value` as JSON; raise `OptionError` if a file cannot hold it."""
     if value is None or isinstance(value, bool | int | float | str):
         return value
     if isinstance(value, np.generic):
@@ -34,8 +34,7 @@ def encode(value: Any) -> Any:
     if _is_own(value, name):
         return {"stage": name, "options": encode(value.get_params(deep=False))}
     raise OptionError(
-        f"{value!r} was given as a stage; only ramodo's stages can be saved ({', '.join(_STAGES)}), since a "
-        "file holds no code."
+        f"a stage to save must be one of ramodo's ({', '.join(_STAGES)}), since a file holds no code, got {value!r}."
     )
 
 
@@ -44,7 +43,7 @@ def _is_own(value: Any, name: str) -> bool:
 
 
 def decode(value: Any) -> Any:
-    """What `encode` was given; raises `OptionError` for a stage that is not known."""
+    """Return the value that `encode` encoded; raise `OptionError` for an unknown stage."""
     if isinstance(value, list):
         return tuple(decode(item) for item in value)
     if not isinstance(value, dict):
@@ -53,6 +52,6 @@ def decode(value: Any) -> Any:
         return {key: decode(item) for key, item in value.items()}
     name = value["stage"]
     if not isinstance(name, str) or name not in _STAGES or not isinstance(value["options"], dict):
-        raise OptionError(f"the stage {name!r} is not known")
+        raise OptionError(f"the stage {name!r} is unknown")
     kind = getattr(import_module(f"ramodo.{_STAGES[name]}"), name)
     return kind(**decode(value["options"]))

@@ -1,4 +1,4 @@
-"""The header of a safetensors file, read strictly: where each array is, and the metadata.
+"""The header of a safetensors file, read strictly: the metadata, and where each array is.
 
 A file is the length of the header (8 bytes, little-endian), the header (JSON), and the values of all arrays, which
 follow each other without overlaps or gaps up to the end of the file.
@@ -17,7 +17,7 @@ TYPES = {"F32": "<f4", "F64": "<f8", "I64": "<i8", "I32": "<i4", "U8": "u1"}
 """Types that a model file holds."""
 
 LONGEST = 100_000_000
-"""Bytes of a header; safetensors' own bound."""
+"""Maximum bytes of a header, the same as in safetensors."""
 
 _MOST_DIMENSIONS = 8
 
@@ -33,17 +33,17 @@ class Entry:
 
 
 def length_of(beginning: bytes, size: int) -> int:
-    """Bytes of the header of a file of `size` bytes."""
+    """Return the length in bytes of the header of a file of `size` bytes."""
     if len(beginning) < 8:
         raise ValueError("it has fewer than 8 bytes")
     length = int.from_bytes(beginning[:8], "little")
     if not 2 <= length <= LONGEST or length > size - 8:
-        raise ValueError("it does not begin as one; a model is what ramodo fit, ramodo detect -m or save wrote")
+        raise ValueError("it does not begin like one; give a file that ramodo fit, ramodo detect -m or save wrote")
     return length
 
 
 def parse(header: bytes, n_bytes: int) -> tuple[dict[str, str], dict[str, Entry]]:
-    """Metadata and arrays of a header that is followed by `n_bytes` of values; raises ValueError where they differ."""
+    """Return the metadata and arrays of a header; raise ValueError unless they fit the `n_bytes` that follow it."""
     if not header.startswith(b"{"):
         raise ValueError("its header is not a table")
     table = json.loads(header.decode(), object_pairs_hook=_once, parse_constant=_refuse)
@@ -62,7 +62,7 @@ def parse(header: bytes, n_bytes: int) -> tuple[dict[str, str], dict[str, Entry]
 
 
 def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """A table in which no name occurs twice: readers would disagree about which one counts."""
+    """Return pairs as a dict; raise if a name occurs twice, since readers disagree about which one counts."""
     table = dict(pairs)
     if len(table) != len(pairs):
         raise ValueError("its header has a name twice")
@@ -80,7 +80,7 @@ def _entry(name: str, given: Any) -> Entry:
     if not isinstance(kind, str) or kind not in TYPES:
         raise ValueError(f"{name} is of type {kind}")
     if not _are_counts(shape) or len(shape) > _MOST_DIMENSIONS or not _are_counts(place) or len(place) != 2:
-        raise ValueError(f"{name} has a shape or a place that is not possible")
+        raise ValueError(f"{name} has an impossible shape or position")
     dtype, (begin, end) = np.dtype(TYPES[kind]), place
     if end - begin != math.prod(shape) * dtype.itemsize:
         raise ValueError(f"{name} has {end - begin} bytes, which do not fit its shape")

@@ -1,14 +1,14 @@
-"""A safetensors file as arrays, opened once: all of it comes from one file, even if that is replaced meanwhile.
+"""Read and write safetensors files. A file is opened once, so all arrays belong together even if it is replaced.
 
-Files of up to 256 MB are read into memory, so that a model in use cannot change. Larger ones are mapped,
-and values read when they are used, so that opening them takes no time: such a file must not be written to in place
-while it is in use (`save` never does, it puts a new file there). Shortening a mapped file ends the process.
+Files of up to 256 MB are read into memory, so that a model in use cannot change. Larger ones are mapped, which makes
+opening them fast, and their values are read when they are used. Nothing may write into such a file in place while it is
+in use (`save` never does; it replaces the file). Truncating a mapped file kills the process.
 
-A checksum in the metadata covers all bytes of the file. It is compared for files of up to half a megabyte, where that
-takes less than 2 % of the time of loading, and of larger ones, where it would take up to 7 %, on demand.
+A checksum in the metadata covers all bytes of the file. It is always checked in files of up to half a megabyte, where
+that takes less than 2 % of the loading time, and on demand in larger ones, where it takes up to 7 %.
 
-The safetensors package reads these files too, but opens a path where this needs an open file, copies arrays out of the
-map where this uses them in place, and accepts headers with a name twice. So we do not depend on it.
+The safetensors package reads these files too, but it needs a path instead of an open file, copies arrays out of the
+map, and accepts headers with duplicate names. So we do not depend on it.
 """
 
 from __future__ import annotations
@@ -28,22 +28,22 @@ from .tensor_header import LONGEST, TYPES
 Bytes = npt.NDArray[np.uint8]
 
 READ_AT_MOST = 256 << 20
-"""Bytes of a file that is read, in a few tenths of a second; they hold the weights of three million features."""
+"""Maximum bytes of a file to read into memory, which takes a few tenths of a second: weights of 3 million features."""
 
 VERIFIED_AT_MOST = 1 << 19
-"""Bytes of a file whose checksum is always compared."""
+"""Maximum bytes of a file whose checksum is always checked."""
 
 CHECKSUM = "checksum"
-"""Its name in the metadata; its value is eight hexadecimal digits."""
+"""Name of the checksum in the metadata; its value is eight hexadecimal digits."""
 
 _BLOCK = 4096
-"""Bytes that are added up to one number of the checksum."""
+"""Number of bytes in each sum that goes into the checksum."""
 
 
 def read(path: str | os.PathLike[str], *, verify: bool = False) -> tuple[dict[str, str], dict[str, npt.NDArray[Any]]]:
-    """Metadata and arrays, which cannot be written to; raises ValueError for a file that is not sound.
+    """Return the metadata and read-only arrays of a file; raise ValueError if it is damaged.
 
-    `verify` compares the checksum, where there is one, of files of any size.
+    `verify` checks the checksum, if there is one, of files of any size.
     """
     with open(path, "rb", opener=_open_at_once) as file:
         before = os.fstat(file.fileno())
@@ -58,14 +58,14 @@ def read(path: str | os.PathLike[str], *, verify: bool = False) -> tuple[dict[st
             _compare(metadata[CHECKSUM], header, content[start:])
         after = os.fstat(file.fileno())
     if (before.st_size, before.st_mtime_ns) != (after.st_size, after.st_mtime_ns):
-        raise ValueError("it was changed while it was read; read it again when that has ended")
+        raise ValueError("it changed while it was read; read it again once it is complete")
     return metadata, {name: _array(content[start:], entry) for name, entry in entries.items()}
 
 
 def save_file(
     tensors: dict[str, npt.NDArray[Any]], path: str | os.PathLike[str], metadata: dict[str, str] | None = None
 ) -> None:
-    """Write arrays and metadata, to which a checksum is added, into the file at `path`, in place."""
+    """Write arrays, metadata and a checksum into the file at `path`, in place."""
     kinds = {np.dtype(text): kind for kind, text in TYPES.items()}
     # Largest types first: every array then begins at a multiple of its item's size.
     ordered = sorted(tensors.items(), key=lambda item: (-item[1].dtype.itemsize, item[0]))
@@ -89,7 +89,7 @@ def save_file(
 
 
 def metadata_of(path: str | os.PathLike[str]) -> dict[str, str]:
-    """The metadata of a safetensors file; empty for any other file."""
+    """Return the metadata of a safetensors file; empty for any other file."""
     try:
         with open(path, "rb") as file:
             length = int.from_bytes(file.read(8), "little")
@@ -102,12 +102,12 @@ def metadata_of(path: str | os.PathLike[str]) -> dict[str, str]:
 
 
 def _open_at_once(path: str, flags: int) -> int:
-    """Open a file; do not wait for a writer if it is a pipe."""
+    """Open a file without waiting for a writer if it is a pipe."""
     return os.open(path, flags | getattr(os, "O_NONBLOCK", 0))
 
 
 def _content(file: BinaryIO, size: int) -> Bytes:
-    """All bytes of a file: in memory or, if there are many, mapped."""
+    """Return all bytes of a file, in memory or, if there are many, mapped."""
     if size > READ_AT_MOST:
         return np.asarray(np.memmap(file, np.uint8, "r"))
     content = np.empty(size, dtype=np.uint8)
@@ -126,24 +126,24 @@ def _array(values: Bytes, entry: tensor_header.Entry) -> npt.NDArray[Any]:
 
 
 def _compare(given: str, header: bytes, values: Bytes) -> None:
-    """Raise unless the bytes of the file give its checksum, computed with zeros in its own place."""
+    """Raise if the checksum does not match the bytes of the file; it is computed with zeros in its own place."""
     made_of = header.replace(_field(given), _field("0" * 8))
     found = _code(made_of, values)
     if len(given) != 8 or given != found:
         raise ValueError(
-            f"its checksum is {given!r}, and its bytes give {found!r}: it was damaged; copy it or save it again"
+            f"its checksum is {given!r}, but its bytes give {found!r}: it is damaged; copy it or save it again"
         )
 
 
 def _field(code: str) -> bytes:
-    """The checksum as it stands in the header."""
+    """Return the checksum as it is written in the header."""
     return f'"{CHECKSUM}":"{code}"'.encode()
 
 
 def _code(header: bytes, values: Bytes) -> str:
-    """The checksum: CRC-32 of the header, the sums of the 64-bit words of each block of 4 KB, and the bytes after them.
+    """Return the CRC-32 of the header, of the sums of the 64-bit words in each 4 KB block, and of the remaining bytes.
 
-    Sums, since a CRC of all bytes takes ten times as long. Any change within one word changes its block's sum.
+    A CRC of all bytes would take ten times as long. Any change within one word changes its block's sum.
     """
     whole = len(values) // _BLOCK * _BLOCK
     sums = values[:whole].view("<u8").reshape(-1, _BLOCK // 8).sum(axis=1, dtype=np.uint64)

@@ -25,7 +25,7 @@ KINDS: dict[str, type[Term]] = {
 
 
 def describe(model: Model) -> tuple[str, Tensors]:
-    """The terms as JSON, and their arrays. Counts of features that several terms share are written once."""
+    """Return the terms as JSON, and their arrays. Feature counts that several terms share are written once."""
     tensors: Tensors = {}
     shared: dict[str, str] = {}
     first: dict[int, str] = {}
@@ -45,7 +45,7 @@ def describe(model: Model) -> tuple[str, Tensors]:
 
 
 def read(text: str, tensors: Tensors, n_features: int, n_rows: int) -> Model:
-    """The model, whose arrays are taken out of `tensors`; `n_rows` training rows may be references."""
+    """Return the model and take its arrays out of `tensors`; references are among `n_rows` training rows."""
     facts = json.loads(text)
     _share(facts, tensors)
     saved = Saved(facts, tensors, n_features, n_rows)
@@ -57,7 +57,7 @@ def read(text: str, tensors: Tensors, n_features: int, n_rows: int) -> Model:
 
 
 def _share(facts: Any, tensors: Tensors) -> None:
-    """Put arrays that are written once where each term looks for its own."""
+    """Let each term find arrays that several terms share and that are written once."""
     require(isinstance(facts, dict), "term is not a table")
     shared = facts.pop("shared", {})
     require(isinstance(shared, dict) and len(shared) <= MOST_TERMS, "its shared arrays are not a table")
