@@ -853,7 +853,7 @@ def test_a_model_of_a_subclass_is_not_passed_off_as_repen(tmp_path, data):
         pass
 
     path = tmp_path / "mine"
-    with pytest.raises(ModelFileError, match="a detector to save must be one of Consensus.*got Mine"):
+    with pytest.raises(ModelFileError, match=r"a detector to save must be one of Consensus.*got Mine"):
         Mine(n_epochs=1, random_state=0).fit(data[0]).save(path)
     assert not path.exists()
 
