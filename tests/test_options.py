@@ -191,7 +191,7 @@ def _as_documented(option, default):
     """Type and default on the line of the name, then what it means, what is allowed, and where the paper has it."""
     types = " or ".join(dict.fromkeys(map(_type_of, option.allowed)))
     paper = "" if option.paper == "-" else f" In the paper: {option.paper}."
-    return f"{types}, default {default!r}", f"{option.meaning} Allowed: {option.in_words}.{paper}"
+    return f"{types}, default {default!r}", f"{option.meaning} Must be {option.in_words}.{paper}"
 
 
 def _section(kind, title):

@@ -1,6 +1,6 @@
 """Ramodo finds the outliers in data with thousands to billions of features, most of them zero.
 
-It implements RAMODO and its instance REPEN (Pang, Cao, Chen, Liu, KDD 2018). Data flows through the packages so:
+It implements RAMODO and its instance REPEN (Pang, Cao, Chen, Liu, KDD 2018). Data flow through the packages like this:
 
     X ──► rows: map and take                               data/
                               │
@@ -22,8 +22,8 @@ It implements RAMODO and its instance REPEN (Pang, Cao, Chen, Liu, KDD 2018). Da
                               ▼
          reasons, checks, reports                          explain/, insight/, report/
 
-`fitting/` runs the stages, `framework.py` and `repen.py` wrap them as scikit-learn estimators, `kernels/` is the
-way to what is native.
+`fitting/` runs the stages, `framework.py` and `repen.py` wrap them as scikit-learn estimators, and `kernels/` calls
+native code.
 """
 
 from __future__ import annotations

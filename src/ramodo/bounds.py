@@ -28,7 +28,7 @@ Integers = npt.NDArray[np.int64]
 
 
 def cantelli_bound(alpha: float) -> float:
-    """The largest share of scores that can lie `alpha` standard deviations above their mean.
+    """Return the largest share of scores that can lie `alpha` standard deviations above their mean.
 
     Examples
     --------
@@ -42,7 +42,7 @@ def cantelli_bound(alpha: float) -> float:
 
 
 def cantelli_alpha(bound: float) -> float:
-    """The α whose bound is `bound`: 0.25 gives √3.
+    """Return the α whose bound is `bound`: 0.25 gives √3.
 
     Examples
     --------
@@ -56,7 +56,7 @@ def cantelli_alpha(bound: float) -> float:
 
 
 def cantelli_cutoff(scores: npt.NDArray[np.float64], alpha: float = math.sqrt(3)) -> float:
-    """Mean plus `alpha` standard deviations; above every score where they do not differ, since then none stands out.
+    """Return the mean plus `alpha` standard deviations, or a number above all scores if these are equal.
 
     Examples
     --------
@@ -71,10 +71,10 @@ def cantelli_cutoff(scores: npt.NDArray[np.float64], alpha: float = math.sqrt(3)
 
 
 def eta(n: int, shares: Sequence[float] | npt.NDArray[np.float64]) -> float:
-    """P(n independent draws meet every cluster), clusters drawn with probabilities `shares`.
+    """Return P(n independent draws meet every cluster), for clusters drawn with probabilities `shares`.
 
     Computed cluster by cluster: of k draws that fall into the first clusters, a binomial number falls into the last of
-    them. That is h·n² steps, where the sum over all counts would have exponentially many terms.
+    them. This takes h·n² steps, while the sum over all counts would have exponentially many terms.
 
     Examples
     --------
@@ -97,7 +97,7 @@ def eta(n: int, shares: Sequence[float] | npt.NDArray[np.float64]) -> float:
 
 
 def error_bound(n: int, gamma: float, shares: Sequence[float] | npt.NDArray[np.float64]) -> float:
-    """The largest probability that n queries rank an outlier at or below an inlier of I_s.
+    """Return the largest probability that n queries rank an outlier at or below an inlier of I_s.
 
     Examples
     --------
@@ -117,8 +117,8 @@ class Partition:
     Attributes
     ----------
     delta, gamma : the radius, and the share of all rows that are in the partition
-    rows : their numbers
-    clusters : the cluster of each of them
+    rows : numbers of the rows in the partition
+    clusters : the cluster of each of these rows
 
     Examples
     --------
@@ -142,14 +142,14 @@ class Partition:
         return np.bincount(self.clusters) / max(1, len(self.clusters))
 
     def error_bound(self, n: int) -> float:
-        """The bound for n queries."""
+        """Return the bound for n queries."""
         return 1.0 if len(self.rows) == 0 else error_bound(n, self.gamma, self.shares)
 
 
 def partition(points: Matrix, outliers: Integers, delta: float) -> Partition:
-    """A δ-radius partition of `points`, given which of them are outliers.
+    """Return a δ-radius partition of `points`, given which of them are outliers.
 
-    Clusters grow greedily: a row joins the first cluster all of whose rows are nearer than δ.
+    Clusters grow greedily: a row joins the first cluster whose rows are all nearer than δ.
 
     Examples
     --------
@@ -172,9 +172,9 @@ def partition(points: Matrix, outliers: Integers, delta: float) -> Partition:
 
 
 def best_partition(points: Matrix, outliers: Integers, n: int, n_radii: int = 25) -> Partition:
-    """The partition of the lowest bound over a grid of δ, between the distances that occur.
+    """Return the partition with the lowest bound over a grid of δ, within the range of distances.
 
-    Works on a few hundred to a few thousand rows, of the representation or of a sample: it looks at all pairs.
+    It compares all pairs, so give it a few hundred to a few thousand rows, of the representation or of a sample.
 
     Examples
     --------
@@ -197,7 +197,7 @@ def best_partition(points: Matrix, outliers: Integers, n: int, n_radii: int = 25
 
 
 def _binomial(n: int, p: float) -> npt.NDArray[np.float64]:
-    """Probabilities of 0 .. n successes in n trials."""
+    """Return the probabilities of 0 .. n successes in n trials."""
     i = np.arange(n + 1)
     ways = gammaln(n + 1) - gammaln(i + 1) - gammaln(n - i + 1)
     return np.exp(ways + xlogy(i, p) + xlog1py(n - i, -p))

@@ -23,46 +23,44 @@ class Consensus(RandomDistanceDetector):
     """Outlier detector that adds up the evidence of several views of each row.
 
     Distances to few and to many random rows, and distances in representations that are trained briefly and longer, each
-    see outliers that the others miss. A view's evidence against a row is -log of the share of training rows that score
-    at least as high in it, and the score of a row is the sum.
+    find outliers that the others miss. A view's evidence against a row is -log of the share of training rows that score
+    at least as high in it, and the score of a row is the sum of this evidence.
 
     Parameters
     ----------
     n_components : int, default 20
-        Columns of the representation. Allowed: an integer from 1 to 4,096. In the paper: M, sec. 6.3.
+        Columns of the representation. Must be an integer from 1 to 4,096. In the paper: M, sec. 6.3.
     alpha : float, default 1.7320508075688772
-        Standard deviations above the mean at which a score counts as high; at most 1/(1+α²) of scores are.
-        Allowed: a number from 0 to 1e+06. In the paper: α, eq. 2 and sec. 5.2.
+        Standard deviations above the mean at which a score counts as high; at most 1/(1+α²) of the scores can be. Must
+        be a number from 0 to 1e+06. In the paper: α, eq. 2 and sec. 5.2.
     cutoff : 'auto' or 'chance' or 'cantelli' or float or object, default 'auto'
-        Cut-off of `predict`: more than chance explains, Cantelli's, the share of training rows to flag, or a
-        custom rule. 'auto' is 'chance' for Consensus, unless α is given, and 'cantelli' for others. Allowed:
-        'auto', 'chance', 'cantelli', a number above 0 and at most 0.5 or an object with a method cutoff (TopK,
-        Conformal, ...). In the paper: eq. 2.
+        Cut-off of `predict`: 'chance' flags rows that stand out more than chance explains, 'cantelli' goes by
+        Cantelli's inequality, a number is the share of training rows to flag, and an object is a custom rule. 'auto' is
+        'chance' for Consensus, unless α is given, and 'cantelli' for others. Must be 'auto', 'chance', 'cantelli', a
+        number above 0 and at most 0.5 or an object with a method cutoff (TopK, Conformal, ...). In the paper: eq. 2.
     labeled_fraction : 'auto' or float, default 'auto'
-        Share of the negatives of a batch that is drawn from labelled outliers, where there are any. 0.5 is the
-        paper's choice; 'auto' depends on the number of labels. Allowed: 'auto' or a number from 0 to 1. In the
-        paper: sec. 4.6.
+        Share of the negatives of a batch to draw from labelled outliers, if there are any. 0.5 is the paper's choice;
+        'auto' depends on the number of labels. Must be 'auto' or a number from 0 to 1. In the paper: sec. 4.6.
     labels_in_score : bool, default True
-        Whether labelled outliers also enter the final score, by the direction in which they differ from other
-        rows. In the paper they shape training alone: False. Allowed: True or False.
+        Whether labelled outliers also shape the final score, by the direction in which they differ from other rows. In
+        the paper they only shape training: False. Must be True or False.
     normalize : None or 'l2' or 'max', default None
-        Divide each row by its length, or by its largest absolute value. `diagnose` helps to choose. Allowed:
-        None, 'l2' or 'max'.
+        Divide each row by its length, or by its largest absolute value. `diagnose` helps to choose. Must be None, 'l2'
+        or 'max'.
     copies : 'all' or 'root', default 'all'
-        How many of equal rows count: all, or as many as the square root of their number, so that rows that
-        repeat neither hide others nor are nothing but ordinary. Allowed: 'all' or 'root'.
+        How many of several equal rows count: all, or the square root of their number, so that repeated rows look
+        ordinary but do not hide others. Must be 'all' or 'root'.
     warm_start : bool, default False
-        `fit` again starts from the weights it has and trains a tenth of the epochs: for a few more labels.
-        Allowed: False or True.
+        Whether another `fit` starts from the current weights and trains for a tenth of the epochs. Must be False or
+        True.
     random_state : None or int or RandomState or Generator, default None
-        Seed of all random draws; the same seed gives the same bits. Allowed: None, an integer from 0 to
+        Seed of all random draws; the same seed gives the same bits. Must be None, an integer from 0 to
         18,446,744,073,709,551,615 or a numpy RandomState or Generator.
     n_jobs : None or int, default None
-        Threads. -1 is all cores, -2 all but one; None is 1, unless a `joblib.parallel_config` says otherwise.
-        Results do not depend on it. Allowed: None, an integer from 1 to 4,096 or an integer from -4,096 to -1.
+        Threads. -1 is all cores, -2 all but one; None is 1, unless a `joblib.parallel_config` says otherwise. Results
+        do not depend on it. Must be None, an integer from 1 to 4,096 or an integer from -4,096 to -1.
     verbose : int or bool, default 0
-        1 reports the stages, with progress where there is a terminal. Allowed: an integer from 0 to 10, True or
-        False.
+        1 reports the stages, with progress on a terminal. Must be an integer from 0 to 10, True or False.
 
     See Also
     --------
@@ -70,8 +68,8 @@ class Consensus(RandomDistanceDetector):
 
     Notes
     -----
-    `normalize=None` leaves the choice to the data: rows that are mostly zeros, none below, and of different lengths are
-    also looked at with length 1.
+    `normalize=None` leaves the choice to the data: rows that are mostly zeros, have no negative values and differ in
+    length are also scored with length 1.
 
     Attributes
     ----------
@@ -137,7 +135,7 @@ class Consensus(RandomDistanceDetector):
         )
 
     def _n_learned(self, data: TrainingData) -> int:
-        return len(self.model_.learned)  # a reading that the last fit did not have is trained from scratch
+        return len(self.model_.learned)  # a reading that is new since the last fit is trained from scratch
 
     def _learn(
         self,

@@ -1,4 +1,4 @@
-"""What an option may be: each constraint says which values it accepts, and describes them in words."""
+"""Constraints on options: each says which values it accepts, and describes them in words."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Integer:
 
 @dataclass(frozen=True)
 class Real:
-    """A finite number within bounds, both included unless `above` says that the lower one is not."""
+    """A finite number within bounds, both included; with `above`, the lower one is excluded."""
 
     low: float
     high: float = math.inf
@@ -68,7 +68,7 @@ class RandomSource:
     """A numpy generator, from which one seed is drawn."""
 
     def accepts(self, value: object) -> bool:
-        import numpy as np  # which the command does without until it reads data
+        import numpy as np  # imported here, since the command does not need it before it reads data
 
         return isinstance(value, np.random.RandomState | np.random.Generator)
 
@@ -91,7 +91,7 @@ class HasMethod:
 
 
 def either(words: Iterable[object]) -> str:
-    """Alternatives in words: "a, b or c"."""
+    """Return alternatives in words: "a, b or c"."""
     *most, last = map(str, words)
     return f"{', '.join(most)} or {last}" if most else last
 

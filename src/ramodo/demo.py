@@ -1,4 +1,4 @@
-"""The main job on generated data with a known answer: `python -m ramodo.demo`."""
+"""Fit, rank and flag generated data whose outliers are known: `python -m ramodo.demo`."""
 
 from __future__ import annotations
 

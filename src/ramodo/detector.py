@@ -1,4 +1,4 @@
-"""The scikit-learn interface shared by all detectors: everything that follows from scores and a threshold."""
+"""The scikit-learn interface that all detectors share: everything that follows from scores and a threshold."""
 
 from __future__ import annotations
 
@@ -29,13 +29,13 @@ Scores = npt.NDArray[np.float64]
 
 
 class Detector(ABC, OutlierMixin, BaseEstimator):
-    """Needs `fit` and `_of_block` of its subclass."""
+    """A detector; a subclass must implement `fit` and `_of_block`."""
 
     random_state: Any
     n_jobs: int | None
 
     def __new__(cls, *args: Any, **options: Any) -> Self:
-        """Other libraries call the share of rows to flag `contamination`: say what it is here."""
+        """Refuse `contamination`, other libraries' name for the share of rows to flag, and say what to use instead."""
         if "contamination" in options and "contamination" not in cls._get_param_names():
             share = f"cutoff={options['contamination']!r}, the share of training rows to flag"
             advice = f"give {share}" if "cutoff" in cls._get_param_names() else f"Consensus and REPEN take {share}"
@@ -44,18 +44,18 @@ class Detector(ABC, OutlierMixin, BaseEstimator):
 
     @abstractmethod
     def _of_block(self) -> OfBlock:
-        """What scores blocks of rows, once something has been fitted."""
+        """Return a function that scores blocks of rows, once the detector is fitted."""
 
     def outlier_score(self, X: Any) -> Scores:
-        """How outlying each row is: higher is more outlying. Depends on the row alone, not on its neighbours in X."""
+        """Return how outlying each row is; higher is more outlying. A score does not depend on the other rows of X."""
         check_is_fitted(self, "outlier_scores_")
         return self._of_rows(self._of_block(), X)
 
     def score_one(self, x: Mapping[Any, float]) -> float:
-        """`outlier_score` of one row of a stream, the same bits: a dict of features and values, all others being zero.
+        """Return `outlier_score` of one row of a stream, bit for bit; the row is a dict of features and values.
 
-        Features have the names that the training data had, or the numbers of their columns, from 0, where it had
-        none. Names that it did not have are left out; a row of nothing else is refused.
+        Features have the names of the training data or, if it had none, column numbers from 0. Features that are not in
+        the dict are zero. Names that the training data did not have are skipped; a row with only such names is refused.
         """
         check_is_fitted(self, "outlier_scores_")
         of_fit = self.n_features_in_, getattr(self, "feature_names_in_", None)
@@ -66,25 +66,25 @@ class Detector(ABC, OutlierMixin, BaseEstimator):
         return float(self._of_block()(rows.in_memory())[0])
 
     def score_samples(self, X: Any) -> Scores:
-        """The negative of `outlier_score`, as scikit-learn has it: lower is more outlying."""
+        """Return the negative of `outlier_score`, as is usual in scikit-learn: lower is more outlying."""
         return map_values(np.negative, self.outlier_score(X))
 
     def decision_function(self, X: Any) -> Scores:
-        """`score_samples` less `offset_`: negative for the rows that `predict` flags."""
+        """Return `score_samples` minus `offset_`, which is negative for the rows that `predict` flags."""
         scores = self.score_samples(X)  # first: it raises if nothing has been fitted
         return map_values(partial(_above, offset=self.offset_), scores)
 
     def predict(self, X: Any) -> npt.NDArray[np.int64]:
-        """-1 for rows whose score is at or above `threshold_`, 1 for all others."""
+        """Return -1 for rows whose score is at or above `threshold_`, 1 for all others."""
         return map_values(_flags, self.decision_function(X))
 
     def fit_predict(self, X: Any, y: Any = None, **known: Any) -> npt.NDArray[np.int64]:
-        """`fit`, then `predict` for the same rows. `y` is ignored; `known` is passed to `fit` by name."""
+        """Call `fit`, then `predict` for the same rows. `y` is ignored; `known` is passed to `fit` by name."""
         self.fit(X, **known)
         return np.where(self.outlier_scores_ >= self.threshold_, -1, 1)
 
     def rows_of(self, X: Any) -> Rows:
-        """X for scoring, as rows: checked, and with the columns that `fit` saw."""
+        """Check X and return it as rows with the columns of the training data."""
         check_is_fitted(self, "outlier_scores_")
         check({"n_jobs": self.n_jobs})
         if is_dask(X):
@@ -103,13 +103,13 @@ class Detector(ABC, OutlierMixin, BaseEstimator):
         return rows
 
     def _table_of(self, X: Any) -> Table | None:
-        """A frame as its columns were read when this was fitted; None where X is a matrix, or a frame of numbers."""
+        """Read a frame like the training data; return None if X is a matrix or a frame of numbers."""
         check_is_fitted(self, "outlier_scores_")
         schema, frequencies = self.schema_, self.document_frequencies_
         return frames.to_score(X, schema, frequencies, self._n_threads())
 
     def _open_table(self, table: Table) -> Rows:
-        """The rows of a table, which must have the features of `fit`."""
+        """Return the rows of a table, which must have the features of the training data."""
         with named_values(frames.PLACE, table):
             rows = open_rows(table.X, n_threads=self._n_threads())
         own, names = table.names, getattr(self, "feature_names_in_", None)
@@ -121,7 +121,7 @@ class Detector(ABC, OutlierMixin, BaseEstimator):
         return rows
 
     def _of_rows(self, of_block: OfBlock, X: Any, n_columns: int | None = None) -> Any:
-        """The result of a function for each row of X; for a Dask collection, another one that is computed on demand.
+        """Return a function's result for each row of X; for a Dask collection, as a collection computed on demand.
 
         `n_columns` is set if a row's result is that many numbers in single precision, not one in double precision.
         """
@@ -142,17 +142,17 @@ class Detector(ABC, OutlierMixin, BaseEstimator):
 
 
 class RankingDetector(Detector):
-    """A detector that is also a stage: its `ranking` scores rows, against what it learned of the eligible ones."""
+    """A detector that is also a stage: its `ranking` learns from the eligible rows and scores others."""
 
     @abstractmethod
     def ranking(
         self, rows: Rows, eligible: npt.NDArray[np.int64], rng: np.random.Generator, n_threads: int
     ) -> Callable[[Block], Scores]:
-        """What scores blocks of rows."""
+        """Return a function that scores blocks of rows."""
 
     @abstractmethod
     def check_stage(self) -> None:
-        """Raise where an option is not allowed."""
+        """Raise `OptionError` for an invalid option."""
 
     def fit(self, X: Any, y: Any = None, *, labels: Any = None) -> Self:
         """Learn from the rows of `X` that are not known outliers (1 in `labels`); `y` is ignored."""
@@ -199,7 +199,7 @@ def _flags(decisions: Scores) -> npt.NDArray[np.int64]:
 
 
 def seed_of(random_state: Any) -> int | None:
-    """The seed, drawn from `random_state` if that is a generator."""
+    """Return the seed, drawn from `random_state` if that is a generator."""
     if isinstance(random_state, np.random.RandomState):
         return int(random_state.randint(2**31))
     if isinstance(random_state, np.random.Generator):

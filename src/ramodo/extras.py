@@ -1,4 +1,4 @@
-"""How to install what an extra of pyproject.toml adds."""
+"""How to install the packages of an extra of pyproject.toml."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ _REQUIREMENT = re.compile(r"""([\w.-]+)(?:\[([\w,-]+)\])?.*;.*\bextra == ["']([\
 
 
 def pip_install(extra: str) -> str:
-    """The command that installs an extra's packages, by their own names: no index need know ramodo."""
+    """Return the command that installs an extra's packages by their own names, which works without ramodo on PyPI."""
     return f"pip install {shlex.join(dict.fromkeys(_packages(extra)))}"
 
 
 def _packages(extra: str) -> Iterator[str]:
-    from importlib.metadata import requires  # which takes a while, and is needed where something is missing
+    from importlib.metadata import requires  # slow to import, and only needed if a package is missing
 
     for line in requires("ramodo") or ():
         match = _REQUIREMENT.match(line)

@@ -1,7 +1,7 @@
 """RAMODO, the estimator over replaceable stages (section 3 of the paper). No maths lives here.
 
-`RandomDistanceDetector` is what all instances share: scikit-learn's methods around `fitting`. An instance names its
-stages; `RAMODO` takes them from the user.
+`RandomDistanceDetector` is the common part of all instances: scikit-learn's methods around `fitting`. An instance
+chooses its stages; `RAMODO` takes them from the user.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ from .stages.chance import NEEDS_VIEWS
 from .terminal.progress import Progress
 
 _WARM = 10
-"""A warm start trains this part of the epochs."""
+"""Share of the epochs that a warm start trains."""
 
 
 class RandomDistanceDetector(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Detector, FittedDetector):
@@ -67,7 +67,7 @@ class RandomDistanceDetector(ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
     n_jobs: int | None
     verbose: int
     _has_views = False
-    """Whether some of the score comes from views that are not learned."""
+    """Whether part of the score comes from views that are not learned."""
 
     def _stages(self) -> Stages:
         raise TypeError(f"{type(self).__name__} names no stages; use RAMODO or REPEN.")
@@ -89,12 +89,12 @@ class RandomDistanceDetector(ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
         Parameters
         ----------
         X : matrix, sparse or dense, or data frame, one row per object; columns that are not numbers are read as by
-            `TableReader`, whose `fit_read` returns rows that X may be, too
+            `TableReader`. The result of its `fit_read` is also accepted
         y : ignored, as in scikit-learn's outlier detectors
         labels : one label per row, optional: 1 known outlier, -1 known inlier, 0 unknown
         labeled_outliers, labeled_inliers : matrices of further rows, not part of X, whose nature is known
-        groups : a group for each row, optional: of rows of one group, as the requests of a scan, one is compared with,
-            and they count once in how rare features are
+        groups : a group for each row, optional: rows of one group, such as the requests of a scan, provide a single
+            reference, and count once in the rarity of features
         """
         check(self.get_params(deep=False))
         stages, progress = self._stages(), Progress(self.verbose)
@@ -137,7 +137,7 @@ class RandomDistanceDetector(ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
         return self
 
     def _previous(self, data: TrainingData) -> Model | None:
-        """The model that a warm start begins with."""
+        """Return the model that a warm start begins with."""
         if not self.warm_start or not hasattr(self, "model_"):
             return None
         same = (
@@ -155,7 +155,7 @@ class RandomDistanceDetector(ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
         return self.model_
 
     def _n_learned(self, data: TrainingData) -> int:
-        """Representations that a fit has."""
+        """Return the number of representations of a fit."""
         return self.n_estimators * int(self._stages().cutoff.n_folds())
 
     def _learn_by_fold(
@@ -166,7 +166,7 @@ class RandomDistanceDetector(ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
         previous: Model | None,
         progress: Progress,
     ) -> flow.Outcome:
-        """One model, or one for each fold where the cut-off asks for it, all from the same seed."""
+        """Fit one model, or one for each fold if the cut-off needs them, all with the same seed."""
 
         def learn(data: TrainingData, previous: Model | None) -> flow.Outcome:
             return self._learn(stages, data, np.random.SeedSequence(seed.entropy), previous, progress)
@@ -182,7 +182,7 @@ class RandomDistanceDetector(ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
         previous: Model | None,
         progress: Progress,
     ) -> flow.Outcome:
-        """Everything from rows to scores."""
+        """Fit a model to the rows and score them."""
         n_rows = data.rows.n_rows
         plan = flow.Plan(
             n_epochs=self.n_epochs if previous is None else max(1, self.n_epochs // _WARM),
@@ -194,16 +194,16 @@ class RandomDistanceDetector(ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
         return repen.fit(stages, plan, data, self.normalize, seed, previous, progress)
 
     def with_labels(self, X: Any, labels: Any) -> Self:
-        """This detector with other labels of the rows of `X`, as a new one: in seconds, for a loop of labels.
+        """Return a copy of this detector with other labels of the rows of `X`, within seconds, for a labelling loop.
 
-        Distances and representations stay as they are, and what the labels add to the score is learned anew. `fit` with
-        `labels` also lets them shape the representations.
+        Distances and representations stay the same; only the part of the score that depends on labels is learned again.
+        `fit` with `labels` also lets them shape the representations.
         """
         rows = self.rows_of(X)
         return self.relabeled(self.unlabeled(rows), read_labels(labels, rows.n_rows))
 
     def unlabeled(self, rows: Rows) -> Unlabeled:
-        """What `relabeled` needs of rows, computed once for any number of labels."""
+        """Compute what `relabeled` needs, once for any number of labels."""
         if len(self.calibration_scores_):
             raise OptionError(
                 "this detector was fitted with a false-discovery rate (Conformal, --fdr), which does not hold for rows "
@@ -215,7 +215,7 @@ class RandomDistanceDetector(ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
         return Unlabeled.of(self.model_, rows, self.initial_scores_ if is_training else None, self._n_threads())
 
     def relabeled(self, unlabeled: Unlabeled, labels: Labels) -> Self:
-        """`with_labels` of rows that `unlabeled` was called with."""
+        """Do the same as `with_labels`, for the rows that `unlabeled` was called with."""
         model, scores = unlabeled.labeled(labels, seed_of(self.random_state), self._n_threads())
         stages, rows, found = self._stages(), unlabeled.rows, copy.copy(self)
         threshold = settled(_threshold(stages, model, rows, scores, labels, self._n_threads(), np.empty(0)), scores)
@@ -241,20 +241,20 @@ class RandomDistanceDetector(ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
         return partial(self.model_.score_block, n_threads=self._n_threads())
 
     def transform(self, X: Any) -> npt.NDArray[np.float32]:
-        """The representation: one row of numbers per row of X; those of several models side by side."""
+        """Return the representation: one row of numbers per row of X, with those of several models side by side."""
         check_is_fitted(self, "outlier_scores_")
         of_block = partial(self.model_.transform_block, n_threads=self._n_threads())
         return self._of_rows(of_block, X, self._n_features_out)
 
     def p_values(self, X: Any) -> npt.NDArray[np.float64]:
-        """The share of training rows of its fold that score at least as high, for new rows.
+        """Return, for each new row, the share of training rows of its fold that score at least as high.
 
-        Needs `cutoff=Conformal()`; with a share to hold out, those rows count instead of the fold's.
+        Needs `cutoff=Conformal()`. If a share of the rows was held out, these are counted instead of the fold's.
         """
         check_is_fitted(self, "outlier_scores_")
         if len(self.calibration_scores_) == 0:
             raise OptionError(
-                "p-values need rows that training did without, and this detector was fitted without; fit it with "
+                "p-values need rows that were kept out of training, and this detector has none; fit it with "
                 "cutoff=Conformal()."
             )
         counts = self.model_.n_calibration
@@ -262,18 +262,19 @@ class RandomDistanceDetector(ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
         return self._of_rows(_PValues(self.model_, of_folds, self._n_threads()), X)
 
     def discoveries(self, X: Any, fdr: float = 0.1) -> npt.NDArray[np.bool_]:
-        """Which of a batch of new rows are outliers, at most an expected share `fdr` of them falsely.
+        """Return a mask of the outliers in a batch of new rows, at most an expected share `fdr` of them false.
 
-        Benjamini and Hochberg's rule on the p-values of the batch: unlike a score, a row's flag depends on the others.
-        This is not guaranteed for rows that the detector was fitted to, which `predict` is for.
+        This is Benjamini and Hochberg's rule on the p-values of the batch, so unlike a score, a row's flag depends on
+        the other rows. For rows that the detector was fitted to there is no such guarantee: use `predict`.
         """
         check({"fdr": fdr})
         return benjamini_hochberg(as_array(self.p_values(X)), fdr)
 
     def diagnose(self, X: Any = None, *, labels: Any = None, labeled_outliers: Any = None) -> Diagnosis:
-        """What a careful analyst would check, as findings and warnings.
+        """Return findings and warnings of the checks that a careful analyst would make.
 
-        With X and known outliers (1 in `labels`, or `labeled_outliers`) also how high each normalisation ranks them.
+        With X and known outliers (1 in `labels`, or `labeled_outliers`), also say how high each normalisation ranks
+        them.
         """
         check_is_fitted(self, "outlier_scores_")
         findings = diagnose(self)
@@ -292,15 +293,15 @@ class RandomDistanceDetector(ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
         return compare(self, rows, self.model_.score(rows, self._n_threads()), names)
 
     def explain(self, X: Any, top: int = 10, *, rows: Any = None, names: Any = None) -> Explanation:
-        """Why each row of `X` has the score that it has.
+        """Explain the score of each row of `X`.
 
         Parameters
         ----------
         X : rows, of the training data or new
-        top : reasons per row; all other features are one number, `rest`, and the sum of all is the score
-        rows : numbers of the rows of `X` to explain, by default all; of rows elsewhere, only these are fetched
-        names : name of each feature: a sequence, or a function of a feature's index; by default those of the training
-            data where it had some, else the index
+        top : reasons per row; all other features are summed up in `rest`, and the total is the score
+        rows : numbers of the rows of `X` to explain, by default all; if X is on a cluster, only these are fetched
+        names : name of each feature: a sequence, or a function of a feature's index; by default the names in the
+            training data, or the index if there are none
         """
         TOP.refuse_unless_allowed(top)
         if (table := self._table_of(X)) is not None and table.schema.columns:
@@ -316,7 +317,7 @@ class RandomDistanceDetector(ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
         return found.identified(ids, self.provenance_.id_of)
 
     def _explain_table(self, table: Table, top: int, rows: Any, names: Any) -> Explanation:
-        """Why rows of a table have their scores, with values as they are in the table."""
+        """Explain the scores of rows of a table, with the values of the table."""
         opened = self._open_table(table)
         numbers = np.arange(opened.n_rows) if rows is None else read_numbers(rows, opened.n_rows)
         scores = np.zeros(opened.n_rows)
@@ -336,7 +337,7 @@ class RandomDistanceDetector(ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
         texts: Any = None,
         title: str | None = None,
     ) -> Path:
-        """Write one HTML file that says what was found in the rows of `X`, and why: see `ramodo.report`."""
+        """Write one HTML file that says which rows of `X` are outliers, and why: see `ramodo.report`."""
         from .report import write_report, write_table_report
 
         if (table := self._table_of(X)) is not None and table.schema.columns and names is None:
@@ -349,7 +350,7 @@ class RandomDistanceDetector(ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
     def components_(self) -> sp.coo_array:
         """Weights of the features that training changed, columns of the first layer x n_features.
 
-        A feature without an entry is not at zero: it keeps the weights that the seed gave it.
+        The weights of a feature without an entry are not zero: they are the initial ones, which follow from the seed.
         """
         check_is_fitted(self, "outlier_scores_")
         parts = [_as_coo(term.representation.first, self.n_features_in_) for term in self.model_.learned]
@@ -367,10 +368,10 @@ class RandomDistanceDetector(ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
 
     @property
     def references_(self) -> npt.NDArray[np.float32]:
-        """Rows of the representation that scores are distances to."""
+        """Reference rows in the representation, to which distances are measured."""
         references = self._model_or_error.learned[0].detection.references
         if references is None:
-            raise AttributeError("references_: the scorer is user-defined and keeps its own.")
+            raise AttributeError("references_: a user-defined scorer has no references that ramodo knows.")
         return references.rows
 
     @property
@@ -382,7 +383,7 @@ class RandomDistanceDetector(ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
     def save(self, path: str | os.PathLike[str]) -> Path:
         """Write the fitted model to one file (safetensors); `ramodo.load` reads it back.
 
-        The file holds some of the training rows, and names of columns: docs/guarantees.md says what else.
+        The file holds some of the training rows and names of columns; docs/guarantees.md lists its contents.
         """
         check_is_fitted(self, "outlier_scores_")
         return model_file.save(self, Path(path))
@@ -400,54 +401,53 @@ class RandomDistanceDetector(ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
 
 
 class RAMODO(RandomDistanceDetector):
-    """The framework: an outlier detector composed of stages. Without arguments it is `REPEN`, bit for bit.
+    """The framework: an outlier detector composed of stages. By default it is `REPEN`, bit for bit.
 
     Parameters
     ----------
     scorer : `Sp` (default), `KthNN`, `AverageNN`, or a detector with `fit` and `score_samples`
-        φ: ranks the rows at first, gives the loss its distances, and detects in the representation.
+        φ: makes the initial ranking, gives the loss its distances, and detects in the representation.
     ranker : an `Ensemble`, or any scorer
-        The initial ranking, where it is not the scorer's.
+        Makes the initial ranking instead of the scorer.
     thresholder : `Cantelli` (default), `TopFraction`, `TopK`, `GivenSet`, or an object with `split`
         Splits the initial ranking into candidate outliers and inliers.
     sampler : `TripletSampler` (default), or an object with `n_queries` and `draw`
-        By default one query, or for a scorer that looks at k neighbours as many as its subsamples have references.
+        By default one query or, for a scorer by k neighbours, one query per reference of a subsample.
     representation : `Layers` (default: one of 20 ReLU units), or an object with `first_width` and `head`
-        What is learned.
+        The learned mapping.
     loss : `RankingHinge` (default), or a function of rows and triplets
-        What training makes small.
+        The loss that training minimises.
     cutoff : 'auto' or 'chance' or 'cantelli' or float or object, default 'auto'
-        Cut-off of `predict`: more than chance explains, Cantelli's, the share of training rows to flag, or a
-        custom rule. 'auto' is 'chance' for Consensus, unless α is given, and 'cantelli' for others. Allowed:
-        'auto', 'chance', 'cantelli', a number above 0 and at most 0.5 or an object with a method cutoff (TopK,
-        Conformal, ...). In the paper: eq. 2.
+        Cut-off of `predict`: 'chance' flags rows that stand out more than chance explains, 'cantelli' goes by
+        Cantelli's inequality, a number is the share of training rows to flag, and an object is a custom rule. 'auto' is
+        'chance' for Consensus, unless α is given, and 'cantelli' for others. Must be 'auto', 'chance', 'cantelli', a
+        number above 0 and at most 0.5 or an object with a method cutoff (TopK, Conformal, ...). In the paper: eq. 2.
     labels_in_score : bool, default True
-        Whether labelled outliers also enter the final score, by the direction in which they differ from other
-        rows. In the paper they shape training alone: False. Allowed: True or False.
+        Whether labelled outliers also shape the final score, by the direction in which they differ from other rows. In
+        the paper they only shape training: False. Must be True or False.
     n_epochs : int, default 30
-        Passes of training. Allowed: an integer from 1 to 100,000. In the paper: sec. 6.3.
+        Passes of training. Must be an integer from 1 to 100,000. In the paper: sec. 6.3.
     samples_per_epoch : 'auto' or int, default 'auto'
-        Triplets drawn per epoch; 'auto' is 5,000, or the number of rows where that is less. Allowed: 'auto' or
-        an integer from 1 to 100,000,000. In the paper: sec. 6.3.
+        Triplets drawn per epoch; 'auto' is 5,000, or the number of rows if that is less. Must be 'auto' or an integer
+        from 1 to 100,000,000. In the paper: sec. 6.3.
     batch_size : int, default 256
-        Triplets per gradient step. Allowed: an integer from 1 to 100,000,000. In the paper: b, sec. 6.3.
+        Triplets per gradient step. Must be an integer from 1 to 100,000,000. In the paper: b, sec. 6.3.
     normalize : None or 'l2' or 'max', default None
-        Divide each row by its length, or by its largest absolute value. `diagnose` helps to choose. Allowed:
-        None, 'l2' or 'max'.
+        Divide each row by its length, or by its largest absolute value. `diagnose` helps to choose. Must be None, 'l2'
+        or 'max'.
     n_estimators : int, default 1
-        Independent representations, whose scores are averaged. Allowed: an integer from 1 to 1,000.
+        Independent representations, whose scores are averaged. Must be an integer from 1 to 1,000.
     warm_start : bool, default False
-        `fit` again starts from the weights it has and trains a tenth of the epochs: for a few more labels.
-        Allowed: False or True.
+        Whether another `fit` starts from the current weights and trains for a tenth of the epochs. Must be False or
+        True.
     random_state : None or int or RandomState or Generator, default None
-        Seed of all random draws; the same seed gives the same bits. Allowed: None, an integer from 0 to
+        Seed of all random draws; the same seed gives the same bits. Must be None, an integer from 0 to
         18,446,744,073,709,551,615 or a numpy RandomState or Generator.
     n_jobs : None or int, default None
-        Threads. -1 is all cores, -2 all but one; None is 1, unless a `joblib.parallel_config` says otherwise.
-        Results do not depend on it. Allowed: None, an integer from 1 to 4,096 or an integer from -4,096 to -1.
+        Threads. -1 is all cores, -2 all but one; None is 1, unless a `joblib.parallel_config` says otherwise. Results
+        do not depend on it. Must be None, an integer from 1 to 4,096 or an integer from -4,096 to -1.
     verbose : int or bool, default 0
-        1 reports the stages, with progress where there is a terminal. Allowed: an integer from 0 to 10, True or
-        False.
+        1 reports the stages, with progress on a terminal. Must be an integer from 0 to 10, True or False.
 
     See Also
     --------
@@ -534,7 +534,7 @@ class _PValues:
 
 
 def _given(X: Any, table: Table | None, labels: Any, outliers: Any, inliers: Any, n_threads: int) -> Given:
-    """What `fit` was given, with labelled rows beside X read as X is."""
+    """Return the arguments of `fit`, with labelled rows outside X read in the same way as X."""
     if table is None:
         return Given(X, labels, outliers, inliers)
     schema, frequencies, known = table.schema, table.frequencies, []
@@ -547,7 +547,7 @@ def _given(X: Any, table: Table | None, labels: Any, outliers: Any, inliers: Any
 def _threshold(
     stages: Stages, model: Model, rows: Rows, scores: flow.Scores, labels: Labels, n_threads: int, held_out: flow.Scores
 ) -> float:
-    """By the scores of one model."""
+    """Return the threshold for the scores of one model."""
     if stages.cutoff.by_evidence:
         return above_chance.threshold(stages.cutoff, model, rows, scores, labels, n_threads)
     return float(stages.cutoff.cutoff_from(scores, held_out))
@@ -556,7 +556,7 @@ def _threshold(
 def _attributes(
     outcome: flow.Outcome, stages: Stages, data: TrainingData, n_threads: int, progress: Progress
 ) -> dict[str, Any]:
-    """What a fit leaves on the estimator."""
+    """Return the attributes that a fit sets."""
     fits, folds, scores = outcome.fits, outcome.calibration, outcome.scores
     calibration = np.concatenate(folds)
     if len(folds) == 1:
@@ -588,7 +588,7 @@ def _attributes(
 
 
 def _mean_curve(curves: list[npt.NDArray[np.float64]]) -> npt.NDArray[np.float64]:
-    """The mean of the longest curves: a warm start may train a new representation for longer."""
+    """Return the mean of the longest curves, since a warm start may train a new representation for longer."""
     longest = max(map(len, curves))
     alike = [curve for curve in curves if len(curve) == longest]
     return alike[0] if len(alike) == 1 else np.mean(alike, axis=0)

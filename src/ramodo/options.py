@@ -1,8 +1,8 @@
-"""Every option of a detector: what is allowed, its default, where it is in the paper, and its flag.
+"""Every option of a detector: its valid values, its default, its place in the paper, and its flag.
 
-A row of the table is all that is said of an option. `check` refuses values in Python, `Option.of_flag` on the command
-line, both with messages such as `k must be an integer from 1 to 100, got 0.` The flags of `ramodo detect` and `ramodo
-fit`, docs/options.md and the docstrings of the detectors follow the rows too; tests see to the last two.
+A row of the table is the only place that describes an option. `check` refuses values in Python, `Option.of_flag` on the
+command line, both with messages such as `k must be an integer from 1 to 100, got 0.` The flags of `ramodo detect` and
+`ramodo fit`, docs/options.md and the docstrings of the detectors follow the rows too; tests check the last two.
 
 Nothing here imports numpy: `ramodo --version` and `--help` need the table, and should not wait.
 """
@@ -18,20 +18,20 @@ from .constraints import Constraint, HasMethod, Integer, Literal, RandomSource, 
 
 
 class OptionError(ValueError, TypeError):
-    """An option has a value that is not allowed."""
+    """An option has an invalid value."""
 
 
 def option_error(name: str, must_be: object, got: str, advice: str = "") -> OptionError:
-    """The error in the form that all options share: what must hold, what was given and, with `advice`, what to do."""
+    """Return an error in the form that all options share: what must hold, what the user gave, and perhaps `advice`."""
     return OptionError(f"{name} must be {must_be}, got {got}.{f' {advice}' if advice else ''}")
 
 
 @dataclass(frozen=True)
 class Flag:
-    """How the command spells an option.
+    """The flag of an option on the command line.
 
-    help : where the meaning of the option does not say it; flags take numbers or single words, and no objects
-    default : where the command's is not the option's; None means that nothing was given
+    help : needed if the option's meaning does not fit, since flags take numbers or single words, but no objects
+    default : needed if it differs from the option's; None means that the flag is not set
     """
 
     name: str
@@ -61,7 +61,7 @@ class Option:
 
     @property
     def flag_type(self) -> type[int] | type[float] | type[bool] | type[str]:
-        """What the command reads: a number where one is allowed, else one of the fixed values as a word."""
+        """The type that the command reads: a number if the option accepts one, else a word for a fixed value."""
         if any(isinstance(kind, Real) for kind in self.allowed):
             return float
         if any(isinstance(kind, Integer) for kind in self.allowed):
@@ -71,13 +71,13 @@ class Option:
 
     @property
     def flag_default(self) -> object:
-        """What the command assumes; None where a flag cannot have the option's own default."""
+        """The default on the command line; None if a flag cannot have the option's own default."""
         if self.flag is not None and self.flag.default is not ...:
             return self.flag.default
         return self.default if isinstance(self.default, self.flag_type) else None
 
     def of_flag(self, given: Any) -> Any:
-        """The option's value for what the user gave the flag; raises `OptionError` if it is not allowed."""
+        """Return the option's value for the flag's; raise `OptionError` if it is invalid."""
         name = self.name if self.flag is None else self.flag.name
         if self.flag_type is str:
             words = {str(k.value).lower(): k.value for k in self.allowed if isinstance(k, Literal)}
@@ -91,10 +91,10 @@ class Option:
 
 
 _LARGEST_ALPHA = 1e6
-"""No score of N rows lies more than √N deviations above their mean, and 10^12 rows are beyond any machine."""
+"""No score of N rows lies more than √N deviations above their mean, and no machine holds 10^12 rows."""
 
 _LARGEST_MARGIN = 1e63
-"""The default in the unit of values of 1e30, the largest that data may have."""
+"""The default margin for values of 1e30, the largest that data may have."""
 
 _MOST_TRIPLETS = 100_000_000
 
@@ -113,14 +113,14 @@ OPTIONS: tuple[Option, ...] = (
         (Integer(1, 100_000),),
         "sec. 6.3",
         "Passes of training.",
-        Flag("--epochs", "Passes of training, 30 by default; of the method repen.", default=None),
+        Flag("--epochs", "Passes of training, 30 by default; only for the method repen.", default=None),
     ),
     Option(
         "samples_per_epoch",
         "auto",
         (Literal("auto"), Integer(1, _MOST_TRIPLETS)),
         "sec. 6.3",
-        "Triplets drawn per epoch; 'auto' is 5,000, or the number of rows where that is less.",
+        "Triplets drawn per epoch; 'auto' is 5,000, or the number of rows if that is less.",
     ),
     Option("batch_size", 256, (Integer(1, _MOST_TRIPLETS),), "b, sec. 6.3", "Triplets per gradient step."),
     Option(
@@ -128,7 +128,7 @@ OPTIONS: tuple[Option, ...] = (
         1000.0,
         (Literal("auto"), Real(0, _LARGEST_MARGIN, above=True)),
         "c, sec. 4.5",
-        "Difference of squared distances beyond which a triplet is satisfied; 'auto' is in the unit of the data.",
+        "Difference of squared distances beyond which a triplet is satisfied; 'auto' follows the scale of the data.",
     ),
     Option("n_queries", 1, (Integer(1, 1024),), "n, sec. 4.5", "Queries per triplet."),
     Option("n_subsamples", 50, (Integer(1, 100_000),), "m, sec. 4.5", "Subsamples in the Sp ensemble."),
@@ -138,7 +138,7 @@ OPTIONS: tuple[Option, ...] = (
         math.sqrt(3),
         (Real(0, _LARGEST_ALPHA),),
         "α, eq. 2 and sec. 5.2",
-        "Standard deviations above the mean at which a score counts as high; at most 1/(1+α²) of scores are.",
+        "Standard deviations above the mean at which a score counts as high; at most 1/(1+α²) of the scores can be.",
         Flag("--alpha", "Flag rows this many standard deviations above the mean: Cantelli's cut-off.", default=None),
     ),
     Option(
@@ -152,8 +152,9 @@ OPTIONS: tuple[Option, ...] = (
             HasMethod("cutoff", "TopK, Conformal, ..."),
         ),
         "eq. 2",
-        "Cut-off of `predict`: more than chance explains, Cantelli's, the share of training rows to flag, or a custom "
-        "rule. 'auto' is 'chance' for Consensus, unless α is given, and 'cantelli' for others.",
+        "Cut-off of `predict`: 'chance' flags rows that stand out more than chance explains, 'cantelli' goes by "
+        "Cantelli's inequality, a number is the share of training rows to flag, and an object is a custom rule. "
+        "'auto' is 'chance' for Consensus, unless α is given, and 'cantelli' for others.",
         Flag("--share", "Flag this share of the rows."),
     ),
     Option(
@@ -161,16 +162,16 @@ OPTIONS: tuple[Option, ...] = (
         "auto",
         (Literal("auto"), Real(0, 1)),
         "sec. 4.6",
-        "Share of the negatives of a batch that is drawn from labelled outliers, where there are any. 0.5 is the "
-        "paper's choice; 'auto' depends on the number of labels.",
+        "Share of the negatives of a batch to draw from labelled outliers, if there are any. 0.5 is the paper's "
+        "choice; 'auto' depends on the number of labels.",
     ),
     Option(
         "labels_in_score",
         True,
         (Literal(True), Literal(False)),
         "-",
-        "Whether labelled outliers also enter the final score, by the direction in which they differ from other rows. "
-        "In the paper they shape training alone: False.",
+        "Whether labelled outliers also shape the final score, by the direction in which they differ from other rows. "
+        "In the paper they only shape training: False.",
     ),
     Option(
         "normalize",
@@ -186,14 +187,16 @@ OPTIONS: tuple[Option, ...] = (
         (Integer(1, 1000),),
         "-",
         "Independent representations, whose scores are averaged.",
-        Flag("--models", "Representations whose scores are averaged, 1 by default; of the method repen.", default=None),
+        Flag(
+            "--models", "Representations with averaged scores, 1 by default; only for the method repen.", default=None
+        ),
     ),
     Option(
         "warm_start",
         False,
         (Literal(False), Literal(True)),
         "-",
-        "`fit` again starts from the weights it has and trains a tenth of the epochs: for a few more labels.",
+        "Whether another `fit` starts from the current weights and trains for a tenth of the epochs.",
     ),
     Option(
         "random_state",
@@ -217,7 +220,7 @@ OPTIONS: tuple[Option, ...] = (
         0,
         (Integer(0, 10), Literal(True), Literal(False)),
         "-",
-        "1 reports the stages, with progress where there is a terminal.",
+        "1 reports the stages, with progress on a terminal.",
     ),
     # options of siblings and of single stages
     Option(
@@ -225,17 +228,17 @@ OPTIONS: tuple[Option, ...] = (
         "all",
         (Literal("all"), Literal("root")),
         "-",
-        "How many of equal rows count: all, or as many as the square root of their number, so that rows that repeat "
-        "neither hide others nor are nothing but ordinary.",
-        Flag("--copies", "How many of equal rows count: all or root, their square root; root for logs.", default=None),
+        "How many of several equal rows count: all, or the square root of their number, so that repeated rows look "
+        "ordinary but do not hide others.",
+        Flag("--copies", "How many of equal rows count: all, or root for the square root, as in logs.", default=None),
     ),
-    Option("k", 3, (Integer(1, 100_000),), "sec. 3.2", "Neighbours that φ looks at; at most the references there are."),
+    Option("k", 3, (Integer(1, 100_000),), "sec. 3.2", "Number of neighbours in φ, at most the number of references."),
     Option(
         "false_positives",
         None,
         (Literal(None), Real(_LARGEST_ALPHA**-2, 1)),
         "sec. 5.2",
-        "The bound that α stands for, in its place: 0.25 is √3.",
+        "Bound on the share of high scores, an alternative to α: 0.25 gives √3.",
     ),
     Option("fraction", 0.05, (Real(0, 1, above=True),), "-", "Share of the rows."),
     Option("count", 10, (Integer(1),), "-", "Number of rows."),
@@ -244,15 +247,15 @@ OPTIONS: tuple[Option, ...] = (
         0.1,
         (Real(0, 1, above=True),),
         "-",
-        "Expected share of false discoveries among the flagged rows, or among new rows, by `discoveries`.",
-        Flag("--fdr", "Flag rows of which an expected share of at most this is flagged by chance.", default=None),
+        "Expected share of false discoveries among the flagged rows or, with `discoveries`, among new rows.",
+        Flag("--fdr", "Flag rows, at most this expected share of them by chance.", default=None),
     ),
     Option(
         "held_out",
         None,
         (Literal(None), Real(0, 0.5, above=True)),
         "-",
-        "Share of the rows that only the cut-off sees, in place of two models that each do without half of them.",
+        "Share of the rows to keep for the cut-off alone, instead of two models that each leave out half of the rows.",
     ),
 )
 
@@ -261,12 +264,12 @@ TOP = Option("top", 10, (Integer(1),), "-", "Reasons for each row.", Flag("--top
 
 
 def option_named(name: str) -> Option:
-    """The row of an option."""
+    """Return the row of an option."""
     return next(option for option in OPTIONS if option.name == name)
 
 
 def check(given: Mapping[str, Any]) -> None:
-    """Raise `OptionError` for the first option in `given` that is not allowed."""
+    """Raise `OptionError` for the first invalid option in `given`."""
     for option in OPTIONS:
         if option.name in given:
             option.refuse_unless_allowed(given[option.name])

@@ -1,4 +1,4 @@
-"""Pictures for notebooks: matplotlib axes in, axes out. The numbers are those of the report."""
+"""Plots for notebooks, with the same numbers as the report. Each takes and returns matplotlib axes."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _USUAL, _OUTLIER, _LOWERS, _INK = "#8fa3b8", "#c2410c", "#2f6fb0", "#1b2430"
 
 
 def plot_scores(detector: FittedDetector, ax: Any = None) -> Any:
-    """The distribution of the training rows' scores, with the cut-off.
+    """Plot the distribution of the training rows' scores, with the cut-off.
 
     Examples
     --------
@@ -50,7 +50,7 @@ def plot_scores(detector: FittedDetector, ax: Any = None) -> Any:
 
 
 def plot_map(detector: FittedDetector, X: Any, ax: Any = None) -> Any:
-    """A map of the rows' representation, flagged ones on top; sampled where there are many.
+    """Plot a map of the rows' representation, with flagged rows on top; many rows are sampled.
 
     Examples
     --------
@@ -81,7 +81,7 @@ def plot_map(detector: FittedDetector, X: Any, ax: Any = None) -> Any:
 
 
 def plot_reasons(row: RowExplanation | Explanation, ax: Any = None) -> Any:
-    """What each feature adds to a row's score, strongest at the top; what it lacks, and all others, as one bar each.
+    """Plot what each feature adds to a row's score, strongest at the top, with a bar each for lacks and the rest.
 
     Examples
     --------
@@ -104,7 +104,7 @@ def plot_reasons(row: RowExplanation | Explanation, ax: Any = None) -> Any:
 
 
 def plot_curves(y: Any, scores: Any, ax: Any = None) -> Any:
-    """ROC and precision-recall curve of scores against labels: 1 outlier, 0 or -1 not.
+    """Plot the ROC and precision-recall curves of scores against labels: 1 outlier, 0 or -1 not.
 
     Examples
     --------
@@ -124,7 +124,7 @@ def plot_curves(y: Any, scores: Any, ax: Any = None) -> Any:
 
 
 def plot_training(detector: FittedDetector, ax: Any = None) -> Any:
-    """The mean ranking loss of each epoch.
+    """Plot the mean ranking loss of each epoch.
 
     Examples
     --------
@@ -143,7 +143,7 @@ def plot_training(detector: FittedDetector, ax: Any = None) -> Any:
 
 
 def _single(given: Any) -> RowExplanation:
-    """The explanation of a row, or the only one of several."""
+    """Return the explanation of a row, or the only one in a sequence."""
     if isinstance(given, Explanation) and len(given) == 1:
         return given[0]
     if isinstance(given, RowExplanation):
@@ -153,7 +153,7 @@ def _single(given: Any) -> RowExplanation:
 
 
 def _axes(given: Any, detector: FittedDetector | None = None) -> Any:
-    """The axes that were given, or those of a new figure; of a detector, once it is known to be fitted."""
+    """Return the given axes or those of a new figure, after checking that the detector, if any, is fitted."""
     pyplot = None if given is not None else _pyplot()
     if detector is not None:
         check_is_fitted(detector, "outlier_scores_")

@@ -1,4 +1,4 @@
-"""Detectors of ramodo as PyOD has them: `contamination`, `decision_scores_`, `threshold_`, `labels_`.
+"""Ramodo's detectors with PyOD's interface: `contamination`, `decision_scores_`, `threshold_`, `labels_`.
 
     from ramodo import Consensus
     from ramodo.pyod import PyODDetector
@@ -31,19 +31,19 @@ except ModuleNotFoundError as error:
 
 
 class PyODDetector(BaseDetector):
-    """A detector of ramodo with PyOD's interface: 1 is an outlier, 0 an inlier, higher scores are more outlying.
+    """One of ramodo's detectors with PyOD's interface: 1 is an outlier, 0 an inlier, higher scores are more outlying.
 
     Parameters
     ----------
-    detector : a detector of ramodo, default `Consensus()`
-        What is fitted, as a clone: the given one stays as it is.
+    detector : one of ramodo's detectors, default `Consensus()`
+        A clone of it is fitted, so it does not change.
     contamination : float, default 0.1
-        The share of training rows to flag, or a thresholder of PyThresh. The detector's own cut-off stays on
-        `detector_`. Allowed: above 0 and at most 0.5.
+        The share of training rows to flag, or a thresholder of PyThresh. The detector's own cut-off remains in
+        `detector_`. Must be a number above 0 and at most 0.5.
 
     Attributes
     ----------
-    detector_ : the fitted detector, with `explain`, `save` and all else
+    detector_ : the fitted detector, with `explain`, `save` and its other methods
     decision_scores_ : array of shape (n_rows,)
         Scores of the training rows.
     threshold_ : float
@@ -68,7 +68,7 @@ class PyODDetector(BaseDetector):
         self.detector = detector
 
     def fit(self, X: Any, y: Any = None, **known: Any) -> Self:
-        """Learn from the rows of `X`, sparse or dense. `y` is ignored; `known` is what the detector's `fit` takes."""
+        """Learn from the rows of `X`, sparse or dense. `y` is ignored; `known` is passed to the detector's `fit`."""
         detector = Consensus() if self.detector is None else self.detector
         if not isinstance(detector, Detector):
             raise option_error("detector", "a detector of ramodo, such as Consensus()", repr(detector))
@@ -79,7 +79,7 @@ class PyODDetector(BaseDetector):
         return self
 
     def decision_function(self, X: Any) -> npt.NDArray[np.float64]:
-        """How outlying each row is: the detector's `outlier_score`."""
+        """Return how outlying each row is: the detector's `outlier_score`."""
         check_is_fitted(self, "decision_scores_")
         return self.detector_.outlier_score(X)
 

@@ -17,62 +17,60 @@ from .stages.triplets import TripletSampler
 class REPEN(RandomDistanceDetector):
     """Outlier detector that learns a small representation for the random-distance detector Sp.
 
-    Sp ranks the rows; rows that Cantelli's inequality sets apart are candidate outliers; a ReLU layer is trained so
-    that candidates lie farther from randomly drawn inliers than other inliers do; Sp scores the rows in what the layer
-    made of them. Defaults are the paper's.
+    First Sp ranks the rows, and a cut-off by Cantelli's inequality picks candidate outliers. Then a ReLU layer is
+    trained to put these farther from randomly drawn inliers than other inliers. Finally Sp scores the rows in the
+    representation of that layer. Defaults are the paper's.
 
     Parameters
     ----------
     n_components : int, default 20
-        Columns of the representation. Allowed: an integer from 1 to 4,096. In the paper: M, sec. 6.3.
+        Columns of the representation. Must be an integer from 1 to 4,096. In the paper: M, sec. 6.3.
     n_epochs : int, default 30
-        Passes of training. Allowed: an integer from 1 to 100,000. In the paper: sec. 6.3.
+        Passes of training. Must be an integer from 1 to 100,000. In the paper: sec. 6.3.
     samples_per_epoch : 'auto' or int, default 'auto'
-        Triplets drawn per epoch; 'auto' is 5,000, or the number of rows where that is less. Allowed: 'auto' or
-        an integer from 1 to 100,000,000. In the paper: sec. 6.3.
+        Triplets drawn per epoch; 'auto' is 5,000, or the number of rows if that is less. Must be 'auto' or an integer
+        from 1 to 100,000,000. In the paper: sec. 6.3.
     batch_size : int, default 256
-        Triplets per gradient step. Allowed: an integer from 1 to 100,000,000. In the paper: b, sec. 6.3.
+        Triplets per gradient step. Must be an integer from 1 to 100,000,000. In the paper: b, sec. 6.3.
     margin : 'auto' or float, default 1000.0
-        Difference of squared distances beyond which a triplet is satisfied; 'auto' is in the unit of the data.
-        Allowed: 'auto' or a number above 0 and at most 1e+63. In the paper: c, sec. 4.5.
+        Difference of squared distances beyond which a triplet is satisfied; 'auto' follows the scale of the data. Must
+        be 'auto' or a number above 0 and at most 1e+63. In the paper: c, sec. 4.5.
     n_queries : int, default 1
-        Queries per triplet. Allowed: an integer from 1 to 1,024. In the paper: n, sec. 4.5.
+        Queries per triplet. Must be an integer from 1 to 1,024. In the paper: n, sec. 4.5.
     n_subsamples : int, default 50
-        Subsamples in the Sp ensemble. Allowed: an integer from 1 to 100,000. In the paper: m, sec. 4.5.
+        Subsamples in the Sp ensemble. Must be an integer from 1 to 100,000. In the paper: m, sec. 4.5.
     subsample_size : int, default 8
-        References in each subsample. Allowed: an integer from 1 to 100,000. In the paper: |S|, sec. 4.5.
+        References in each subsample. Must be an integer from 1 to 100,000. In the paper: |S|, sec. 4.5.
     alpha : float, default 1.7320508075688772
-        Standard deviations above the mean at which a score counts as high; at most 1/(1+α²) of scores are.
-        Allowed: a number from 0 to 1e+06. In the paper: α, eq. 2 and sec. 5.2.
+        Standard deviations above the mean at which a score counts as high; at most 1/(1+α²) of the scores can be. Must
+        be a number from 0 to 1e+06. In the paper: α, eq. 2 and sec. 5.2.
     cutoff : 'auto' or 'chance' or 'cantelli' or float or object, default 'auto'
-        Cut-off of `predict`: more than chance explains, Cantelli's, the share of training rows to flag, or a
-        custom rule. 'auto' is 'chance' for Consensus, unless α is given, and 'cantelli' for others. Allowed:
-        'auto', 'chance', 'cantelli', a number above 0 and at most 0.5 or an object with a method cutoff (TopK,
-        Conformal, ...). In the paper: eq. 2.
+        Cut-off of `predict`: 'chance' flags rows that stand out more than chance explains, 'cantelli' goes by
+        Cantelli's inequality, a number is the share of training rows to flag, and an object is a custom rule. 'auto' is
+        'chance' for Consensus, unless α is given, and 'cantelli' for others. Must be 'auto', 'chance', 'cantelli', a
+        number above 0 and at most 0.5 or an object with a method cutoff (TopK, Conformal, ...). In the paper: eq. 2.
     labeled_fraction : 'auto' or float, default 'auto'
-        Share of the negatives of a batch that is drawn from labelled outliers, where there are any. 0.5 is the
-        paper's choice; 'auto' depends on the number of labels. Allowed: 'auto' or a number from 0 to 1. In the
-        paper: sec. 4.6.
+        Share of the negatives of a batch to draw from labelled outliers, if there are any. 0.5 is the paper's choice;
+        'auto' depends on the number of labels. Must be 'auto' or a number from 0 to 1. In the paper: sec. 4.6.
     labels_in_score : bool, default True
-        Whether labelled outliers also enter the final score, by the direction in which they differ from other
-        rows. In the paper they shape training alone: False. Allowed: True or False.
+        Whether labelled outliers also shape the final score, by the direction in which they differ from other rows. In
+        the paper they only shape training: False. Must be True or False.
     normalize : None or 'l2' or 'max', default None
-        Divide each row by its length, or by its largest absolute value. `diagnose` helps to choose. Allowed:
-        None, 'l2' or 'max'.
+        Divide each row by its length, or by its largest absolute value. `diagnose` helps to choose. Must be None, 'l2'
+        or 'max'.
     n_estimators : int, default 1
-        Independent representations, whose scores are averaged. Allowed: an integer from 1 to 1,000.
+        Independent representations, whose scores are averaged. Must be an integer from 1 to 1,000.
     warm_start : bool, default False
-        `fit` again starts from the weights it has and trains a tenth of the epochs: for a few more labels.
-        Allowed: False or True.
+        Whether another `fit` starts from the current weights and trains for a tenth of the epochs. Must be False or
+        True.
     random_state : None or int or RandomState or Generator, default None
-        Seed of all random draws; the same seed gives the same bits. Allowed: None, an integer from 0 to
+        Seed of all random draws; the same seed gives the same bits. Must be None, an integer from 0 to
         18,446,744,073,709,551,615 or a numpy RandomState or Generator.
     n_jobs : None or int, default None
-        Threads. -1 is all cores, -2 all but one; None is 1, unless a `joblib.parallel_config` says otherwise.
-        Results do not depend on it. Allowed: None, an integer from 1 to 4,096 or an integer from -4,096 to -1.
+        Threads. -1 is all cores, -2 all but one; None is 1, unless a `joblib.parallel_config` says otherwise. Results
+        do not depend on it. Must be None, an integer from 1 to 4,096 or an integer from -4,096 to -1.
     verbose : int or bool, default 0
-        1 reports the stages, with progress where there is a terminal. Allowed: an integer from 0 to 10, True or
-        False.
+        1 reports the stages, with progress on a terminal. Must be an integer from 0 to 10, True or False.
 
     Attributes
     ----------
@@ -81,24 +79,23 @@ class REPEN(RandomDistanceDetector):
     threshold_ : float
         `predict` flags rows with a score at or above it.
     false_positive_bound_ : float
-        Largest share of scores that Cantelli's inequality allows there; NaN for other cut-offs.
+        Largest share of scores that Cantelli's inequality allows at or above it; NaN for other cut-offs.
     offset_ : float
         The same cut-off in scikit-learn's sign, see `decision_function`.
     initial_scores_ : array of shape (n_rows,)
         The initial ranking, on the original features.
     candidate_outliers_ : array of row numbers
-        Rows that training took as outliers.
+        Rows that training treated as outliers.
     fallback_used_ : bool
-        Whether too few initial scores reached Cantelli's cut-off, so that the highest were taken: half a percent, or
-        ten.
+        Whether too few initial scores reached Cantelli's cut-off, so that the highest half percent, or ten, were taken.
     loss_curve_ : array of shape (n_epochs,)
         Mean ranking loss of each epoch.
     components_ : sparse matrix of shape (n_components, n_features)
         Weights of the features that training changed.
     feature_indices_, feature_weights_ : arrays
-        The same as two arrays; of the first model where there are several.
+        The same as two arrays; those of the first model if there are several.
     references_ : array of shape (n_references, n_components)
-        Rows of the representation that scores are distances to; of the first model.
+        Reference rows in the representation, to which distances are measured; those of the first model.
     model_ : Model
         The terms of the score: all representations and references.
     stage_seconds_ : dict

@@ -1,4 +1,4 @@
-"""The reader of tables as a transformer: what the command does with a file, for frames."""
+"""A scikit-learn transformer that reads data frames the way the command reads files."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ from .options import option_error
 class TableReader(TransformerMixin, BaseEstimator):
     """Turns the columns of a data frame into features, as the command does with those of a file.
 
-    A number is a feature, and scaled; a category is a feature for each of its values; a date its days, hour and day of
-    the week; a list a feature for each place; a document its tokens. Detectors read a frame that is not all numbers so
-    by themselves. A reader is for other options, and for frames of numbers on very different scales:
+    A number becomes one scaled feature, a category one feature for each of its values, a date its days, hour and day of
+    the week, a list one feature for each position, and a document its tokens. Unless all columns are numbers, detectors
+    read frames in this way by themselves. Use a reader for other options, or for numbers on very different scales:
 
         rows = TableReader(text=["note"], id="ticket").fit_read(frame)
         detector = Consensus().fit(rows)
 
-    The detector then reads other frames by itself, and saves how.
+    The detector then reads other frames in the same way, and saves how.
 
     Parameters
     ----------
@@ -38,7 +38,7 @@ class TableReader(TransformerMixin, BaseEstimator):
     ignore : str or list of str, default ()
         Columns to leave out.
     scale : 'auto', 'none', 'standard', 'robust' or 'log', default 'auto'
-        What is done to numbers.
+        How to scale numbers.
     missing : 'error', 'zero', 'mean' or 'indicator', default 'indicator'
         What missing values become: 'indicator' is 0 and a feature that says so.
     top_variable : int, optional
@@ -46,9 +46,9 @@ class TableReader(TransformerMixin, BaseEstimator):
     within : str, optional
         Column of batches: numbers are moved as if all batches had one mean.
     idf : bool, default True
-        Whether tokens are weighted, rare ones most; else they are counted.
+        Whether to weight tokens, rare ones most; otherwise they are counted.
     vocabulary : bool, default False
-        Whether each token has a feature and a name; else tokens are hashed to `2**bits` features.
+        Whether each token gets a feature and a name; otherwise tokens are hashed to `2**bits` features.
     words, characters : (int, int), default (1, 1) and (3, 5)
         n-grams of words and of characters, from and to; (0, 0) for none.
     bits : int, default 22
@@ -59,7 +59,7 @@ class TableReader(TransformerMixin, BaseEstimator):
     Attributes
     ----------
     schema_ : how each column is read
-    document_frequencies_ : by which tokens are weighted; None without
+    document_frequencies_ : document frequencies for weighting tokens; None if there are none
 
     Examples
     --------
@@ -108,27 +108,27 @@ class TableReader(TransformerMixin, BaseEstimator):
         return self
 
     def fit_transform(self, X: Any, y: Any = None, **fit_params: Any) -> Any:
-        """The features of a frame from which they are learned."""
+        """Learn the features from a frame and return them."""
         return self.fit_read(X).X
 
     def transform(self, X: Any) -> Any:
-        """The features of other rows: a CSR array where there are categories or text, else a dense one."""
+        """Return the features of other rows: a CSR array if there are categories or text, else a dense one."""
         return self.read(X).X
 
     def fit_read(self, X: Any) -> Table:
-        """The same with ids, documents, and how they were read: rows for `fit` of a detector."""
+        """Do the same as `fit_transform`, but return rows for a detector's `fit`, with ids, documents and schema."""
         found = frames.read(_checked(X), self._asked(), n_threads=self.n_jobs)
         self.schema_, self.document_frequencies_ = found.schema, found.frequencies
         self.n_features_in_ = found.X.shape[1]
         return found
 
     def read(self, X: Any) -> Table:
-        """The same of other rows, as learned."""
+        """Return other rows for a detector, read in the learned way."""
         check_is_fitted(self, "schema_")
         return frames.read(_checked(X), self.schema_, self.document_frequencies_, n_threads=self.n_jobs)
 
     def get_feature_names_out(self, input_features: Any = None) -> npt.NDArray[np.object_]:
-        """Names of the features; hashed tokens are called by their numbers."""
+        """Return the names of the features; hashed tokens have numbers as names."""
         check_is_fitted(self, "schema_")
         first = self.schema_.first_named
         return np.array([*(f"token {i}" for i in range(first)), *(self.schema_.names or ())], dtype=object)

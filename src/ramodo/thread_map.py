@@ -17,7 +17,7 @@ def thread_map(
     n_threads: int,
     stop: Callable[[], None] = lambda: None,
 ) -> Iterator[Result]:
-    """The result for each piece, in order. At most two pieces per thread are running or waiting to be used.
+    """Yield the result for each piece, in order. At most two pieces per thread are running or waiting to be used.
 
     If the system refuses to start a thread, the calling thread does the rest. `stop` is called when an error or Ctrl-C
     ends the map early, before it waits for the running pieces.
@@ -49,7 +49,7 @@ def thread_map(
 
 
 def _done(work: Callable[[Piece], Result], piece: Piece) -> Future[Result]:
-    """The result of a piece, computed in this thread."""
+    """Compute a piece in this thread and return its result as a future."""
     future: Future[Result] = Future()
     try:
         future.set_result(work(piece))
