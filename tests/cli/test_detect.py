@@ -397,7 +397,7 @@ def test_bad_usage(run, files, arguments):
 
 BAD = {
     "a missing file": ("none.svm", None, "none.svm: there is no such file; check its name"),
-    "an unknown suffix": ("data.doc", "1 1:2\n", "says nothing of its format"),
+    "an unknown suffix": ("data.doc", "1 1:2\n", "says nothing about its format"),
     "a bad line": ("data.svm", "1 1:2\n1 1:x\n", "data.svm, line 2, column 5"),
     "no rows": ("data.svm", "", "has no rows"),
     "too few rows": ("data.svm", "1 1:2\n1 2:3\n", "must have at least 3 rows, got 2"),

@@ -235,7 +235,7 @@ def test_labels_that_fit_nothing(run, files, labels):
         return done.err
 
     assert "no row of" in complaint("id,label\na,1\nb,0\n")
-    assert "labels.csv has no column 'id' to say which row a label is of; it has key, label" in complaint(
+    assert "labels.csv has no column 'id' to match labels with rows; it has key, label" in complaint(
         "key,label\n1,1\n2,0\n"
     )
     assert "has no column 'label'; it has id, truth" in complaint("id,truth\n1,1\n2,0\n")

@@ -93,7 +93,7 @@ def test_numbers_that_may_be_counts_are_refused(ok, run, files, tmp_path):
         ok("convert", files.log, tmp_path / name, "--bits", 12, "-q")
         done = run("score", tmp_path / "model", tmp_path / name)
         assert done.code == 3
-        assert "must be documents, since the model weighs the tokens of text, got " in done.err
+        assert "must be documents, since the model weights the tokens of text, got " in done.err
         assert ok("score", tmp_path / "counts", tmp_path / name) == ok("score", tmp_path / "counts", files.log)
     done = run("score", tmp_path / "model", "-", "--format", "svmlight", stdin=b"1 3:1\n")
     assert done.code == 3

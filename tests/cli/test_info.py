@@ -116,7 +116,7 @@ def test_what_is_neither(run, tmp_path):
     for name in ("foreign", "text", "none"):
         done = run("info", tmp_path / name)
         assert done.code == 3
-        assert f"{name}: the suffix (none) says nothing of its format" in done.err
+        assert f"{name}: the suffix (none) says nothing about its format" in done.err
         assert done.out == ""
 
 
@@ -162,7 +162,7 @@ def test_the_tables_of_every_model_have_names(ok, files, data, tmp_path):
     for path in (files.mail_model, files.visits_model, files.log_model):
         tables = json.loads(ok("info", path, "--json"))["tables"]
         assert list(tables.values()) == sorted(tables.values(), reverse=True)
-        assert {"training rows, as they were given", "weights of features"} <= set(tables)
+        assert {"training rows, unchanged", "weights of features"} <= set(tables)
 
 
 PRIVATE = ("passwd", "index", "SELECT")

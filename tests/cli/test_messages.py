@@ -112,7 +112,7 @@ SAID = {
     ),
     "no folder for a file": (
         ["detect", "plain.csv", "-o", "nowhere/scores.csv"],
-        "nowhere/scores.csv cannot be written: there is no folder",
+        "nowhere/scores.csv cannot be written: the folder",
     ),
 }
 

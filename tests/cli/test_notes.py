@@ -61,7 +61,7 @@ def test_a_column_without_a_name_is_named_by_its_place(run, ok, tmp_path):
     assert done.code == 0
     counts = "note: column 1 has no name and counts the rows: it is left out. To name rows by it give --id 'column 1'."
     assert counts in done.err
-    assert "note: column 4 has no name: give the place instead, as in --id 'column 4' or" in done.err
+    assert "note: column 4 has no name: give the position instead, as in --id 'column 4' or" in done.err
     assert "If it names the rows give --id 'column 4', else leave it out with --ignore 'column 4'." in done.err
     named = ["--id", "column 1", "--ignore", "column 4"]
     assert "note: " not in run("detect", path, *named).err

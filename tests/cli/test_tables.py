@@ -144,7 +144,7 @@ def test_a_table_without_names_is_told(run, ok, tmp_path):
     lines = [f"{i % 7},{i * i % 11}.5" for i in range(60)]
     (tmp_path / "data.csv").write_text("\n".join(lines) + "\n")
     done = run("detect", tmp_path / "data.csv", "-m", tmp_path / "model", "-o", "-")
-    assert "begins with numbers and not with names" in done.err
+    assert "begins with numbers instead of names" in done.err
     (tmp_path / "one.csv").write_text(lines[5] + "\n")
     found = ok("score", tmp_path / "model", tmp_path / "one.csv")
     assert scores_in(found)[0] == pytest.approx(scores_in(done.out)[5])

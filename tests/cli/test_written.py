@@ -107,7 +107,7 @@ def test_numbers_of_a_matrix_with_names(ok, run, files, tmp_path):
     assert done.code == 3
     assert "x.npz has no column 'depth', which --with names; it has width, height." in done.err
     done = run("score", files.mail_model, files.mail, "--with", "depth")
-    assert "its columns have no names. Columns can be named of csv, tsv" in done.err
+    assert "its columns have no names. Formats with columns are csv, tsv" in done.err
 
 
 def test_columns_that_are_not_there(run, files, notes):
@@ -203,7 +203,7 @@ def test_ids_from_a_csv_of_scores_serve_as_labels(ok, tmp_path):
 def test_what_to_write_needs_a_file(run, files, flag):
     done = run("detect", files.log, *flag)
     assert done.code == 2
-    assert f"{flag[0]} says what to write and needs --output FILE" in done.err
+    assert f"{flag[0]} needs --output FILE" in done.err
 
 
 def test_lines_are_of_standard_output(run, files, tmp_path):

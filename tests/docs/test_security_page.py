@@ -31,12 +31,12 @@ SAID = {
 
 OF_TERMS = {
     "learned distance": {
-        "origin.indices origin.indptr origin.data origin.values": "training rows, as they were given: up to 400",
+        "origin.indices origin.indptr origin.data origin.values": "training rows, unchanged: up to 400",
         "origin.numbers references": "their row numbers, and their places in the representation",
         "columns weights upper": "indices of the features that occurred in training, and their weights",
     },
     "original distance": {
-        "origin.indices origin.indptr origin.data origin.values": "training rows, as they were given: up to 400",
+        "origin.indices origin.indptr origin.data origin.values": "training rows, unchanged: up to 400",
         "origin.numbers": "their row numbers, and their places in the representation",
     },
     "label direction": {"columns weights": "what labelled outliers have in common"},

@@ -90,7 +90,7 @@ def test_a_few_lines_that_are_no_requests_are_told_and_skipped(tmp_path):
     assert table.X.shape[0] == 100
     assert table.skipped == 1
     assert table.ids[:5] == ["0", "1", "2", "5", "6"]
-    assert table.notes == ["1 line is no request, and was left out: line 4: '-- rotated --'."]
+    assert table.notes == ["1 line is not a request and was left out: line 4: '-- rotated --'."]
 
 
 def test_many_such_lines_are_another_format(tmp_path):

@@ -64,7 +64,7 @@ def test_a_missing_header_is_noticed(csv, first):
     assert table.X.shape[0] == 3
     assert table.names[:2] == ["column 1", "column 2"]
     assert table.schema.header is False
-    assert "begins with numbers and not with names" in table.notes[0]
+    assert "begins with numbers instead of names" in table.notes[0]
 
 
 @pytest.mark.parametrize("first", ["a,b,c", "0,1,2", "2019,2020,2021", "x,1,2", "a1,2b,3c"])

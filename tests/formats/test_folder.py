@@ -139,7 +139,7 @@ def test_one_block_of_doubles_makes_all_doubles(tmp_path, path, monkeypatch):
 def test_an_index_0_that_comes_late_is_an_error_unless_it_was_announced(tmp_path, path, monkeypatch):
     (tmp_path / "data.svm").write_text("1 1:0.5\n1 0:0.1\n")
     monkeypatch.setattr(svmlight, "line_blocks", partial(svmlight.line_blocks, size=1))
-    with pytest.raises(FormatError, match=r"data.svm has an index 0 after a first part without; .* --zero-based\."):
+    with pytest.raises(FormatError, match=r"data.svm has an index 0, but not in its first part; .* --zero-based\."):
         stream_to_folder(tmp_path / "data.svm", path)
     assert os.listdir(tmp_path) == ["data.svm"]
     stream_to_folder(tmp_path / "data.svm", path, True)

@@ -73,5 +73,5 @@ def test_a_file_without_names_of_cells_or_genes_is_refused(h5ad, part):
     path = h5ad(1.0)
     with h5py.File(path, "a") as file:
         del file[part]
-    with pytest.raises(FormatError, match=rf"data.h5ad must be an AnnData file, .*, got no {part}\."):
+    with pytest.raises(FormatError, match=rf"data.h5ad must be an AnnData file .*, got no {part}\."):
         read(path)

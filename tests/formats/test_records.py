@@ -97,7 +97,7 @@ WRONG = {
 
 @pytest.mark.parametrize("line", WRONG.values(), ids=WRONG)
 def test_a_wrong_line_is_named(jsonl, line):
-    with pytest.raises(FormatError, match=r"data\.jsonl, line 3: an object of JSON was expected; found '"):
+    with pytest.raises(FormatError, match=r"data\.jsonl, line 3: a JSON object was expected; found '"):
         jsonl({"a": 1}, "", line, {"a": 2})
 
 

@@ -93,7 +93,7 @@ def test_a_folder_of_documents(tmp_path):
     table = read(str(tmp_path))
     assert table.ids == ["a.eml", "c", "in/b.txt"]
     assert table.texts == ["first mail", "third", "second\nmail"]
-    assert table.notes == ["1 file holds no text, and was left out, the first picture.png."]
+    assert table.notes == ["1 file holds no text and was left out, the first picture.png."]
 
 
 def test_a_folder_without_documents(tmp_path):

@@ -74,7 +74,7 @@ def _complain(text: str) -> None:
 
 
 def _is_ours(error: BaseException) -> bool:
-    """Whether an error concerns the user's data, options or files; all others are bugs and show a traceback."""
+    """Return whether an error concerns the user's data, options or files; all others are bugs and show a traceback."""
     return isinstance(error, OSError | MemoryError) or type(error).__module__.split(".")[0] == "ramodo"
 
 

@@ -95,7 +95,7 @@ def detect(
     quiet: Quiet = False,
     json: Json = False,
 ) -> None:
-    """Fit, rank and flag: the main job.
+    """Fit, rank and flag, in one go.
 
     `ramodo detect mail.svm -o scores.csv --report mail.html`
 

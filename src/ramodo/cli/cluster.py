@@ -108,7 +108,7 @@ def _n_workers(cluster: str) -> int:
 
 
 def with_format(path: str, source: Source) -> Source:
-    """`source`, with the format of the first file if the glob itself has no suffix that tells it."""
+    """Return `source` with the format of the first file, if the glob itself has no telling suffix."""
     from ..engines.dataset import found_files
 
     if source.format is not None or not glob.has_magic(path):
@@ -121,7 +121,7 @@ def with_format(path: str, source: Source) -> Source:
 
 
 def read_on_cluster(path: str, source: Source, quiet: bool, detector: FittedDetector | None = None) -> Table:
-    """The files of a glob as a table whose matrix stays with the workers.
+    """Return the files of a glob as a table whose matrix stays with the workers.
 
     With a detector, the table has the detector's columns.
     """

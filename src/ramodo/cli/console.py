@@ -1,4 +1,4 @@
-"""What a person sees: tables on standard output, progress and notes on standard error.
+"""Output for people: tables on standard output, progress and notes on standard error.
 
 Control characters in data are escaped, never sent to the terminal.
 """
@@ -32,7 +32,7 @@ _TEXTS = ("id", "text", "reasons", "set", "here", "licence", "outliers")
 
 
 def bar(name: str, unit: str, quiet: bool = False) -> Bar:
-    """A progress bar on standard error, if that is a terminal and output is not quiet."""
+    """Return a progress bar on standard error, if that is a terminal and output is not quiet."""
     return Bar(name, not quiet and sys.stderr is not None and sys.stderr.isatty(), unit)
 
 

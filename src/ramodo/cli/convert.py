@@ -42,7 +42,7 @@ def run_convert(path: str, source: Source, output: str, *, threads: int | None, 
 
 
 def _checked(path: str, table: Table, n_threads: int) -> Table:
-    """The table with its rows checked like any input, their features sorted and unique."""
+    """Return the table with its rows checked like any input, their features sorted and unique."""
     rows = open_block(table.X, name=path, n_threads=n_threads)
     return replace(table, X=sp.csr_array(rows.to_matrix()))
 
@@ -76,7 +76,7 @@ def _write(output: str, suffix: str, table: Table) -> None:
 
 
 def _arrays(table: Table) -> dict[str, Any]:
-    """The matrix in the layout of scipy's npz files, with labels, ids and names of columns if known."""
+    """Return the matrix in the layout of scipy's npz files, with labels, ids and names of columns if known."""
     matrix: Any = table.X
     arrays: dict[str, Any] = {"data": matrix.data, "indices": matrix.indices, "indptr": matrix.indptr}
     arrays |= {"shape": np.array(matrix.shape), "format": np.array(b"csr")}

@@ -34,12 +34,12 @@ REASONS = 3
 """How many reasons to show for each of the top rows."""
 
 _IN_JSON = ("score", "percentile", "reasons", "lacks", "views")
-"""What JSON says of each of the top rows."""
+"""Fields of each of the top rows in JSON."""
 
 
 @dataclass(frozen=True)
 class Targets:
-    """Files to write, what to write about rows, and what to leave out of the model file."""
+    """Files to write, the columns to write about rows, and what to leave out of the model file."""
 
     output: str | None = None
     model: str | None = None
@@ -60,7 +60,7 @@ class Targets:
             refuse_report(self.report)
 
     def named(self) -> dict[str, str]:
-        """The files to be written, by what they hold."""
+        """Return the files to be written, by what they hold."""
         given = {"scores": self.output, "model": self.model, "report": self.report}
         return {name: path for name, path in given.items() if path is not None}
 
@@ -196,7 +196,7 @@ def _as_json(table: Table, row: TopRow, scores: Any, threshold: float, every: bo
 
 
 def _flagged(detector: Any, flagged: int, n_rows: int) -> str:
-    """How many rows are flagged and, if that says little, how many would be flagged without any outliers."""
+    """Say how many rows are flagged and, if that means little, how many would be flagged without any outliers."""
     from ..insight.cutoffs import flags_of_noise, says_little
 
     expected = flags_of_noise(detector, n_rows) if says_little(detector, flagged, n_rows) else None

@@ -1,4 +1,4 @@
-"""`ramodo diff`: what one log has that another, known to be good, never had."""
+"""`ramodo diff`: find what is new in a log, compared with a log that is known to be good."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from .training import fit
 def run_diff(
     good: str, bad: str, source: Source, fitting: Fitting, *, output: str | None, top: int, quiet: bool
 ) -> None:
-    """Fit the one, score the other, and say what is new in it."""
+    """Fit a model to the good log, score the other, and say what is new in it."""
     if output is not None:
         refuse_report(output)
     n_threads = threads_of(fitting.options.get("n_jobs"))
@@ -55,7 +55,7 @@ def run_diff(
 
 
 def said_of_new(detector: object, table: Table) -> list[str]:
-    """A sentence for each new thing; control characters in a log stay text."""
+    """Return a sentence for each new thing; control characters in a log stay text."""
     from ..terminal.escaping import escape_controls
 
     def line(row: int) -> int:
@@ -65,7 +65,7 @@ def said_of_new(detector: object, table: Table) -> list[str]:
 
 
 def note_new(detector: object, table: Table, quiet: bool) -> None:
-    """Note what is new, beside scores that go elsewhere."""
+    """Print a note about what is new, if scores go to a file."""
     if not quiet and table.texts is not None:
         for said in said_of_new(detector, table):
             note(said, quiet)

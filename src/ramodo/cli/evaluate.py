@@ -21,7 +21,7 @@ from .streaming import scores_of
 
 @dataclass(frozen=True)
 class Truth:
-    """Where the labels are, in a separate table or in a column of the data, and which label marks outliers."""
+    """The place of the labels, a separate table or a column of the data, and the label that marks outliers."""
 
     table: str | None
     label: str | None
@@ -62,7 +62,7 @@ def run_evaluate(
 
 @dataclass(frozen=True)
 class Matched:
-    """The rows with labels, and what did not match."""
+    """The rows with labels, and notes on what did not match."""
 
     table: Table
     notes: tuple[str, ...] = ()
@@ -70,7 +70,7 @@ class Matched:
 
 
 def labelled(path: str, table: Table, labels: str, label: str | None, id: str | None) -> Matched:
-    """The rows that a table of labels names, with their labels."""
+    """Return the rows that are in a table of labels, with their labels."""
     n, found = table.X.shape[0], read_labels(labels, table, id=id, label=label)
     ids, named = found.ids, found.rows >= 0
     if not named.any():

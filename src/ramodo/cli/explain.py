@@ -55,7 +55,7 @@ def run_explain(
 
 
 def _as_text(row: RowExplanation, id: str, nearest: Sequence[str]) -> str:
-    """The explanation as text, with control characters in names escaped."""
+    """Return the explanation as text, with control characters in names escaped."""
 
     def escaped(reasons: Sequence[Reason]) -> tuple[Reason, ...]:
         return tuple(replace(reason, feature=escape_controls(reason.feature)) for reason in reasons)
@@ -66,7 +66,7 @@ def _as_text(row: RowExplanation, id: str, nearest: Sequence[str]) -> str:
 
 
 def _number(path: str, table: Table, name: str) -> int:
-    """The number of the row with an id."""
+    """Return the number of the row with an id."""
     ids = [table.id_of(row) for row in range(table.X.shape[0])] if table.ids is None else list(table.ids)
     if name not in ids:
         raise FormatError(f"--row must be an id of {path}, such as {', '.join(ids[:3])}, got {name!r}.")

@@ -28,7 +28,7 @@ _OF_FLAGGING = ("--share", "--fdr", "--alpha")
 
 
 def flag_of(option: Option, heading: str | None = None) -> Any:
-    """The flag of an option, for typer."""
+    """Return the flag of an option, for typer."""
     if option.flag is None:
         raise ValueError(f"{option.name} has no flag.")
     return typer.Option(option.flag.name, help=option.flag.help or option.meaning, rich_help_panel=heading)
@@ -78,12 +78,12 @@ class Reading(Group):
         str | None,
         _reading(
             "--group-by",
-            help="Lines of a log that share this are one row: client, block, a key, or a regular expression.",
+            help="Make one row of the lines of a log that share this: client, block, a key, or a regular expression.",
         ),
     ] = None
     window: Annotated[
         str | None,
-        _reading("--window", help="With --group-by: a session ends so long after its first line: 30s, 5m, 2h."),
+        _reading("--window", help="With --group-by: longest duration of a session: 30s, 5m, 2h."),
     ] = None
     bits: Annotated[int, _reading("--bits", help="Text is hashed to 2^BITS features, up to 40.", min=8, max=40)] = 22
     words: Annotated[str, _reading("--words", help="n-grams of words in text, from-to; 0 for none.")] = "1-1"
@@ -96,12 +96,12 @@ class Reading(Group):
         _reading(
             "--mask",
             help="What to mask in logs: auto, the default, for times, addresses, numbers and the like; none; or a "
-            "regular expression besides these. May be repeated.",
+            "regular expression, in addition to auto. May be repeated.",
         ),
     ] = None
     multiline: Annotated[
         str | None,
-        _reading("--multiline", help="Regular expression that is found in the first line of each event of a log."),
+        _reading("--multiline", help="Regular expression that marks the first line of each event of a log."),
     ] = None
     layer: Annotated[str | None, _reading("--layer", help="Layer of a .h5ad file to read in place of X.")] = None
     transpose: Annotated[
@@ -118,7 +118,7 @@ class Reading(Group):
 
 @dataclass(frozen=True, kw_only=True)
 class ReadingToFit(Reading):
-    """How to read data to fit a model to; the model may learn from them how to read other data."""
+    """How to read training data, from which a model may learn how to read other data."""
 
     scale: Annotated[
         str | None,
@@ -154,7 +154,7 @@ def _writing(*names: str, help: str, **bounds: int) -> Any:
 
 @dataclass(frozen=True)
 class Writing(Group):
-    """What to write about rows in addition to id, score, percentile and flag."""
+    """Columns to write about rows in addition to id, score, percentile and flag."""
 
     flagged: Annotated[
         bool, _writing("--flagged", help="Only flagged rows, highest first; for a stream, as they arrive.")
@@ -172,7 +172,7 @@ class Writing(Group):
     lines: Annotated[str, _writing("--as", help="Format of -o -: csv or jsonl.")] = "csv"
 
     def refuse(self, output: str | None) -> None:
-        """Raise if a flag has no meaning, or there is nothing to write to."""
+        """Raise if a flag has no effect, or there is no output to write to."""
         if self.lines not in LINES:
             raise option_error("--as", either(LINES), repr(self.lines))
         if output not in (None, "-") and self.lines != LINES[0]:
@@ -183,14 +183,12 @@ class Writing(Group):
         asked = {"--flagged": self.flagged, "--with": self.beside, "--reasons": self.reasons, "--views": self.views}
         given = [name for name, value in asked.items() if value]
         if output is None and given:
-            raise OptionError(
-                f"{given[0]} says what to write and needs --output FILE, or --output - for standard output."
-            )
+            raise OptionError(f"{given[0]} needs --output FILE, or --output - for standard output.")
 
 
 @dataclass(frozen=True)
 class Keeping(Group):
-    """What to leave out of a model file."""
+    """Parts to leave out of a model file."""
 
     no_tokens: Annotated[
         bool, _writing("--no-tokens", help="Leave words and fragments of the training text out of the model file.")
@@ -229,7 +227,7 @@ Method = Annotated[
 
 @dataclass(frozen=True)
 class Fitting(Group):
-    """How to fit: a file of labels, the method, and the given options, checked and by their Python names."""
+    """How to fit: a file of labels, the method, and the given options, checked and under their Python names."""
 
     labels: str | None = None
     method: str = methods.DEFAULT
@@ -237,17 +235,17 @@ class Fitting(Group):
 
     @classmethod
     def flags(cls) -> list[Parameter]:
-        """A flag for labels, one for the method, and one for each option with a flag."""
+        """Return a flag for labels, one for the method, and one for each option with a flag."""
         first = [flag("labels", Labels, None), flag("method", Method, methods.DEFAULT)]
         return [*first, *[_parameter(option) for option in OPTIONS if option.flag is not None]]
 
     def for_workers(self) -> Self:
-        """The same with one thread for each task, unless more were asked for."""
+        """Return the same options with one thread for each task, unless the user asked for more."""
         return replace(self, options={"n_jobs": 1, **self.options})
 
     @classmethod
     def of(cls, given: Mapping[str, Any]) -> Self:
-        """The group from the values of its flags; raises `OptionError` for a value that is not allowed."""
+        """Return the group, given the values of its flags; raise `OptionError` for an invalid value."""
         rows = [option for option in OPTIONS if option.flag is not None and given[option.name] is not None]
         options = {option.name: option.of_flag(given[option.name]) for option in rows}
         return cls(given["labels"], methods.checked(given["method"]), options)

@@ -1,7 +1,7 @@
-"""Groups of flags that several commands share: a parameter that is a group stands for all of its flags.
+"""Groups of flags that several commands share: one parameter of a command stands for all flags of a group.
 
-Typer reads one flag from each parameter of a function. `grouped` shows it a signature in which each group is replaced
-by its flags, and passes the function the groups.
+Typer reads one flag from each parameter of a function. `grouped` shows Typer a signature in which each group is
+replaced by its flags, and passes the groups to the function.
 """
 
 from __future__ import annotations
@@ -19,23 +19,23 @@ class Group:
 
     @classmethod
     def flags(cls) -> list[Parameter]:
-        """The flags that replace the group in a command."""
+        """Return the flags that replace the group in a command."""
         hints = get_type_hints(cls, include_extras=True)
         return [flag(field.name, hints[field.name], field.default) for field in fields(cls)]  # type: ignore[arg-type]
 
     @classmethod
     def of(cls, given: Mapping[str, Any]) -> Self:
-        """The group from the values of its flags."""
+        """Return the group, given the values of its flags."""
         return cls(**given)
 
 
 def flag(name: str, annotation: Any, default: Any) -> Parameter:
-    """A flag as a parameter of a command; keyword-only, so that flags without a default may follow others."""
+    """Return a flag as a parameter of a command, keyword-only so that flags without a default may follow others."""
     return Parameter(name, Parameter.KEYWORD_ONLY, default=default, annotation=annotation)
 
 
 def grouped(command: Callable[..., None]) -> Callable[..., None]:
-    """The command with its groups replaced by their flags."""
+    """Return the command with its groups replaced by their flags."""
     groups: dict[str, type[Group]] = {}
     parameters: list[Parameter] = []
     for given in inspect.signature(command, eval_str=True).parameters.values():

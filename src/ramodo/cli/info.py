@@ -38,7 +38,7 @@ _TABLES = (
     (r"loss_curve_$", "losses of training"),
     (r"", "score, length and norm of each training row"),
 )
-"""What the arrays of a model file hold, by name; the first pattern that matches counts."""
+"""Contents of the arrays of a model file, by name; the first pattern that matches counts."""
 
 _SHOWN = 3
 """How many tables are listed with their size."""
@@ -72,7 +72,7 @@ def run_info(path: str, *, format: str | None, as_json: bool) -> None:
 
 
 def _of_model(path: str) -> dict[str, Any]:
-    """Everything that a model file says about itself."""
+    """Return all facts in a model file."""
     detector, header = load_with_header(path, verify=True)
     provenance, evidence = detector.provenance_, detector.model_.evidence
     frequencies, options = detector.document_frequencies_, detector.get_params(deep=False)
@@ -105,13 +105,13 @@ def _of_model(path: str) -> dict[str, Any]:
 
 
 def _reading(schema: Schema) -> dict[str, Any]:
-    """How data were read; the options of tokens in full, where there are documents."""
+    """Return how data were read; for documents, with all options of tokens."""
     said: dict[str, Any] = json.loads(schema.to_json())
     return said | ({"tokens": asdict(schema.tokens)} if schema.texts else {})
 
 
 def _tables(path: str) -> dict[str, int]:
-    """Bytes of each kind of table in a model file, largest first; the rest is its header."""
+    """Return the bytes of each kind of table in a model file, largest first; the rest is its header."""
     _, tensors = read_tensors(path)
     found: dict[str, int] = {}
     for name, array in tensors.items():
@@ -123,7 +123,7 @@ def _tables(path: str) -> dict[str, int]:
 
 
 def _private(detector: FittedDetector) -> dict[str, int]:
-    """How much of its training data a model file holds."""
+    """Return how much of its training data a model file holds."""
     rows = {number for origin in detector.model_.origins() for number in origin.numbers.tolist()}
     return {
         "training rows": len(rows),
@@ -135,7 +135,7 @@ def _private(detector: FittedDetector) -> dict[str, int]:
 
 
 def _page(facts: Mapping[str, Any]) -> dict[str, str]:
-    """The same facts for people, a line for each question."""
+    """Return the same facts for people, one line each."""
     tables = [f"{words} {_megabytes(size)}" for words, size in list(facts["tables"].items())[:_SHOWN]]
     lines = {
         "model": facts["class"],
@@ -172,7 +172,7 @@ def _views(views: Mapping[str, float]) -> str:
 
 
 def _read_as(source: Mapping[str, Any]) -> str:
-    """The format and the options of its columns; long lists by their length."""
+    """Return the format and the options of its columns; long lists are given by their length."""
     said = {name: value for name, value in source.items() if name not in ("format", "columns", "tokens") and value}
     said |= source.get("tokens", {})
     kinds = Counter(each.get("kind", "number") for each in source.get("columns", ()))

@@ -1,4 +1,4 @@
-"""The methods of `ramodo detect` and `ramodo fit`, and the options that each of them has."""
+"""The methods of `ramodo detect` and `ramodo fit`, and the options of each."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from ..constraints import either
 from ..options import OPTIONS, OptionError, option_error, option_named
 
 OF_CUTOFF = frozenset({"fdr"})
-"""Flags that stand for a cut-off."""
+"""Flags that set a cut-off."""
 
 _OF_STAGES = frozenset({"k", "false_positives", "fraction", "count", "held_out"})
-"""Options of stages, which no flag gives."""
+"""Options of stages without a flag."""
 
 _OF_TRAINING = frozenset({"n_epochs", "samples_per_epoch", "batch_size", "margin", "n_estimators"}) | frozenset(
     {"n_queries", "n_subsamples", "subsample_size"}
@@ -34,7 +34,7 @@ DEFAULT = next(iter(METHODS))
 
 
 def checked(method: str) -> str:
-    """The method; raises for an unknown name."""
+    """Return the method; raise for an unknown name."""
     if method not in METHODS:
         raise option_error("--method", either(METHODS), repr(method))
     return method

@@ -1,4 +1,4 @@
-"""Writes scores and matrices to files, in the format of their suffix; each file whole or not at all."""
+"""Write scores and matrices to files, in the format of their suffix; each file whole or not at all."""
 
 from __future__ import annotations
 
@@ -52,19 +52,19 @@ def write_records(path: str, records: Records, lines: str = "csv") -> None:
 
 
 def for_output(records: Records, lines: str = "csv", header: bool = True) -> Iterable[str]:
-    """Lines for standard output; on a terminal, control characters are escaped."""
+    """Return lines for standard output; on a terminal, control characters are escaped."""
     if lines == "jsonl":
         return json_lines(records)  # which escapes them already
     return csv_lines(records, header, escape_controls if sys.stdout.isatty() else str)
 
 
 def refuse_target(path: str, suffixes: tuple[str, ...] | None) -> str:
-    """The suffix of a file to write; raises, before any work is done, if it cannot be written."""
+    """Return the suffix of a file to write; raise, before any work is done, if it cannot be written."""
     suffix, target = Path(path).suffix.lower(), Path(path).resolve()
     if suffixes is not None and suffix not in suffixes:
         raise OptionError(f"{path} must end in {', '.join(suffixes)}, got {suffix or 'no suffix'}.")
     if not target.parent.is_dir():
-        raise OptionError(f"{path} cannot be written: there is no folder {target.parent}. Create it first.")
+        raise OptionError(f"{path} cannot be written: the folder {target.parent} does not exist. Create it first.")
     if target.exists() and not target.is_file() and suffix != ".rows":
         raise OptionError(f"{path} must be a file, got {'a folder' if target.is_dir() else 'a pipe or a device'}.")
     if not os.access(target.parent, os.W_OK):
@@ -73,18 +73,18 @@ def refuse_target(path: str, suffixes: tuple[str, ...] | None) -> str:
 
 
 def csv_lines(records: Records, header: bool = True, shown: Callable[[str], str] = str) -> Iterable[str]:
-    """Lines of a CSV file whose text no spreadsheet takes for a formula."""
+    """Return lines of a CSV file whose text no spreadsheet takes for a formula."""
     return spreadsheets.csv_lines(chain([records.names] * header, _readable(records).rows()), shown)
 
 
 def json_lines(records: Records) -> Iterable[str]:
-    """A JSON object for each row."""
+    """Return a JSON object for each row."""
     for row in _changed(records, _as_json).rows():
         yield json.dumps(dict(zip(records.names, row, strict=True)), default=str) + "\n"
 
 
 def _as_json(value: Any) -> Any:
-    """The value for JSON, which has no NaN; reasons become objects."""
+    """Return the value for JSON, which has no NaN; reasons become objects."""
     if isinstance(value, RowExplanation):
         return [_reason(reason) for reason in value.reasons]
     return None if isinstance(value, float) and not math.isfinite(value) else value
@@ -108,7 +108,7 @@ def _readable(records: Records) -> Records:
 
 
 def _changed(records: Records, change: Callable[[Any], Any]) -> Records:
-    """The records with `change` applied to all values but plain text and numbers, which all formats share."""
+    """Return the records with `change` applied to all values but plain text and numbers, which all formats share."""
     plain = (TEXT, REAL, INTEGER)
     columns = records.columns
     return Records(tuple(c if c.kind in plain else replace(c, values=list(map(change, c.values))) for c in columns))

@@ -1,4 +1,4 @@
-"""What a command stores in a model about its training data, and what can be left out of the file."""
+"""Facts about the training data that a command stores in a model, or leaves out of the file."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def told(detector: RandomDistanceDetector, keeping: Keeping) -> Provenance:
-    """What the fit told, and unless left out, ids, command and time."""
+    """Return the provenance of the fit, with ids, command and time unless they are left out."""
     found: Provenance = getattr(detector, "provenance_", Provenance())
     if keeping.no_provenance:
         return replace(found, reference_ids={})
@@ -28,7 +28,7 @@ def told(detector: RandomDistanceDetector, keeping: Keeping) -> Provenance:
 
 
 def save(path: str, detector: RandomDistanceDetector, keeping: Keeping) -> None:
-    """Write the model without what should be left out; the detector keeps it, for the rest of this run."""
+    """Write the model without the parts to leave out, which the detector keeps for the rest of this run."""
     told_all = detector.provenance_
     try:
         if keeping.no_tokens:

@@ -1,4 +1,4 @@
-"""What is written about each row: id, score, percentile and flag, and extra columns the user asked for."""
+"""The columns written about each row: id, score, percentile and flag, and extra columns that the user requested."""
 
 from __future__ import annotations
 
@@ -31,13 +31,13 @@ TEXT, REAL, INTEGER, REASONS, AS_GIVEN = "text", "real", "integer", "reasons", "
 """Kinds of columns, each with a type in every file format."""
 
 DOCUMENT = "text"
-"""The name by which `--with` asks for the document of a row."""
+"""The name of the document of a row in `--with`."""
 
 _AT_ONCE = 4096
-"""Rows whose reasons and views are computed together."""
+"""Number of rows whose reasons and views are computed together."""
 
 _FOR_NAMES = 64
-"""How many training rows are searched for names of views."""
+"""Number of training rows to search for names of views."""
 
 _OWN = ("id", "score", "percentile", "flag", "reasons")
 
@@ -60,23 +60,23 @@ class Records:
 
     @property
     def names(self) -> list[str]:
-        """Of the columns, in order."""
+        """Names of the columns, in order."""
         return [column.name for column in self.columns]
 
     def rows(self) -> Iterator[tuple[Any, ...]]:
-        """One after the other."""
+        """Yield the rows, one after the other."""
         return zip(*[column.values for column in self.columns], strict=True)
 
 
 class Recorder:
-    """Makes records of rows and their scores, as a command was asked to."""
+    """Makes records of rows and their scores, with the columns that the flags ask for."""
 
     def __init__(self, detector: FittedDetector, writing: Writing) -> None:
         self._detector, self._writing = detector, writing
         self._known = np.sort(detector.outlier_scores_)
 
     def of_file(self, path: str, table: Table, scores: Scores) -> Records:
-        """All rows in their order; flagged rows alone come highest first, since people work from the top."""
+        """Return all rows in their order, or flagged rows highest first, since people work from the top."""
         rows: Rows = np.arange(len(scores))
         if self._writing.flagged:
             rows = self._flagged(scores)
@@ -84,12 +84,12 @@ class Recorder:
         return self._records(path, table, scores, rows, 0)
 
     def of_block(self, table: Table, scores: Scores, first: int) -> Records:
-        """Rows of a stream, as they arrive; `first` is the number of the first of them."""
+        """Return rows of a stream, as they arrive; `first` is the number of the first of them."""
         rows = self._flagged(scores) if self._writing.flagged else np.arange(len(scores))
         return self._records("standard input", table, scores, rows, first)
 
     def nothing(self) -> Records:
-        """The columns, before there are any rows."""
+        """Return the columns without any rows."""
         beside = [_free(name) for name in beside_of(self._writing)]
         views = [f"view: {name}" for name in self._view_names()] if self._writing.views else []
         names = [*_OWN[:4], *beside, *["reasons"] * bool(self._writing.reasons), *views]
@@ -115,7 +115,7 @@ class Recorder:
         return [row for some in _parts(rows) for row in explained(self._detector, table, some.tolist(), scores, n)]
 
     def _views(self, table: Table, rows: Rows) -> list[Column]:
-        """What each view adds to the scores; the columns of a row sum to its score."""
+        """Return what each view adds to the scores; the columns of a row sum to its score."""
         found: dict[str, list[float]] = {name: [] for name in self._view_names()}
         for some in _parts(rows):
             added = self._breakdown(open_block(table.X[some]))
@@ -124,7 +124,7 @@ class Recorder:
         return [Column(f"view: {name}", REAL, values) for name, values in found.items()]
 
     def _view_names(self) -> list[str]:
-        """Views or terms of the score: those of some training rows, as rows of other folds may have others."""
+        """Return the views or terms of the score, collected from training rows, since folds may have different ones."""
         return list(self._breakdown(self._detector.model_.origins()[0].rows.part(0, _FOR_NAMES)))
 
     def _breakdown(self, block: Block) -> dict[str, Scores]:
@@ -140,13 +140,13 @@ def _parts(rows: Rows) -> Iterator[Rows]:
 
 
 def beside_of(writing: Writing) -> list[str]:
-    """The columns that `--with` names, each once; a name that has a comma is given in quotes."""
+    """Return the columns named in `--with`, each once; a name with a comma is given in quotes."""
     given = [name.strip() for value in writing.beside or () for name in next(csv.reader([value]), [])]
     return list(dict.fromkeys(filter(None, given)))
 
 
 def to_read(path: str, source: Source, writing: Writing) -> Source:
-    """How to read the data so that the requested columns can be written; raises before any work if they cannot."""
+    """Return how to read the data so that the requested columns can be written; raise early if they cannot."""
     names = beside_of(writing)
     kind = source.format_at(path)
     if "with" in kind.columns:
@@ -162,11 +162,11 @@ def to_read(path: str, source: Source, writing: Writing) -> Source:
 
 
 def _have_columns() -> str:
-    return f"Columns can be named of {', '.join(kind.name for kind in all_formats() if 'with' in kind.columns)}."
+    return f"Formats with columns are {', '.join(kind.name for kind in all_formats() if 'with' in kind.columns)}."
 
 
 def column_of(path: str, table: Table, name: str, rows: Rows) -> Column:
-    """Values of a column of the input, as they are in it; of a matrix with names, its numbers."""
+    """Return a column of the input, unchanged; for a matrix with names, its numbers."""
     if name in table.beside:
         values = table.beside[name]
         if hasattr(values, "to_pylist"):
@@ -184,5 +184,5 @@ def column_of(path: str, table: Table, name: str, rows: Rows) -> Column:
 
 
 def _free(name: str) -> str:
-    """A name that differs from those of our columns."""
+    """Return a name that differs from those of our columns."""
     return f"input {name}" if name in _OWN or name.startswith("view: ") else name

@@ -45,7 +45,7 @@ def run_report(
 
 
 def scored(detector: Any, X: Any) -> Any:
-    """Scores of a matrix whose columns were already compared with the model's."""
+    """Score a matrix whose columns were already compared with the model's."""
     with _compared_names():
         return detector.outlier_score(X)
 

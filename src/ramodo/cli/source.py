@@ -1,4 +1,4 @@
-"""From the options of a command to a matrix, and from a model to the same columns in other data."""
+"""Read the data of a command by its flags, or with the columns of a model."""
 
 from __future__ import annotations
 
@@ -37,17 +37,17 @@ if TYPE_CHECKING:
     from ..model.fitted import FittedDetector
 
 _UNITS = {"s": 1.0, "m": 60.0, "h": 3_600.0, "d": 86_400.0}
-"""Seconds in what a window is given in."""
+"""Seconds in each unit of a window."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Source:
     """How a command reads data.
 
-    schema : what the flags ask for, or how the data of a model were read
+    schema : the schema that the flags ask for, or that of a model's data
     format : that of these data, if known
     detector : the model whose columns the data must have, if any
-    chooses_scale : scale numbers as is usual for the format
+    chooses_scale : whether to scale numbers as is usual for the format
     optional : columns of the schema that these data may lack
     beside : columns to pass on unchanged
     """
@@ -61,7 +61,7 @@ class Source:
 
     @classmethod
     def asked(cls, reading: Reading) -> Self:
-        """From the flags of a command."""
+        """Return the source for the flags of a command."""
         given = asdict(reading)
         for name, allowed in (("format", FORMATS), ("missing", MISSING), ("scale", SCALES)):
             if given.get(name) not in (None, *allowed):
@@ -89,7 +89,7 @@ class Source:
 
     @classmethod
     def of_model(cls, detector: FittedDetector, format: str | None, id: str | None, label: str | None = None) -> Self:
-        """How a model's data were read, for reading similar data; ids and labels may be in other columns."""
+        """Return how to read data like a model's; ids and labels may be in other columns."""
         schema = Schema.of_model(detector)
         optional = schema.unneeded if label is None else schema.ignore
         schema = replace(schema, id=id or schema.id, label=label or schema.label)
@@ -101,7 +101,7 @@ class Source:
         return replace(self.schema, scale="auto") if chooses else self.schema
 
     def how(self, kind: Format, n_threads: int) -> How:
-        """What a format's reader is given."""
+        """Return the arguments of a format's reader."""
         frequencies, n_features = None, None
         if self.detector is not None:
             frequencies, n_features = self.detector.document_frequencies_, self.detector.n_features_in_
@@ -116,17 +116,17 @@ class Source:
         )
 
     def for_path(self, path: str) -> Self:
-        """With the format of the model's data, unless the file has another."""
+        """Return this source with the format of the model's data, unless the file has another."""
         if self.format is not None or self.detector is None or (path != "-" and suffix_of(path) != self.schema.suffix):
             return self
         return replace(self, format=self.schema.format)
 
     def format_at(self, path: str) -> Format:
-        """The format of a file."""
+        """Return the format of a file."""
         try:
             return format_named(format_of(path, self.format))
         except FormatError:
-            if self.format is None and path != "-" and not Path(path).exists():  # which says more than its name
+            if self.format is None and path != "-" and not Path(path).exists():  # a missing file is the better message
                 raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), path) from None
             raise
 
@@ -151,18 +151,18 @@ class Source:
             )
 
     def refuse_unweighed(self, path: str) -> None:
-        """Raise if a model weighs tokens and the data are not documents: counts and weights look alike."""
+        """Raise if a model weights tokens and the data are not documents: counts and weights look alike."""
         kind = self.format_at(path)
         weighs = self.detector is not None and self.detector.document_frequencies_ is not None
         if weighs and not kind.has_documents and (not self.schema.text or "text" not in kind.columns):
             name = "standard input" if path == "-" else path
             raise FormatError(
-                f"{name} must be documents, since the model weighs the tokens of text, got {kind.name}. A model "
+                f"{name} must be documents, since the model weights the tokens of text, got {kind.name}. A model "
                 "fitted with --no-idf takes other data."
             )
 
     def read(self, path: str, n_threads: int, quiet: bool = True) -> Table:
-        """The whole file, with the columns of the model, if there is one; with a bar and notes unless quiet."""
+        """Read the whole file, with the columns of the model, if any; show a bar and notes unless quiet."""
         source, schema = self.for_path(path), self.schema
         source.refuse_flags(path)
         kind = source.format_at(path)
@@ -190,7 +190,7 @@ def _refuse_of_genes(path: str, kind: Format, schema: Schema) -> None:
 
 
 def _sessions(by: str | None, window: str | None, format: str | None) -> SessionOptions:
-    """What makes lines one row."""
+    """Return how lines are grouped into rows."""
     if by is None:
         raise OptionError("--window needs --group-by, the field that the lines of a session share: --group-by client.")
     if format not in (None, "log", "text", "accesslog", "jsonl", "sessions"):
@@ -208,7 +208,7 @@ def _seconds(window: str) -> float:
 
 
 def _masks(given: Sequence[str] | None) -> tuple[str, ...]:
-    """What `--mask` asks for: types or none, and patterns, each of which is added to the types."""
+    """Return the masks that `--mask` asks for: types or none, and patterns in addition to the types."""
     if not given:
         return ()
     try:
@@ -237,5 +237,5 @@ def _range(name: str, given: str) -> tuple[int, int]:
 
 
 def threads_of(given: int | None) -> int:
-    """The number of threads asked for, or all cores."""
+    """Return the requested number of threads, or all cores."""
     return threads.n_threads(-1 if given is None else option_named("n_jobs").of_flag(given))

@@ -1,4 +1,4 @@
-"""Scores rows of standard input as they arrive. A row that cannot be read is reported and skipped."""
+"""Score rows of standard input as they arrive. A row that cannot be read is reported and skipped."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _MOST_REPORTED = 20
 
 
 def scores_of(detector: Opened, X: Any, show: Any = None) -> Any:
-    """Scores of a matrix whose columns were already compared with the model's."""
+    """Score a matrix whose columns were already compared with the model's."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)
         return detector.outlier_score(X, show)
@@ -161,7 +161,7 @@ def _arrives() -> bool:
 
 
 def _records(block: bytes) -> list[bytes]:
-    """Lines with their ends, joined if a quoted value spans several; the last item is an incomplete line or empty."""
+    """Split into lines with their ends, joined if a quoted value spans several; the last may be incomplete or empty."""
     lines = block.split(b"\n")
     found, begun, is_open = list[bytes](), list[bytes](), False
     for line in lines[:-1]:
@@ -174,7 +174,7 @@ def _records(block: bytes) -> list[bytes]:
 
 
 def _is_open(line: bytes, is_open: bool) -> bool:
-    """Whether a quoted value continues after this line; quotes inside an unquoted value do not count."""
+    """Return whether a quoted value continues after this line; quotes inside an unquoted value do not count."""
     if is_open:
         closed = _CLOSED.match(line)
         if closed is None:

@@ -1,4 +1,4 @@
-"""The rows that `ramodo detect` lists: the highest of each kind, or all of the highest."""
+"""The rows that `ramodo detect` lists: the highest row of each kind, or all of the highest rows."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def top_rows(
     *,
     every: bool,
 ) -> list[TopRow]:
-    """The highest rows; without `every`, rows of the same kind are represented by the highest."""
+    """Return the highest rows; unless `every` is set, the highest represents all rows of its kind."""
     order = np.argsort(-scores, kind="stable")
     if not top:
         return []
@@ -114,14 +114,14 @@ def _of_others(n_flagged: int, n: int) -> str:
 
 
 def _document(table: Table, row: int) -> str:
-    """A document; of a log's line, from where it is ranked."""
+    """Return a document; for a line of a log, only the part that is ranked."""
     text = (table.texts or ())[row]
     reader = reader_of(table.schema.tokens)
     return text if reader is None else text[reader.begin_of(text) :]
 
 
 def _reasons(row: TopRow) -> str:
-    """The reasons that count, on one line, always the strongest; of a burst, first what it is."""
+    """Return the important reasons on one line, at least the strongest; for a burst, first what it is."""
     why, burst = row.why, row.burst
     said = [reason for i, reason in enumerate(why.reasons) if not i or reason.contribution >= _COUNTS * why.score]
     words = why.thin() or in_words([_named_shortly(reason) for reason in said]) or why.lacks.in_words()
@@ -133,7 +133,7 @@ def _lines(lines: Sequence[str]) -> str:
 
 
 def _named_shortly(reason: Reason) -> Reason:
-    """The reason with its name shortened, to leave room for its contribution and the next reason."""
+    """Shorten the name of a reason, to leave room for its contribution and the next reason."""
     return replace(reason, feature=_short(reason.feature, _LONGEST // 2))
 
 

@@ -1,4 +1,4 @@
-"""Fits the detector that the options of a command describe."""
+"""Fit the detector that the options of a command describe."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 def fit(fitting: Fitting, table: Table, is_text: bool, verbose: bool) -> tuple[Detector, list[str]]:
-    """The fitted detector, and its warnings."""
+    """Fit a detector; return it with its warnings."""
     if table.schema.tokens.lines and "copies" in METHODS[fitting.method]:
         fitting = replace(fitting, options={"copies": "root", **fitting.options})
     detector = detector_of(fitting, is_text, verbose)
@@ -41,12 +41,12 @@ _OF_CUTOFF = {"--share": "cutoff", "--fdr": "fdr", "--alpha": "alpha"}
 
 
 def _grouped(fitting: Fitting, table: Table) -> dict[str, Any]:
-    """The sessions of a log: its lines are one group each."""
+    """Return the sessions of a log as groups of its lines."""
     return {} if fitting.method == "sp" or table.sessions is None else {"groups": table.sessions.of_line}
 
 
 def detector_of(fitting: Fitting, is_text: bool, verbose: bool) -> Any:
-    """The detector, not yet fitted. `--fdr` and `--alpha` become its cut-off, and by default it uses all cores."""
+    """Return the unfitted detector. `--fdr` and `--alpha` become its cut-off, and by default it uses all cores."""
     from ..stages.conformal import Conformal
 
     options = dict(fitting.options)
@@ -68,7 +68,7 @@ def _consensus(options: dict[str, Any], is_text: bool, verbose: int) -> Any:
 
 
 def _repen(options: dict[str, Any], is_text: bool, verbose: int) -> Any:
-    """REPEN; text is scaled to length 1, or a single distance might see nothing but the length of texts."""
+    """Return REPEN. Text is scaled to length 1, since a single distance might see nothing but the length of texts."""
     from ..repen import REPEN
 
     return REPEN(**{"normalize": "l2" if is_text else None, **options}, verbose=verbose)
@@ -84,7 +84,7 @@ _BUILD = {"consensus": _consensus, "repen": _repen, "sp": _sp}
 
 
 def read_labels(path: str, table: Table) -> npt.NDArray[np.int8]:
-    """A label for each row, from a table of them: 1 known outlier, -1 known inlier, 0 unknown."""
+    """Return a label for each row, from a table of labels: 1 known outlier, -1 known inlier, 0 unknown."""
     labels = np.zeros(table.X.shape[0], dtype=np.int8)
     for row, label in read_known_labels(path, table).items():
         labels[row] = label

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from ..triage import TriageSession
 
 _LOOKED = (10, 30, 100, 300)
-"""The summary says how many outliers were among the first 10, 30, ... rows."""
+"""Numbers of first rows among which the summary counts outliers."""
 
 _TURN = 0.001
 """Seconds that a background fit may hold the interpreter: a fifth of Python's default, so that pages stay quick."""

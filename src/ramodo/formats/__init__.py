@@ -1,4 +1,4 @@
-"""Reading files, by suffix or by the name of a format.
+"""Read files, by suffix or by the name of a format.
 
 Each format is a module that declares itself (see format.py), imported when a file is to be read. A new one is such a
 module, and a line here.
@@ -46,7 +46,7 @@ FORMATS = tuple(_HOMES)
 
 
 def format_named(name: str) -> Format:
-    """The format of this name; raises `FormatError` for an unknown name."""
+    """Return the format of this name; raise `FormatError` for an unknown name."""
     if name not in _HOMES:
         raise FormatError(f"the format must be one of {', '.join(FORMATS)}, got {name!r}.")
     declared: tuple[Format, ...] = import_module(f".{_HOMES[name]}", __name__).FORMATS
@@ -54,12 +54,12 @@ def format_named(name: str) -> Format:
 
 
 def all_formats() -> Iterator[Format]:
-    """All formats, in order."""
+    """Yield all formats, in order."""
     return map(format_named, FORMATS)
 
 
 def format_of(path: str, given: str | None = None) -> str:
-    """The format asked for, or the one that fits the suffix; raises `FormatError` if neither is known."""
+    """Return the given format, or the one for the suffix; raise `FormatError` if neither is known."""
     if given is not None:
         return format_named(given).name
     if Path(path).is_dir():
@@ -80,7 +80,7 @@ def format_of(path: str, given: str | None = None) -> str:
             f"{path} must be a plain file, or packed as {', '.join(COMPRESSED)}, got {suffix}. Unpack it first."
         )
     raise FormatError(
-        f"{path}: the suffix {suffix or '(none)'} says nothing of its format; give one with --format: "
+        f"{path}: the suffix {suffix or '(none)'} says nothing about its format; give one with --format: "
         f"{', '.join(FORMATS)}."
     )
 
@@ -95,7 +95,7 @@ def read(
     n_threads: int = 1,
     show: Show | None = None,
 ) -> Table:
-    """The matrix in `path`, and what the file says about rows and columns. `-` is standard input.
+    """Return the matrix in `path`, with facts about its rows and columns. `-` is standard input.
 
     `schema` says how to read: with what is asked for, or as other data were read, the `schema` of their table; labels
     and columns that were left out need not be there again.
@@ -116,19 +116,19 @@ def read(
 
 
 def read_as(kind: Format, path: str, how: How) -> Table:
-    """A file of this format; with the columns of `how`, if it has learned some."""
+    """Read a file of this format; with the columns of `how`, if it has learned some."""
     return _as_learned(kind, path, kind.read, how)
 
 
 def read_lines(kind: Format, name: str, block: bytes, line: int, how: How) -> Table:
-    """Whole lines of a stream, as they arrive: `line` came before them."""
+    """Read whole lines of a stream, as they arrive, after `line` earlier ones."""
     read = kind.of_stream
     assert read is not None
     return _as_learned(kind, name, lambda name, how: read(name, block, line, how), how)
 
 
 def _as_learned(kind: Format, path: str, read: Callable[[str, How], Table], how: How) -> Table:
-    """The columns of a matrix are found and scaled here; those of a table by its reader."""
+    """Find and scale the columns of a matrix. For a table, its reader does this."""
     from .byte_streams import suffix_of
     from .match_model_columns import as_columns, other_data
 

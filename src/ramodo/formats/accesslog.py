@@ -1,11 +1,11 @@
-"""Logs of web servers, in the common and the combined format: a request a line.
+"""Logs of web servers, in the common and the combined format: one request per line.
 
     203.0.113.7 - - [02/Mar/2026:09:14:05 +0000] "GET /cart HTTP/1.1" 200 512 "https://shop.example/" "Mozilla/5.0 ..."
 
-Path, referrer and agent are documents, each with tokens of its own; method and status are categories, the size is a
-number and the time a date, as the clock of the server showed it. The client address is left out: it names a row, and
-does not describe it. What follows the agent, as some servers write it, is left out too. A line that is no request is
-skipped and told, unless there are many: then it is another format.
+Path, referrer and agent are documents, each with its own tokens. Method and status are categories, the size is a number
+and the time a date, in the server's local time. The client address is left out, since it names a row instead of
+describing it, and so is anything after the agent. Lines that are not requests are skipped and reported. If there are
+many, the file has another format.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ _MONTHS = {
 _TEXTS = ("path", "referrer", "agent")
 
 _MOST_SKIPPED = 0.1
-"""Share of lines that may be no requests."""
+"""Maximum share of lines that are not requests."""
 
 _SHOWN = 3
 
@@ -60,7 +60,7 @@ class Request(NamedTuple):
 
 
 def parse(line: str) -> Request | None:
-    """The request that a line tells of; None if it tells of none. What is no HTTP, as probes send it, is all path."""
+    """Return the request in a line, or None if there is none. Non-HTTP requests, as probes send, become paths."""
     found = _LINE.fullmatch(line)
     if found is None:
         return None
@@ -80,7 +80,7 @@ def _given(text: str | None) -> str:
 
 
 def read(path: str, how: How | None = None) -> Table:
-    """A row for each line that is a request; their ids are the numbers of their lines where some are not."""
+    """Return a row for each line that is a request. If some lines are not, the ids of rows are line numbers."""
     how = how or How()
     given = list(lines(path, how.show))
     if not given:
@@ -127,7 +127,7 @@ def _notes(given: list[str], wrong: list[int]) -> list[str]:
         return []
     shown = "; ".join(f"line {number + 1}: {given[number][:60]!r}" for number in wrong[:_SHOWN])
     more = f"; and {len(wrong) - _SHOWN:,} more" if len(wrong) > _SHOWN else ""
-    were = "line is no request, and was" if len(wrong) == 1 else "lines are no requests, and were"
+    were = "line is not a request and was" if len(wrong) == 1 else "lines are not requests and were"
     return [f"{len(wrong):,} {were} left out: {shown}{more}."]
 
 

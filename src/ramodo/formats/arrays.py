@@ -1,4 +1,4 @@
-"""npz and npy: matrices as numpy and scipy save them. Nothing in them may run: pickled objects are refused."""
+"""npz and npy: matrices saved by numpy and scipy. Pickled objects, which could run code, are refused."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from .table import FormatError, Table
 
 
 def read(path: str) -> Table:
-    """scipy.sparse.save_npz's files, plain arrays, and CSR arrays under their own names with labels `y`."""
+    """Read files of scipy.sparse.save_npz, plain arrays, and CSR arrays by name with labels `y`."""
     with open(path, "rb") as file:
         is_archive = file.read(2) == b"PK"
         file.seek(0)
@@ -40,9 +40,9 @@ def read(path: str) -> Table:
 
 
 def _reason(error: Exception) -> str:
-    """The reason in words for users: zipfile's own messages would not help them."""
+    """Return the reason in words for users, who would not understand zipfile's messages."""
     if isinstance(error, NotImplementedError):
-        return "its compression is not known here; save it again with scipy.sparse.save_npz or numpy.savez_compressed"
+        return "its compression is unknown here; save it again with scipy.sparse.save_npz or numpy.savez_compressed"
     if isinstance(error, RuntimeError) and "encrypted" in str(error):
         return "it is encrypted; unpack it with its password, and save it again without"
     if "pickle" in str(error):  # numpy's guess for anything unknown

@@ -1,6 +1,6 @@
-"""The columns of a table as one matrix, as its schema says or as is learned of them; see columns.py.
+"""Make one matrix of the columns of a table, by its schema or by a newly learned one; see columns.py.
 
-What has columns within it becomes these, `user.country`. Columns of documents become tokens: see text_and_columns.py.
+A column with columns inside becomes these, such as `user.country`. Documents become tokens: see text_and_columns.py.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from .text_and_columns import with_texts
 
 
 def assembled(path: str, table: Any, how: How) -> Table:
-    """A table of pyarrow as a matrix."""
+    """Return a pyarrow table as a matrix."""
     schema = how.schema
     for name, given, allowed in (("missing", schema.missing, MISSING), ("scale", schema.scale, SCALES)):
         if given not in allowed:
@@ -61,7 +61,7 @@ def assembled(path: str, table: Any, how: How) -> Table:
 
 
 def _used(path: str, table: Any, schema: Schema) -> tuple[list[str], list[str]]:
-    """Names of the columns of documents, and of all others that become features: a model's, and no more, if it has."""
+    """Return the names of columns of documents, and of others that become features; for a model, only its columns."""
     if schema.columns:
         texts, others = ([column.name for column in some] for some in (schema.texts, schema.others))
         there = set(table.column_names)
@@ -77,7 +77,7 @@ def _used(path: str, table: Any, schema: Schema) -> tuple[list[str], list[str]]:
 
 
 def flat(table: Any) -> Any:
-    """Columns within a column become columns: `user.name`."""
+    """Return the table with columns inside a column as separate columns: `user.name`."""
     import pyarrow.types
 
     while any(pyarrow.types.is_struct(kind) for kind in table.schema.types):
@@ -86,7 +86,7 @@ def flat(table: Any) -> Any:
 
 
 def refuse_unknown(path: str, table: Any, asked: Iterable[str | None], optional: Iterable[str] = ()) -> None:
-    """Raise if a column is asked for that the table does not have, or has twice."""
+    """Raise if the table lacks a requested column, or has it twice."""
     names = table.column_names
     there = set(names)
     if len(there) < len(names):
@@ -98,7 +98,7 @@ def refuse_unknown(path: str, table: Any, asked: Iterable[str | None], optional:
 
 
 def _matrix(parts: Sequence[Any]) -> Any:
-    """Matrices side by side; sparse if one is. Each is copied once, where SciPy takes three times the memory."""
+    """Put matrices side by side, sparse if one of them is. Each is copied once; SciPy takes three times the memory."""
     if not any(map(sp.issparse, parts)):
         return np.hstack(parts)
     lengths = sum(np.diff(part.indptr) if sp.issparse(part) else (part != 0).sum(axis=1) for part in parts)
@@ -123,7 +123,7 @@ def _matrix(parts: Sequence[Any]) -> Any:
 
 
 def ids_of(path: str, name: str, table: Any) -> list[str]:
-    """A column that names rows, each once."""
+    """Return the column that names rows, after checking that each name occurs once."""
     ids = [str(value) for value in table.column(name).to_pylist()]
     refuse_repeated(f"{path}, column {name!r}", ids)
     return ids

@@ -32,18 +32,18 @@ Show = Callable[[int, int], None]
 
 
 def suffixes_of(path: str) -> list[str]:
-    """Lower-case suffixes without that of a compression: data.svm.gz has .svm."""
+    """Return lower-case suffixes without that of a compression: data.svm.gz has .svm."""
     suffixes = [suffix.lower() for suffix in Path(path).suffixes]
     return suffixes[:-1] if suffixes and suffixes[-1] in COMPRESSED else suffixes
 
 
 def suffix_of(path: str) -> str:
-    """The suffix that tells a format; nothing for standard input, and folders."""
+    """Return the suffix that tells a format; empty for standard input and folders."""
     return "" if Path(path).is_dir() else (suffixes_of(path) or [""])[-1]
 
 
 def is_compressed(path: str) -> bool:
-    """Whether a file is compressed, by its suffix."""
+    """Return whether a file is compressed, by its suffix."""
     return Path(path).suffix.lower() in COMPRESSED
 
 
@@ -64,7 +64,7 @@ def open_binary(path: str, show: Show | None = None) -> Iterator[IO[bytes]]:
 
 
 def is_plain_file(path: str) -> bool:
-    """Whether a regular file is plain text. A pipe can be read only once, so the answer for it is False."""
+    """Return whether a regular file is plain text. A pipe can be read only once, so the answer for it is False."""
     if not os.path.isfile(path) or is_compressed(path):
         return False
     with open(path, "rb") as file:
@@ -90,7 +90,7 @@ class _Watched(io.RawIOBase):
 
 
 def whole(path: str, show: Show | None = None) -> npt.NDArray[np.uint8]:
-    """All bytes, read into memory: truncating a mapped file would end the process."""
+    """Return all bytes, read into memory: truncating a mapped file would end the process."""
     if path != "-" and show is None and is_plain_file(path):
         with open(path, "rb") as file:
             found = os.fstat(file.fileno())
@@ -101,7 +101,7 @@ def whole(path: str, show: Show | None = None) -> npt.NDArray[np.uint8]:
 
 
 def _read_sized(path: str, file: IO[bytes], size: int) -> npt.NDArray[np.uint8]:
-    """The first `size` bytes, read into uninitialised memory."""
+    """Return the first `size` bytes, read into uninitialised memory."""
     values = np.empty(size, dtype=np.uint8)
     rest = values.data
     while len(rest):
@@ -113,11 +113,11 @@ def _read_sized(path: str, file: IO[bytes], size: int) -> npt.NDArray[np.uint8]:
 
 
 def need_threads(path: str, n: int) -> None:
-    """Raise where the system refuses threads that a library starts for itself: at such a limit it crashes or hangs."""
+    """Raise if the system refuses the threads that a library starts by itself: at this limit it crashes or hangs."""
     if not can_start(n):
         raise FormatError(
-            f"{path} cannot be read: the system refuses to start the {n} threads that this takes. Allow more, where "
-            "processes are limited (ulimit -u, or the pids limit of a container), or give a file of another format."
+            f"{path} cannot be read: the system refuses to start the {n} threads that this takes. Raise the limit on "
+            "processes (ulimit -u, or the pids limit of a container), or give a file of another format."
         )
 
 
@@ -125,8 +125,8 @@ def refuse_cut(path: str, before: int, now: int) -> None:
     """Raise if a file became shorter while it was read."""
     if now < before:
         raise FormatError(
-            f"{path} was cut while it was read: it had {before:,} bytes, and has {now:,}. Read it again when whoever "
-            "writes it is done."
+            f"{path} was cut while it was read: it had {before:,} bytes, and has {now:,}. Read it again once it is "
+            "complete."
         )
 
 

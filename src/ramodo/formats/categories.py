@@ -1,4 +1,4 @@
-"""Text as numbers: the different values of a column, in order, and which of them each row has.
+"""Text as numbers: the distinct values of a column, in order, and those that each row has.
 
 Empty text is missing: CSV files cannot tell the two apart.
 """
@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 
 class Coded(NamedTuple):
-    """What rows have: the rows in order, the place of what each has among `texts`, and which rows miss a value."""
+    """Pairs of a row and the position of its value in `texts`, in order of rows, and the rows without a value."""
 
     rows: npt.NDArray[np.int64]
     codes: npt.NDArray[np.int64]
@@ -21,7 +21,7 @@ class Coded(NamedTuple):
 
 
 def of_column(values: Any) -> Coded:
-    """Of an array of pyarrow with one text in each row, or another thing that becomes its text."""
+    """Return the categories of a pyarrow array with one text per row, or a value that becomes text."""
     codes, texts = _coded(values)
     gaps = codes < 0
     rows = np.flatnonzero(~gaps)
@@ -29,7 +29,7 @@ def of_column(values: Any) -> Coded:
 
 
 def of_sets(values: Any) -> Coded:
-    """Of an array of lists of texts: each row has each of its texts once."""
+    """Return the categories of an array of lists of texts; each row has each of its texts once."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
@@ -47,7 +47,7 @@ def of_sets(values: Any) -> Coded:
 
 
 def _coded(values: Any) -> tuple[npt.NDArray[np.int64], list[str]]:
-    """For each value its place among the sorted texts that occur, -1 where it is missing."""
+    """Return for each value its position among the sorted texts that occur, or -1 if it is missing."""
     import pyarrow as pa
     import pyarrow.compute as pc
 

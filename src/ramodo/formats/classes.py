@@ -1,4 +1,4 @@
-"""Labels as they are in a file: numbers if all of them are, else text."""
+"""Labels as in a file: numbers if all of them are, else text."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ Classes = npt.NDArray[Any]
 
 
 def classes_of(values: Iterable[Any]) -> Classes:
-    """One label per row; a missing one is 0 among numbers and empty among text. Booleans become 1 and 0."""
+    """Return one label per row; a missing one is 0 among numbers and empty among text. Booleans become 1 and 0."""
     given = [None if value is None or value == "" or value != value else value for value in values]  # NaN is not NaN
     try:
         return np.array([0.0 if value is None else float(value) for value in given], dtype=np.float64)
@@ -22,12 +22,12 @@ def classes_of(values: Iterable[Any]) -> Classes:
 
 
 def is_text(classes: Classes) -> bool:
-    """Whether the labels are text."""
+    """Return whether the labels are text."""
     return classes.dtype.kind == "U"
 
 
 def shown(label: Any) -> str:
-    """A label for a message, with quotes around text that is invisible."""
+    """Return a label for a message, with quotes around text that is invisible."""
     if isinstance(label, str):
         return label if label.strip() else repr(str(label))
     return f"{label:g}"

@@ -1,10 +1,10 @@
-"""One column of a table: its kind, what is learned of it, and its features.
+"""One column of a table: its kind, what is learned from it, and its features.
 
-Numbers stay numbers, booleans become 0 and 1, dates seconds since 1970 or, where numbers are scaled, days and cycles. A
-category becomes one feature per value, and sparse; a list of numbers one feature per place.
+Numbers stay numbers, booleans become 0 and 1, and dates become seconds since 1970 or, if numbers are scaled, days and
+cycles. A category becomes one sparse feature per value, and a list of numbers one feature per position.
 
-A date is the time of the clock that it was written by: the offset from UTC in a text is left out. Times of Parquet,
-Feather and Arrow that have a zone are instants, and are taken in UTC.
+A date is the local time where it was written: the offset from UTC in a text is ignored. Times with a zone in Parquet,
+Feather and Arrow are instants, which are converted to UTC.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ Doubles = npt.NDArray[np.float64]
 Gaps = npt.NDArray[np.bool_]
 Places = npt.NDArray[np.int64]
 Read = tuple[Column, list[Any]]
-"""A column as it was learned, and matrices of its features, side by side."""
+"""A learned column, and matrices of its features, side by side."""
 
 _DAY = 86_400
 """Seconds."""
@@ -43,7 +43,7 @@ _WORDS |= {"list": "lists of numbers"}
 
 
 class ColumnReader:
-    """One column of a table on its way to features: learned from its values, or as the schema has it."""
+    """Turns one column of a table into features, as learned from its values or as the schema says."""
 
     def __init__(self, path: str, name: str, values: Any, how: How, ids: Sequence[str] | None = None) -> None:
         self._path, self.name, self._values, self._ids = path, name, values, ids
@@ -55,7 +55,7 @@ class ColumnReader:
         """Categories that training did not have, and the rows that have them."""
 
     def read(self) -> Read:
-        """The column, and its features."""
+        """Return the learned column and its features."""
         import pyarrow
 
         try:
@@ -69,12 +69,12 @@ class ColumnReader:
             raise FormatError(f"{self._path}, column {self.name!r}: {str(error).rstrip('.')}.") from None
 
     def _kind(self) -> str:
-        """What the column is: by the schema, which its values must fit, or else by their type."""
+        """Return the kind of the column: that in the schema, which its values must fit, or else that of their type."""
         import pyarrow as pa
         import pyarrow.types as t
 
         type = self._values.type
-        if t.is_dictionary(type) and kind_of(type.value_type) == "date":  # as text they need a time zone that is known
+        if t.is_dictionary(type) and kind_of(type.value_type) == "date":  # as text they would need a known time zone
             self._values = self._values.cast(type.value_type)
         if self._known is not None and self._known.kind not in ("category", "text"):
             self._values = self._converted(self._known.kind)
@@ -104,7 +104,7 @@ class ColumnReader:
         raise FormatError(f"{self._path}, column {self.name!r} {must}, got {found}.", row)
 
     def _converted(self, kind: str) -> Any:
-        """Values of a number or date that are written as text, and numbers of a dictionary."""
+        """Convert numbers or dates written as text, and numbers of a dictionary."""
         import pyarrow.types as t
 
         type = self._values.type
@@ -139,7 +139,7 @@ class ColumnReader:
         if self._known is None:
             column = replace(column, scales=self._scales(filled[~gaps] if is_marked else filled))
         scaled = column.scales[0].apply(filled) if column.scales else filled
-        if is_marked:  # the mark of a missing value says it all
+        if is_marked:  # the mark of a missing value says enough
             scaled = np.where(gaps, 0.0, scaled)
         return self._marked(column, [scaled[:, None]], gaps)
 
@@ -147,7 +147,7 @@ class ColumnReader:
         return () if self._scale == "none" else (Scale.learned(values, self._scale),)
 
     def _dates(self) -> Read:
-        """A date as people see it: hour and day of the week, each on a circle, and the time since the first date."""
+        """Return the features of a date: hour and day of the week, each on a circle, and days since the first date."""
         seconds, column = self._floats(), self._known
         if self._scale == "none" if column is None else column.first_day is None:
             return self._numbers("date", seconds)
@@ -174,7 +174,7 @@ class ColumnReader:
     # ---- lists and categories ----------------------------------------------------------------------------------------
 
     def _lists(self) -> Read:
-        """Lists of equal length: a feature for each place."""
+        """Return the features of lists of equal length, one for each position."""
         import pyarrow as pa
         import pyarrow.compute as pc
 
@@ -204,7 +204,7 @@ class ColumnReader:
         return column, [Scales(column.scales).apply(matrix) if column.scales else matrix]
 
     def _categories(self, kind: str) -> Read:
-        """One feature per value: 1 for each value that a row has. A missing value has no feature, or a mark."""
+        """Return one feature per value: 1 for each value that a row has. A missing value has no feature, or a mark."""
         rows, codes, texts, gaps = (of_column if kind == "category" else of_sets)(self._values)
         self._refuse_gaps(gaps)
         column = self._known or Column(name=self.name, kind=kind)
@@ -236,7 +236,7 @@ class ColumnReader:
         return MissingValueError(place, row, is_learned, option if self._how.in_python else f"{option} ")
 
     def _refuse_beyond(self, values: Doubles, names: Sequence[str]) -> None:
-        """Raise for a value that no detector takes before a scale hides it or is learned from it."""
+        """Raise for a value that no detector accepts, before a scale hides it or is learned from it."""
         beyond = np.abs(values) > LARGEST
         if self._scale != "none" and beyond.any():
             row, place = divmod(int(np.argmax(beyond)), values.shape[1])
@@ -244,7 +244,7 @@ class ColumnReader:
             raise FormatError(f"{self._path}, {self._row(row)}, column {names[place]!r}: {said}", row)
 
     def _row(self, number: int) -> str:
-        """A row as the user knows it: its id, or its number, counted from 0 as in the scores."""
+        """Return a row as the user knows it: its id, or its number, counted from 0 as in the scores."""
         return f"row {number}" if self._ids is None else f"row {self._ids[number]!r}"
 
     def _note_odd_text(self, rows: Places, codes: Places, texts: Sequence[str]) -> None:
@@ -272,7 +272,7 @@ class ColumnReader:
 
 
 def kind_of(type: Any) -> str | None:
-    """The kind of a column of this type of pyarrow's; None for types that cannot be used."""
+    """Return the kind of a column of this pyarrow type; None for types that cannot be used."""
     import pyarrow.types as t
 
     if t.is_timestamp(type) or t.is_date(type):
@@ -295,12 +295,12 @@ def _is_text(type: Any) -> bool:
 
 
 def _first_text(values: Iterable[Any]) -> int | None:
-    """The first row whose value is neither a number nor a spelling of "missing"."""
+    """Return the first row whose value is neither a number nor a spelling of "missing"."""
     return next((row for row, value in enumerate(values) if value is not None and not is_plain(value)), None)
 
 
 def seconds_of(dates: Any) -> Doubles:
-    """Dates and times as seconds since 1970."""
+    """Return dates and times as seconds since 1970."""
     import pyarrow as pa
     import pyarrow.compute as pc
 

@@ -1,6 +1,6 @@
-"""What bytes are, by the first of them: packed, with a byte-order mark, or in UTF-16.
+"""Recognise packing and encoding by the first bytes of a file: gzip and others, a byte-order mark, UTF-16.
 
-Packing and encoding are recognised from the content: standard input has no suffix, and users should not need to know.
+The content decides, since standard input has no suffix, and users should not have to know.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _PACKINGS = {
     ".xz": b"\xfd7zXZ\x00",
     ".zst": b"\x28\xb5\x2f\xfd",
 }
-"""First bytes of each; in the block that follows those of bz2 are the digits of pi."""
+"""First bytes of each packing; in bz2, a block with the digits of pi follows."""
 
 _PI, _BZ2_HEAD = b"1AY&SY", 10
 
@@ -34,21 +34,21 @@ _MARKS = {
     codecs.BOM_UTF16_LE: "utf-16-le",
     codecs.BOM_UTF16_BE: "utf-16-be",
 }
-"""Byte-order marks; that of UTF-32 begins with that of UTF-16, and is looked for first."""
+"""Byte-order marks. That of UTF-32 begins with that of UTF-16, so it comes first."""
 
 MOST_GROWTH, ALWAYS_ALLOWED = 1000, 1 << 28
-"""The factor by which a packed file may grow, and the size that any may reach; a larger one would fill the memory."""
+"""Maximum factor by which a packed file may grow, and the size that any may reach; more would fill the memory."""
 
 _LONGEST = max(_BZ2_HEAD, *map(len, _PACKINGS.values()), *map(len, _MARKS))
 
 
 def is_plain(head: bytes) -> bool:
-    """Whether these first bytes are plain text: neither packed nor with a byte-order mark."""
+    """Return whether these first bytes are plain text: neither packed nor with a byte-order mark."""
     return _packing(head) is None and _mark(head) is None
 
 
 def as_text(path: str, stream: Any, suffix: str = "") -> IO[bytes]:
-    """The bytes unpacked, and in UTF-8 without a mark; `suffix` names the packing where they do not show it."""
+    """Return the bytes unpacked, as UTF-8 without a mark; `suffix` names a packing that the bytes do not show."""
     head = _first_bytes(stream)
     packing = _packing(head) or (suffix if suffix in COMPRESSED else None)
     given = _Resumed(head, stream)
@@ -77,7 +77,7 @@ def refuse_bomb(path: str, packed: int, unpacked: int) -> None:
 
 
 def as_utf8(text: str) -> str:
-    """Halves of surrogate pairs, which UTF-8 cannot spell, as replacement characters."""
+    """Return text with halves of surrogate pairs, which UTF-8 cannot express, as replacement characters."""
     return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 
@@ -93,7 +93,7 @@ def _mark(head: bytes) -> bytes | None:
 
 
 def _first_bytes(stream: Any) -> bytes:
-    """Only the bytes needed to tell: the first line of a stream may be short, and the next may come much later."""
+    """Read only as many bytes as needed: the first line of a stream may be short, and the next may come much later."""
     head = b""
     while len(head) < _LONGEST and any(
         first.startswith(head[: len(first)]) for first in (*_PACKINGS.values(), *_MARKS)
@@ -110,12 +110,12 @@ class _Readable(io.RawIOBase):
         return True
 
     def buffered(self, size: int = 1 << 20) -> io.BufferedReader:
-        """With the methods of a file."""
+        """Return the stream with the methods of a file."""
         return io.BufferedReader(self, size)
 
 
 class _Resumed(_Readable):
-    """A stream from its beginning, although its first bytes have been read."""
+    """A stream from its beginning, even though its first bytes have been read."""
 
     def __init__(self, head: bytes, stream: Any) -> None:
         self._head, self._stream = head, stream

@@ -12,19 +12,19 @@ if TYPE_CHECKING:
     Doubles = npt.NDArray[np.float64]
 
 _BEGINS = {"hour": 0.5 / 86_400, "weekday": 0.5 / 7}
-"""In turns: half a second, and half a day, so that no time of whole seconds has a sine of 0, which would be as if it
-was missing. Distances do not see where a circle begins."""
+"""Shift in turns: half a second and half a day, so that no time in whole seconds has a sine of 0, which would look
+missing. Distances do not depend on where a circle begins."""
 
 CYCLES = {"hour": "hour of the day", "weekday": "day of the week"}
 
 _WEEKDAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
 
 _DAY, _THURSDAY = 86_400, 3
-"""Seconds; and the weekday of the first day of 1970, counted from Monday."""
+"""Seconds of each cycle, and the weekday of the first day of 1970, counted from Monday."""
 
 
 class Circle(NamedTuple):
-    """An hour or a day of the week, in the two features of a matrix that are its sine and its cosine."""
+    """An hour or a weekday, given by two features of a matrix, its sine and its cosine."""
 
     columns: tuple[int, int]
     cycle: str
@@ -32,11 +32,11 @@ class Circle(NamedTuple):
 
     @property
     def name(self) -> str:
-        """As explanations show it."""
+        """The name that explanations show."""
         return f"{self.date}, {CYCLES[self.cycle]}"
 
     def value(self, sine: float, cosine: float) -> float:
-        """Hours after midnight, to the minute, or days after Monday."""
+        """Return hours after midnight, to the minute, or days after Monday."""
         turn = (math.atan2(sine, cosine) / (2 * math.pi) - _BEGINS[self.cycle]) % 1
         return float(round(turn * 1440) % 1440 / 60 if self.cycle == "hour" else round(turn * 7) % 7)
 
@@ -47,7 +47,7 @@ class Circle(NamedTuple):
 
 
 def on_circles(seconds: Doubles) -> Doubles:
-    """Sine and cosine of the hour and of the weekday, of seconds since 1970; zeros where they are missing."""
+    """Return sine and cosine of the hour and the weekday, given seconds since 1970; zeros if they are missing."""
     import numpy as np
 
     gaps, days = np.isnan(seconds), seconds / _DAY

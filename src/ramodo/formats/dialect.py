@@ -1,5 +1,5 @@
-"""How the values of a CSV file are written: what stands between them, whether a line of names comes first, and whether
-a comma is a decimal point. What the user does not say is found in the first lines.
+"""How the values of a CSV file are written: the delimiter, whether a line of names comes first, and whether a comma is
+a decimal point. The first lines tell what the user does not specify.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from itertools import pairwise
 from ..options import OptionError
 
 HEAD = 1 << 16
-"""Bytes that are looked at."""
+"""Number of bytes to look at."""
 
 _MOST_LINES = 200
 
@@ -28,7 +28,7 @@ _WITH_COMMA, _WITH_POINT = re.compile(r"\s*[+-]?\d*,\d+([eE][+-]?\d+)?\s*"), re.
 
 @dataclass(frozen=True)
 class Dialect:
-    """How one file is written.
+    """The dialect of one file.
 
     names : names of columns if the file has no line of names; else None
     skipped : lines at the beginning that the names stand for, as they are in it
@@ -45,7 +45,7 @@ class Dialect:
 
 
 def delimiter_named(given: str) -> str:
-    """The character that a name stands for; raises `OptionError` for more than one character."""
+    """Return the character that a name stands for; raise `OptionError` for more than one character."""
     meant = _WORDS.get(given.lower(), given)
     if len(meant) != 1 or meant in '"\r\n' or not meant.isascii():
         raise OptionError(
@@ -55,7 +55,7 @@ def delimiter_named(given: str) -> str:
 
 
 def dialect_of(head: bytes, usual: str, delimiter: str | None = None, header: bool | None = None) -> Dialect:
-    """The dialect of a file with this beginning; `usual` is the delimiter that its suffix implies."""
+    """Return the dialect of a file with this beginning; `usual` is the delimiter that its suffix implies."""
     lines = head.decode("utf-8", "replace")
     if len(head) >= HEAD:  # the last line may be half of one
         lines = lines[: lines.rfind("\n") + 1] or lines
@@ -74,7 +74,7 @@ def dialect_of(head: bytes, usual: str, delimiter: str | None = None, header: bo
 
 
 def _rows(lines: str, delimiter: str) -> list[list[str]]:
-    """The values of the first lines; what csv cannot read is left to the reader, and its message."""
+    """Return the values of the first lines. Lines that csv cannot read are left to the reader and its message."""
     rows: list[list[str]] = []
     try:
         for row in csv.reader((line.rstrip("\r") for line in lines.split("\n")), delimiter=delimiter):
@@ -88,7 +88,7 @@ def _rows(lines: str, delimiter: str) -> list[list[str]]:
 
 
 def _delimiter(lines: str, usual: str) -> str:
-    """The delimiter that splits all lines into equally many values, two or more; of several, that with most numbers."""
+    """Return the delimiter that splits all lines into the same number of values; of several, that with most numbers."""
     fitting: dict[str, float] = {}
     for candidate in sorted(_CANDIDATES, key=lambda candidate: candidate != usual):
         rows = _rows(lines, candidate)
@@ -119,7 +119,7 @@ def _has_decimal_commas(rows: list[list[str]]) -> bool:
 
 
 def _lacks_names(rows: list[list[str]]) -> bool:
-    """Whether the first line holds a number in each column whose other values are all numbers.
+    """Return whether the first line holds a number in each column whose other values are all numbers.
 
     Numbers that count up from 0, 1 or a year are names: libraries write such lines.
     """
@@ -141,7 +141,7 @@ def _count(values: list[str]) -> bool:
 
 
 def by_place(number: int) -> str:
-    """What a column without a name is called; places count from 1."""
+    """Return the name for a column without a name; positions count from 1."""
     return f"column {number + 1}"
 
 

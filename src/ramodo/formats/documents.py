@@ -14,12 +14,12 @@ from .text import as_table
 
 
 def is_rows_folder(path: str) -> bool:
-    """Whether a folder is one of rows, by its suffix or by what lies in it."""
+    """Return whether a folder holds rows, by its suffix or its files."""
     return Path(path).suffix.lower() == ".rows" or os.path.exists(os.path.join(path, "meta.json"))
 
 
 def read(path: str, how: How | None = None) -> Table:
-    """One row per file, in the order of their paths; hidden files, and files that are not text, are left out."""
+    """Return one row per file, in the order of paths, leaving out hidden files and files that are not text."""
     ids, texts, left_out = list[str](), list[str](), list[str]()
     for name in _files(path):
         with open_binary(os.path.join(path, name)) as stream:
@@ -47,7 +47,7 @@ def _files(path: str) -> Iterator[str]:
 def _notes(left_out: list[str]) -> list[str]:
     if not left_out:
         return []
-    were = "file holds no text, and was" if len(left_out) == 1 else "files hold no text, and were"
+    were = "file holds no text and was" if len(left_out) == 1 else "files hold no text and were"
     return [f"{len(left_out):,} {were} left out, the first {left_out[0]}."]
 
 

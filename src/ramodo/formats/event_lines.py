@@ -1,11 +1,11 @@
 """When the lines of a log were written, from which address, and which of them belong together.
 
-The time is read by the one spelling that most lines have, as the clock of the server showed it: zones are left out. A
-line without a time, as in a stack trace, is of the time before it. Years that are not written follow one another.
+Times are read in the one format that most lines have, in the server's local time: zones are ignored. A line without a
+time, as in a stack trace, gets the time before it. Missing years are counted up.
 
-A session is what one address did within `WINDOW` seconds: three hundred requests of a scan are one event, while a
-heartbeat that goes on all day is as many as it has windows. A session that makes more than a tenth of a log is what is
-ordinary there, and no event.
+A session is the activity of one address within `WINDOW` seconds. So three hundred requests of a scan are one event,
+while a heartbeat that lasts all day is one event per window. A session of more than a tenth of a log is ordinary there,
+and not an event.
 """
 
 from __future__ import annotations
@@ -45,27 +45,27 @@ _SPELLINGS = tuple(
 """Web servers; ISO 8601 and its likes; the C library; syslog; 081109 203518; seconds since 1970."""
 
 _LEAP_YEAR = 2000
-"""Where none is written: it has every day."""
+"""The year to assume if none is written: a leap year, which has every day."""
 
 _HALF_A_YEAR = 183 * 86_400.0
 
 _ADDRESS = re.compile(r"(?<![\w.])\d{1,3}(?:\.\d{1,3}){3}(?![\w.])|(?<![\w:])(?:[0-9A-Fa-f]{1,4}:){3,7}[0-9A-Fa-f:]*")
 
 _CLIENT = re.compile(r"(\S+) [^\[]{1,200}\[\d\d/")
-"""A request in the log of a web server begins with who asked."""
+"""A request in the log of a web server begins with the client."""
 
 _BEGINNING = 300
-"""Characters of a line that may hold its time."""
+"""Number of characters of a line in which to look for its time."""
 
 _SAMPLE, _MOST = 200, 0.5
-"""Lines that are asked for their spelling, and the share of lines that must have what is looked for."""
+"""Number of lines from which the format is chosen, and the share of lines that must have a time or an address."""
 
 _ORDINARY = 0.1
-"""Share of all lines above which a session is no event."""
+"""Share of all lines above which a session is not an event."""
 
 
 def times_of(lines: Sequence[str]) -> Doubles | None:
-    """Seconds since 1970, a time for each line; None if most lines have none."""
+    """Return a time for each line, in seconds since 1970; None if most lines have none."""
     if not len(lines):
         return None
     step = max(1, len(lines) // _SAMPLE)
@@ -97,13 +97,13 @@ def _seconds(found: re.Match[str] | None) -> float:
 
 
 def _years_in_order(times: Doubles) -> Doubles:
-    """January after December is of the next year."""
+    """Count up years: January after December belongs to the next year."""
     steps = np.diff(_filled(times), prepend=_filled(times)[:1])
     return times + 366 * 86_400.0 * np.cumsum(steps < -_HALF_A_YEAR)
 
 
 def _filled(times: Doubles) -> Doubles:
-    """Each gap with the time before it; those at the beginning with the first."""
+    """Fill each gap with the time before it, and gaps at the beginning with the first time."""
     there = np.flatnonzero(~np.isnan(times))
     if not len(there):
         return times
@@ -111,7 +111,7 @@ def _filled(times: Doubles) -> Doubles:
 
 
 def clients_of(lines: Iterable[str]) -> Iterator[str | None]:
-    """The address of each line, in front of a request or the first one in the line; None if there is none."""
+    """Yield the address of each line, in front of a request or the first one in the line; None if there is none."""
     for line in lines:
         found = _CLIENT.match(line)
         if found is not None:
@@ -122,7 +122,7 @@ def clients_of(lines: Iterable[str]) -> Iterator[str | None]:
 
 
 def windows_of(whose: Iterable[Hashable], times: Doubles | None, window: float | None) -> list[tuple[Hashable, int]]:
-    """The group of each line, and the number of its window: the first line after a window begins the next."""
+    """Return the group of each line and the number of its window; the first line after a window begins the next."""
     began: dict[Hashable, float] = {}
     numbers: dict[Hashable, int] = {}
     found = list[tuple[Hashable, int]]()
@@ -135,16 +135,16 @@ def windows_of(whose: Iterable[Hashable], times: Doubles | None, window: float |
 
 
 class Sessions(NamedTuple):
-    """The number of each line's session, and whose it is, "" where a line is for itself."""
+    """The number of each line's session, and its client, which is "" if the line is a session of its own."""
 
     of_line: Integers
     clients: list[str]
 
 
 def sessions_of(lines: Sequence[str], times: Doubles | None, window: float = WINDOW) -> Sessions | None:
-    """The sessions of a log; None if there are no times, or most lines have no address.
+    """Return the sessions of a log; None if there are no times, or most lines have no address.
 
-    Lines without an address, and those of a session that is too large, are sessions of their own.
+    Each line without an address, or in a session that is too large, is a session of its own.
     """
     clients = list(clients_of(lines))
     if times is None or sum(client is not None for client in clients) < _MOST * len(lines):

@@ -2,8 +2,8 @@
 
     big.rows/  meta.json  indptr.npy  indices.npy  data.npy  [classes.npy]
 
-A folder is written under a temporary name and put in place in one step (folder_place.py), so it is whole or absent, and
-opened as one, so that its arrays belong together. Fitting and scoring from it read what they need when they need it.
+A folder is written under a temporary name and put in place in one step (folder_place.py), so it is whole or absent. It
+is opened once, so that its arrays belong together. Fitting and scoring read parts of it when they need them.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ class FolderWriter:
         self._classes: list[npt.NDArray[np.float64]] = []
 
     def add(self, indptr: Any, indices: Any, data: Any, classes: Any = None) -> None:
-        """Rows of a block in CSR form."""
+        """Append the rows of a block in CSR form."""
         self._lengths.append(np.diff(indptr))
         self._single &= bool(np.can_cast(np.asarray(data).dtype, np.float32))
         for name, values in (("indices", indices), ("data", data)):
@@ -91,9 +91,9 @@ def _narrowed(folder: Path, name: str, given: np.dtype[Any], wanted: np.dtype[An
 
 @contextmanager
 def writing(path: str | os.PathLike[str]) -> Iterator[Path]:
-    """A new folder that replaces `path` if all goes well, and is removed if not.
+    """Make a new folder that replaces `path` if all goes well, and is removed if not.
 
-    Several may write at once: the last to finish wins.
+    Several processes may write at once: the last to finish wins.
     """
     target = Path(path).resolve()
     with writing_to(target), replacing(target, _is_rows_folder) as temporary:
@@ -132,10 +132,10 @@ def write_pieces(path: str | os.PathLike[str], source: str, pieces: Iterable[Pie
 
 
 def read(path: str) -> Table:
-    """The folder as a sparse matrix, over mapped arrays if they are large.
+    """Return the folder as a sparse matrix, over mapped arrays if they are large.
 
-    Indices are looked at when they are used, in one pass. Where another takes its place meanwhile, it is the old one or
-    the new one.
+    Indices are checked when they are used, in one pass. If another process replaces the folder meanwhile, the result is
+    either the old or the new one.
     """
     for _ in attempts():
         with opened(Path(path)) as folder:
@@ -148,9 +148,9 @@ def read(path: str) -> Table:
                     raise
                 reason = str(error).rstrip(".") or type(error).__name__
                 if isinstance(error, FileNotFoundError) and error.filename == "meta.json":
-                    reason = "it has no meta.json; give a folder that ramodo convert wrote, or a file in this one"
+                    reason = "it has no meta.json; give a folder that ramodo convert wrote, or a file inside this one"
                 raise FormatError(f"{path} is not a rows folder: {reason}.") from None
-    raise FormatError(f"{path} is replaced by others all the time; read it when they are done.")
+    raise FormatError(f"{path} is being replaced again and again; read it once this has stopped.")
 
 
 def _table(folder: OpenFolder) -> Table:
@@ -166,7 +166,7 @@ def _table(folder: OpenFolder) -> Table:
     try:
         labels = _mapped(folder, "classes", "iuf")
     except FileNotFoundError:
-        if folder.is_replaced():  # then it may have been there
+        if folder.is_replaced():  # the file may have been there
             raise
         labels = None
     if arrays["indptr"].shape != (n_rows + 1,) or (labels is not None and labels.shape != (n_rows,)):
@@ -179,7 +179,7 @@ def _table(folder: OpenFolder) -> Table:
 
 
 def _mapped(folder: OpenFolder, name: str, kinds: str) -> npt.NDArray[Any]:
-    """One of its arrays; `indptr` and classes, which are small compared with the entries, are always in memory."""
+    """Return one of its arrays; `indptr` and classes, which are small compared with the entries, are read to memory."""
     with folder.open(f"{name}.npy") as file:
         array = mapped_array(file, None if name in ("indices", "data") else sys.maxsize)
     if array.ndim != 1 or array.dtype.kind not in kinds:

@@ -1,11 +1,12 @@
-"""How a folder is put in place and opened while other processes write it, read it or are killed.
+"""Put a folder in place and open it, while other processes write it, read it or are killed.
 
-A writer works in its own folder beside the target (`files.whole.beside`). The old folder steps aside, locked, and
-the new one takes its name; readers that find neither wait that moment. Where a writer was killed in between, the next
-reader or writer puts the old folder back. Writers for one target do not wait for each other: the last to finish wins.
+A writer works in its own folder beside the target (`files.whole.beside`). Then it moves the old folder aside, locked,
+and gives its name to the new one; readers that find neither wait for that moment. If a writer was killed in between,
+the next reader or writer puts the old folder back. Writers of one target do not wait for each other: the last to finish
+wins.
 
-A reader opens the folder once, and its files through that one descriptor: all of them are of the old folder or of the
-new one.
+A reader opens the folder once, and its files through that one descriptor, so all of them come from either the old or
+the new folder.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ except ImportError:  # Windows
 
 _OLD = ".old"
 _GONE = ".gone"
-"""Suffix of folders that are being removed: unlike one that was moved aside, they are never put back."""
+"""Suffix of folders that are being removed; unlike folders that were moved aside, they are never put back."""
 
 _ATTEMPTS = 10_000
 """Attempts at replacing or opening a folder that others keep replacing, before that is an error."""
@@ -40,9 +41,9 @@ _PATIENCE = 10.0
 
 @contextmanager
 def replacing(target: Path, is_ours: Callable[[OpenFolder], bool]) -> Iterator[Path]:
-    """A new folder that replaces `target` if all goes well, and is removed if not.
+    """Make a new folder that replaces `target` if all goes well, and is removed if not.
 
-    What is there already must be `is_ours`: it is removed.
+    An existing target is removed, and must satisfy `is_ours`.
     """
     _refuse_foreign(target, is_ours)
     put_back(target)
@@ -52,7 +53,7 @@ def replacing(target: Path, is_ours: Callable[[OpenFolder], bool]) -> Iterator[P
             sync(file)
             if (
                 os.name == "posix"
-            ):  # what is in use is not to be written over by mistake; elsewhere it could not be removed
+            ):  # the working folder must not be overwritten by mistake, and some systems could not remove it
                 file.chmod(file.stat().st_mode & ~0o222)
         sync_folder(temporary)
         _take_place(temporary, target, is_ours)
@@ -60,7 +61,7 @@ def replacing(target: Path, is_ours: Callable[[OpenFolder], bool]) -> Iterator[P
 
 
 class OpenFolder:
-    """The files of one folder, even if its name is given to another meanwhile."""
+    """The files of one folder, even if another folder takes its name meanwhile."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -68,7 +69,7 @@ class OpenFolder:
         self._directory = os.open(path, os.O_RDONLY | os.O_DIRECTORY) if self._by_descriptor else None
 
     def open(self, name: str) -> IO[bytes]:
-        """One of its files; the `name` of the file object is its whole path."""
+        """Open one of its files; the `name` of the file object is its whole path."""
 
         def opener(path: str, flags: int) -> int:
             return os.open(path if self._directory is None else name, flags, dir_fd=self._directory)
@@ -76,7 +77,7 @@ class OpenFolder:
         return open(self.path.absolute() / name, "rb", opener=opener)
 
     def is_replaced(self) -> bool:
-        """Whether the name now belongs to another folder, so the files of this one may be gone."""
+        """Return whether the name now belongs to another folder, so the files of this one may be gone."""
         if self._directory is None:
             return False
         try:
@@ -92,7 +93,7 @@ class OpenFolder:
 
 @contextmanager
 def opened(path: Path) -> Iterator[OpenFolder]:
-    """The folder, put back first if a killed writer had moved it aside."""
+    """Open the folder, after putting it back if a killed writer had moved it aside."""
     try:
         folder = OpenFolder(path)
     except FileNotFoundError:
@@ -106,20 +107,20 @@ def opened(path: Path) -> Iterator[OpenFolder]:
 
 
 def attempts() -> Iterator[int]:
-    """Numbers of attempts at something that fails when others replace the folder."""
+    """Yield the numbers of attempts at an operation that fails if others replace the folder."""
     yield from range(_ATTEMPTS)
 
 
 def put_back(target: Path) -> bool:
     """Put back a folder that a killed writer moved aside; remove those that have been replaced.
 
-    Waits for a writer that is alive. True where there is a folder, or was a moment ago.
+    Wait for a writer that is alive. Return True if there is a folder, or was a moment ago.
     """
     end = time.monotonic() + _PATIENCE
     while True:
         held = False
         for old in _moved_aside(target):
-            with suppress(OSError), _locked(old) as ours:  # of others, or gone by now
+            with suppress(OSError), _locked(old) as ours:  # it may belong to others, or be gone by now
                 held |= not ours
                 if ours and (target.exists() or old.name.endswith(_GONE)):
                     _remove(old)
@@ -143,7 +144,7 @@ def _refuse_foreign(target: Path, is_ours: Callable[[OpenFolder], bool]) -> None
         try:
             folder = OpenFolder(target)
         except FileNotFoundError:
-            if not os.path.islink(target):  # one that leads to nothing is somebody's
+            if not os.path.islink(target):  # a broken link belongs to somebody
                 return
             break
         except OSError:  # no folder
@@ -162,21 +163,21 @@ def _take_place(temporary: Path, target: Path, is_ours: Callable[[OpenFolder], b
     """Put the new folder in place."""
     for _ in range(_ATTEMPTS):
         try:
-            os.rename(temporary, target)  # onto nothing
+            os.rename(temporary, target)  # succeeds if there is no target
             return
         except OSError as error:
             if error.errno not in (errno.ENOTEMPTY, errno.EEXIST, errno.ENOTDIR, errno.EACCES):
                 raise
             if not os.path.lexists(target):
-                continue  # removed since
+                continue  # removed in the meantime
         _refuse_foreign(target, is_ours)
         if _step_aside(temporary, target):
             return
-    raise OSError(errno.EBUSY, "replaced by others all the time; try again", str(target))
+    raise OSError(errno.EBUSY, "being replaced again and again; try again later", str(target))
 
 
 def _step_aside(temporary: Path, target: Path) -> bool:
-    """Two renames, with a lock on the old folder that shows that a writer is at work; False if another was faster."""
+    """Rename twice, with a lock on the old folder to show that a writer is at work; False if another was faster."""
     old = temporary.with_name(temporary.name + _OLD)
     with _locked(target):
         try:
@@ -192,7 +193,7 @@ def _step_aside(temporary: Path, target: Path) -> bool:
 
 
 def _remove(old: Path) -> None:
-    """Remove under another name, so that no process restores a half-removed folder."""
+    """Remove a folder under another name, so that no process restores a half-removed one."""
     gone = old.with_name(old.name.removesuffix(_GONE) + _GONE)
     with suppress(OSError):
         os.rename(old, gone)
@@ -201,7 +202,7 @@ def _remove(old: Path) -> None:
 
 @contextmanager
 def _locked(folder: Path) -> Iterator[bool]:
-    """Whether the lock of a folder was acquired, or the system has no locks."""
+    """Lock a folder; yield whether that succeeded, or the system has no locks."""
     if fcntl is None:
         yield True
         return

@@ -1,7 +1,7 @@
-"""What a module declares about the formats it reads, and the options a reader gets.
+"""The declaration of a format by the module that reads it, and the options of a reader.
 
-A format is one module: it reads the files, and declares what it is in its `FORMATS`. A line in
-`ramodo.formats` leads to it; flags, messages and docs/options.md follow.
+A format is one module that reads the files and declares itself in its `FORMATS`. A line in `ramodo.formats` leads to
+it; flags, messages and docs/options.md follow.
 """
 
 from __future__ import annotations
@@ -23,16 +23,16 @@ if TYPE_CHECKING:
 class How:
     """How to read a path; a format uses the fields that apply to it.
 
-    schema : what the user asked for; with columns, what a model or other files learned
+    schema : the user's wishes or, with columns, what a model or other files learned
     frequencies : document frequencies by which a model weights tokens; None to learn them from these documents
     n_features : number of columns, if a model knows it
     optional : columns named by the schema that the data may lack
     beside : columns to pass on unchanged, shown next to the scores
-    grows : rows are some of many: their categories and marks of missing values are learned, all else is known
+    grows : whether rows are some of many: categories and marks of missing values are learned, the rest is known
     show : called with the megabytes read so far and in total, for formats read in pieces
     plain : return only these rows of a table, as pyarrow's table, not as a matrix
     leaves_out : columns that only count rows or hold one value are left out of what is learned: see left_out.py
-    in_python : messages name options as Python has them, and not as flags of the command
+    in_python : whether messages name options as in Python, instead of flags of the command
     """
 
     schema: Schema = field(default_factory=Schema)
@@ -48,14 +48,14 @@ class How:
     in_python: bool = False
 
     def option(self, name: str, value: str | None = None) -> str:
-        """An option as the user would write it, for a message."""
+        """Return an option as the user would write it, for a message."""
         if self.in_python:
             return f"{name}=" if value is None else f"{name}={value!r}"
         return f"--{name}" if value is None else f"--{name} {quote(value)}"
 
 
 class Piece(NamedTuple):
-    """Consecutive rows of a file in CSR form, and one more than the largest index among them."""
+    """Consecutive rows of a file in CSR form, and their largest index plus one."""
 
     indptr: Any
     indices: Any

@@ -1,7 +1,7 @@
-"""Data frames of any library, read as files are: pandas, polars, pyarrow, DuckDB, and what narwhals knows.
+"""Read data frames of any library like files: pandas, polars, pyarrow, DuckDB, and those that narwhals knows.
 
-A frame whose columns are all numbers is a matrix with names, and stays as it is. Any other is read like a table in a
-file, by the same code: see assembling.py.
+A frame whose columns are all numbers is a matrix with names, and is not changed. Any other frame is read like a table
+in a file, by the same code: see assembling.py.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ from .table import FormatError, Table
 from .tabular import with_all_names
 
 PLACE = "X"
-"""What messages call a frame, unless it has another name."""
+"""The name of a frame in messages, unless it has another."""
 
 MIXED = Schema(missing="indicator", scale="auto")
-"""How a frame is read that is not all numbers, if nothing else is said."""
+"""How to read a frame that is not all numbers, by default."""
 
 
 def is_frame(X: Any) -> bool:
-    """Whether X is a table of columns, of any library."""
+    """Return whether X is a table of columns, of any library."""
     kind = type(X)
     return hasattr(kind, "columns") and (hasattr(kind, "__arrow_c_stream__") or _home(X) in _ARROWLESS)
 
@@ -44,7 +44,7 @@ def _home(X: Any) -> str:
 
 
 def as_arrow(frame: Any, place: str = PLACE) -> Any:
-    """A frame as a table of pyarrow; columns without a name are called by their place."""
+    """Return a frame as a pyarrow table; columns without a name are named by their position."""
     try:
         import pyarrow
     except ImportError:
@@ -63,7 +63,7 @@ def as_arrow(frame: Any, place: str = PLACE) -> Any:
 
 
 def _gathered(frame: Any) -> Any:
-    """A frame in this process and in memory: of a plan the result, of a distributed frame all of it."""
+    """Bring a frame into this process and memory: compute a lazy plan, and collect a distributed frame."""
     if isinstance(frame, _arrow_types()):
         return frame
     if hasattr(frame, "collect"):  # polars
@@ -86,7 +86,7 @@ def _arrow_types() -> tuple[type, ...]:
 
 
 def _of_pandas(frame: Any) -> Any:
-    """Its columns, without the index. Objects of several types are taken as their text."""
+    """Return the columns, without the index. Objects of several types become text."""
     import pyarrow
 
     arrays = []
@@ -101,7 +101,7 @@ def _of_pandas(frame: Any) -> Any:
 
 
 def index_of(X: Any) -> list[str] | None:
-    """What the index of a frame calls the rows; None if there is none, or it only counts them, or repeats itself."""
+    """Return the names of rows in the index of a frame; None if it only counts rows, has repeats or does not exist."""
     if _home(X) not in ("pandas", "modin") or not hasattr(X, "columns"):
         return None
     counts = type(X.index).__name__ == "RangeIndex" and (X.index.start, X.index.step) == (0, 1)
@@ -113,7 +113,7 @@ def _joined(value: Any) -> str:
 
 
 def to_fit(X: Any, n_threads: int = 1) -> Table | None:
-    """What a detector is fitted to, as a table; None where it is a matrix, or a frame that counts as one."""
+    """Return training data as a table; None if X is a matrix, or a frame that counts as one."""
     if isinstance(X, Table):
         return X
     if not is_frame(X) or _is_matrix(X):
@@ -125,7 +125,7 @@ def to_fit(X: Any, n_threads: int = 1) -> Table | None:
 
 
 def to_score(X: Any, schema: Schema | None, frequencies: Any, n_threads: int = 1, place: str = PLACE) -> Table | None:
-    """Rows for a model, read by its schema; None where they are a matrix, or a frame that counts as one."""
+    """Return rows for a model, read by its schema; None if X is a matrix, or a frame that counts as one."""
     if isinstance(X, Table):
         return X
     if not is_frame(X):
@@ -143,7 +143,7 @@ def _is_of_pandas_or_polars(X: Any) -> bool:
 
 
 def _is_matrix(X: Any) -> bool:
-    """Whether all columns of a frame of pandas or polars are numbers: these are matrices to scikit-learn, too."""
+    """Return whether all columns of a pandas or polars frame are numbers; scikit-learn takes it for a matrix, too."""
     if not _is_of_pandas_or_polars(X):
         return False
     if _home(X) == "pandas":
@@ -152,7 +152,7 @@ def _is_matrix(X: Any) -> bool:
 
 
 def _of_numbers(arrow: Any) -> Table:
-    """A matrix with names; a missing value is NaN."""
+    """Return a matrix with names; a missing value is NaN."""
     import pyarrow
     import pyarrow.compute as pc
 
@@ -169,7 +169,7 @@ def read(
     n_threads: int = 1,
     place: str = PLACE,
 ) -> Table:
-    """The rows of a frame by a schema: as it asks for, or as it learned of other rows. The index names rows."""
+    """Return the rows of a frame, read by a schema, which is a request or was learned. The index names rows."""
     arrow = as_arrow(X, place)
     if arrow.num_rows == 0:
         raise FormatError(f"{place} has 0 sample(s) while a minimum of 1 is required.")

@@ -1,7 +1,7 @@
-"""What tokens weigh: the more, the fewer of the training documents have them.
+"""Weights of tokens: the fewer training documents have a token, the larger its weight.
 
-A token that is `count` times in a document has the value (1 + ln count) * (ln((1 + N) / (1 + n)) + 1) there, where n of
-N training documents have it, 0 for a token that none has: scikit-learn's TfidfVectorizer(sublinear_tf=True, norm=None).
+A token that occurs `count` times in a document has the value (1 + ln count) * (ln((1 + N) / (1 + n)) + 1) there, where
+n of N training documents have it, or 0 if none has: scikit-learn's TfidfVectorizer(sublinear_tf=True, norm=None).
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ from .. import kernels
 class DocumentFrequencies:
     """How many of the training documents have each token.
 
-    columns : of the tokens that any has, in order
-    documents : that have each of them
-    n_documents : of the training data
-    n_features : columns that there are
+    columns : columns of the tokens that occur, in order
+    documents : number of documents with each of these tokens
+    n_documents : number of training documents
+    n_features : number of all columns
     """
 
     columns: npt.NDArray[np.int64]
@@ -34,20 +34,20 @@ class DocumentFrequencies:
 
     @classmethod
     def of(cls, counts: sp.csr_array) -> Self:
-        """Those of a matrix of counts, a document a row."""
+        """Count the documents in a matrix of counts, one row per document."""
         n_documents, n_features = counts.shape
         return cls(*kernels.document_frequencies(counts.indices, n_features), n_documents, n_features)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """What travels to another process: the counts, from which the weights follow."""
+        """Send only the counts to another process; the weights follow from them."""
         return DocumentFrequencies, (self.columns, self.documents, self.n_documents, self.n_features)
 
     def weigh(self, counts: sp.csr_array, n_threads: int = 1) -> None:
-        """Replace counts by values."""
+        """Replace counts by weighted values, in place."""
         self._weights.weigh(counts.indices, counts.data, n_threads)
 
     def counts(self, columns: npt.NDArray[Any], values: npt.NDArray[Any]) -> npt.NDArray[np.float64]:
-        """The counts that have these values in these columns."""
+        """Return the counts behind these weighted values in these columns."""
         of_one = np.ones(len(columns), dtype=np.float32)
         self._weights.weigh(columns, of_one, 1)
         return np.where(values == 0, 0.0, np.rint(np.exp(values / of_one.astype(np.float64) - 1)))

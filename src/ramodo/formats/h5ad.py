@@ -18,11 +18,11 @@ from .table import FormatError, Table, refuse_repeated
 
 
 def read(path: str, how: How) -> Table:
-    """The matrix X with the names of observations and variables; ids and labels may be columns of `obs`."""
+    """Return the matrix X with the names of observations and variables; ids and labels may be columns of `obs`."""
     schema = how.schema
     with open(path, "rb"):
         pass
-    need_threads(path, 2)  # one of them is a process
+    need_threads(path, 2)  # one of these is a process
     with ThreadPoolExecutor(1) as pool:
         checking = pool.submit(h5ad_check.what_is_wrong, path)  # meanwhile this process imports
         try:
@@ -73,7 +73,7 @@ def _refuse_parts(path: str) -> None:
         absent = [name for name in ("obs", "var") if name not in file]
     if absent:
         raise FormatError(
-            f"{path} must be an AnnData file, in which obs names the cells and var the genes, got no "
+            f"{path} must be an AnnData file with names of cells in obs and of genes in var, got no "
             f"{' and no '.join(absent)}. Write it again with anndata."
         )
 
@@ -85,7 +85,7 @@ def _refusal(path: str, reason: str) -> FormatError:
 
 
 def _observed(path: str, obs: Any, name: str | None, how: How) -> list[Any] | None:
-    """A column of `obs`, with None for missing values."""
+    """Return a column of `obs`, with None for missing values."""
     if name is None or (name not in obs.columns and name in how.optional):
         return None
     if name not in obs.columns:

@@ -1,4 +1,4 @@
-"""Whether HDF5 can read a file, tried in a separate process, which can be stopped.
+"""Check whether HDF5 can read a file, in a separate process that can be stopped.
 
     python h5ad_check.py data.h5ad
 
@@ -15,15 +15,15 @@ import sys
 from typing import Any
 
 SECONDS, BYTES_A_SECOND = 60.0, 10_000_000
-"""Seconds it may take, and bytes per additional second, since disks may be slow."""
+"""Time limit in seconds, and bytes per additional second, since disks may be slow."""
 
 _SMALL = 1 << 26
-"""Bytes of an array up to which all of it is read."""
+"""Maximum bytes of an array to read as a whole."""
 
 
 def what_is_wrong(path: str) -> str | None:
-    """What is wrong with the file, in words; None if nothing is."""
-    if not sys.executable:  # Python inside of another program: there is nothing to start
+    """Return in words what is wrong with the file; None if nothing is."""
+    if not sys.executable:  # Python is embedded in another program, so there is nothing to start
         return None
     seconds = SECONDS + os.path.getsize(path) / BYTES_A_SECOND
     command = [sys.executable, "-P", __file__, path]
@@ -39,7 +39,7 @@ def what_is_wrong(path: str) -> str | None:
             check=False,
         )
     except subprocess.TimeoutExpired:
-        return f"reading it came to no end in {seconds:.0f} s"
+        return f"reading it did not finish within {seconds:.0f} s"
     if done.returncode == 0:
         return None
     return done.stdout.decode("utf-8", "replace").strip() or f"the HDF5 library crashed (exit code {done.returncode})"
@@ -72,7 +72,7 @@ def _look_at_attributes(member: Any) -> None:
 
 
 def main() -> int:
-    """The exit code; what is wrong goes to standard output."""
+    """Print what is wrong, if anything, and return the exit code."""
     try:
         _look_at(sys.argv[1])
     except Exception as error:  # h5py raises many kinds

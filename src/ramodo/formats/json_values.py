@@ -1,4 +1,4 @@
-"""Values as JSON has them, as an array of pyarrow: of the kind that a model knows, or that all of them fit."""
+"""Turn JSON values into a pyarrow array of the kind that a model expects, or that fits all of them."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from .table import FormatError, RowError
 
 
 def array_of(path: str, name: str, values: Sequence[Any], kind: str = "") -> Any:
-    """A column of this kind; of text, where text is among its values that is not of this kind."""
+    """Return a column of this kind, or of text if some of the text in it is of another kind."""
     import pyarrow as pa
 
     there = [value for value in values if value is not None]
@@ -36,13 +36,13 @@ def array_of(path: str, name: str, values: Sequence[Any], kind: str = "") -> Any
 
 
 def brief(value: Any) -> str:
-    """A value for a message, not too long."""
+    """Return a value for a message, shortened if necessary."""
     text = repr(value)
     return text if len(text) <= 60 else f"{text[:57]}..."
 
 
 def _kind_of(values: Sequence[Any]) -> str:
-    """What all values are: numbers, dates, lists of numbers or of texts, or else text."""
+    """Return the kind of all values: numbers, dates, lists of numbers or of texts, or else text."""
     kinds = set(map(type, values))
     if kinds <= {bool, int, float}:
         return "boolean" if kinds == {bool} else "number"
@@ -60,7 +60,7 @@ def _is_date(text: str) -> bool:
 
 
 def is_plain(text: str) -> bool:
-    """Whether text is a number, a boolean, a date or a word for a missing value."""
+    """Return whether text is a number, a boolean, a date or a word for a missing value."""
     for read in (_number, _date):
         try:
             read(text)
@@ -70,11 +70,11 @@ def is_plain(text: str) -> bool:
     return False
 
 
-# ---- one value: ValueError where it is text of another kind, TypeError with what it must be where it is unusable -----
+# ---- one value: ValueError if it is text of another kind, TypeError saying what it must be if it is unusable ---------
 
 
 def _number(value: Any) -> float | None:
-    """A number; also from text with a number or a word for a missing value, as in CSV files."""
+    """Return a number, also from text with a number or a word for a missing value, as in CSV files."""
     if isinstance(value, str):
         word = value.strip().lower()
         if value in _nulls() or word in ("true", "false"):
@@ -99,14 +99,14 @@ def _nulls() -> frozenset[str]:
 
 
 def _date(value: Any) -> datetime | None:
-    """The time as it is written: a person means the hour of the place, whichever that is; see columns.py."""
+    """Return the local time as written, without its offset: people mean the hour at that place; see columns.py."""
     if not isinstance(value, str):
         raise TypeError("a date in a string, or null")
     return None if value in _nulls() else datetime.fromisoformat(value).replace(tzinfo=None)
 
 
 def as_text(value: Any) -> str:
-    """Text, without halves of characters, which JSON may have and UTF-8 has not."""
+    """Return text without halves of surrogate pairs, which JSON can hold and UTF-8 cannot."""
     text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
     return text if text.isascii() else text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 

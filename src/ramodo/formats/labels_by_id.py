@@ -15,7 +15,7 @@ from .table import FormatError, Table
 
 
 class LabelsById(NamedTuple):
-    """Labels in the order of their file, and the number of the row that each belongs to, -1 where no row has the id."""
+    """Labels in the order of their file, and the number of the row of each, which is -1 if no row has the id."""
 
     ids: Sequence[str]
     rows: npt.NDArray[np.int64]
@@ -23,9 +23,9 @@ class LabelsById(NamedTuple):
 
 
 def read_labels(path: str, table: Table, *, id: str | None = None, label: str | None = None) -> LabelsById:
-    """Labels from the column `label`, matched by the column id, or the one that names the rows of the data.
+    """Read labels from the column `label`, matched by the column id, or the one that names the rows of the data.
 
-    A file of one column has a label for each row, in order. Ids may be guarded as `ramodo detect -o` writes them.
+    A file of one column has a label for each row, in order. Ids may be guarded as in the output of `ramodo detect -o`.
     """
     n = table.X.shape[0]
     ids, labels = tabular.read_labels(path, ["id"] if id is None else ["id", id], label)
@@ -41,7 +41,7 @@ def read_labels(path: str, table: Table, *, id: str | None = None, label: str | 
 
 
 def read_known_labels(path: str, table: Table) -> dict[int, int]:
-    """What is known of rows, by row number: 1 outlier, -1 inlier, 0 unknown; refuses ids that no row has."""
+    """Return known labels by row number: 1 outlier, -1 inlier, 0 unknown. Refuse ids that no row has."""
     found = read_labels(path, table)
     if is_text(found.labels):
         words = ", ".join(map(shown, np.unique(found.labels)[:10]))

@@ -1,4 +1,4 @@
-"""Columns that say nothing of a row, and are left out when a table is first read: row numbers, and single values.
+"""Columns that say nothing about a row and are left out when a table is first read: row numbers, and constants.
 
 A row number would make the first and the last rows look unusual. Sentences that differ from row to row are documents,
 not categories: as categories, each would be new. Ramodo says what it leaves out, and what it reads as text.
@@ -16,17 +16,17 @@ import numpy as np
 from .format import How
 
 _FEWEST = 20
-"""With fewer rows, either may be by chance."""
+"""Minimum number of rows; with fewer, both can happen by chance."""
 
 _BLANKS = 2
 """What has so many, in at least half of its values, is written in sentences."""
 
 _UNNAMED = re.compile(r"(column|Unnamed:) \d+")
-"""A column without a name, as by_place and pandas call it."""
+"""The names that by_place and pandas give to a column without a name."""
 
 
 def without_left_out(table: Any, how: How) -> tuple[How, list[str]]:
-    """How to read a table of pyarrow without such columns, and what to say of them."""
+    """Return how to read a pyarrow table without such columns, and notes about them."""
     schema, n = how.schema, table.num_rows
     if not how.leaves_out or schema.columns or how.plain is not None or n < _FEWEST:
         return how, []
@@ -73,7 +73,7 @@ def _listed(names: Sequence[str]) -> str:
 
 
 def _counts_rows(values: Any) -> bool:
-    """Integers that increase, and of which at least half occur: rows that were filtered keep their numbers."""
+    """Return whether values are increasing integers that fill at least half of their range, as after filtering rows."""
     import pyarrow.types as t
 
     n = len(values)

@@ -1,11 +1,11 @@
-"""What is read of a line before its tokens are counted: the part that is ranked, masked.
+"""Prepare a line before its tokens are counted: take the part that is ranked, and mask it.
 
     ... "GET /item.php?id=417&name=Ann HTTP/1.1" 200 512   ->   GET /item.php?id=000&name=<any> HTTP/0.0 000
 
-Numbers keep their digits as zeros, so that the number of digits can speak. Words are masked, too, at places where
-nearly each line has another: after `name=` here. Which words lead to such places is learned from the lines.
+Digits of numbers become zeros, so that the number of digits still counts. Words are masked, too, at places where nearly
+every line has a different one: after `name=` here. The lines tell which words lead to such places.
 
-Each character that is read knows which characters of the line it stands for.
+Each resulting character knows which characters of the line it stands for.
 """
 
 from __future__ import annotations
@@ -31,22 +31,22 @@ Integers = npt.NDArray[np.int64]
 _WORD = re.compile(r"\w+")
 
 ANY = "any"
-"""The type of what is masked because of its place."""
+"""The type of words that are masked because of their place."""
 
 _MOST_DIGITS = 8
-"""Of a number that speak."""
+"""Maximum number of digits of a number that are kept as zeros."""
 
 _FEWEST, _ONCE = 20, 0.2
-"""A place is open if a word has come before it so often, and such a share of what followed occurs once there."""
+"""A place is open if a word precedes it at least this often, and this share of the following words occurs only once."""
 
 _MOST_KNOWN = 1 << 15
 
 _LEARNED_FROM = 20_000
-"""Most lines that places are learned from."""
+"""Maximum number of lines from which places are learned."""
 
 
 class Read(NamedTuple):
-    """What is read of a line, and for each character of it, where those that it stands for begin and end."""
+    """The prepared text of a line and, for each of its characters, where the original ones begin and end."""
 
     text: str
     begins: Integers
@@ -54,7 +54,7 @@ class Read(NamedTuple):
 
     @classmethod
     def of(cls, line: str, parts: Sequence[tuple[int, int]]) -> Self:
-        """Parts of a line, with blanks between them."""
+        """Join parts of a line, with blanks between them."""
         joined = " ".join(line[begin:end] for begin, end in parts)
         begins = list[Integers]()
         for number, (begin, end) in enumerate(parts):
@@ -63,7 +63,7 @@ class Read(NamedTuple):
         return cls(joined, found, found + 1)
 
     def replaced(self, pieces: Iterable[tuple[int, int, str]]) -> Self:
-        """With other text in place of some of it."""
+        """Return the text with some pieces replaced."""
         parts, begins, ends, done = list[str](), list[Integers](), list[Integers](), 0
         for begin, end, new in pieces:
             parts += self.text[done:begin], new
@@ -80,16 +80,16 @@ class Read(NamedTuple):
 
 @dataclass(frozen=True)
 class LineReader:
-    """What is read of lines of one kind, with these masks."""
+    """Prepares lines of one kind, with these masks."""
 
     kind: str
     masks: Masks | None
     open: frozenset[str]
     _known: dict[str, str] = field(default_factory=dict, compare=False, repr=False)
-    """Lines often differ in what is not ranked alone."""
+    """Prepared texts by ranked part, since many lines differ only in other parts."""
 
     def __call__(self, line: str) -> Read:
-        """What is read, and where it is in the line."""
+        """Return the prepared text, and where it is in the line."""
         read = Read.of(line, KINDS[self.kind].parts(line))
         if self.masks is not None:
             masked = self.masks(read.text).masks
@@ -97,7 +97,7 @@ class LineReader:
         return read.replaced((begin, end, placeholder(ANY)) for begin, end in _open_places(read.text, self.open))
 
     def begin_of(self, line: str) -> int:
-        """Where the part that is ranked begins."""
+        """Return where the ranked part begins."""
         return min((begin for begin, _ in KINDS[self.kind].parts(line)), default=0)
 
     def text(self, line: str) -> str:
@@ -123,7 +123,7 @@ class LineReader:
 
 
 def _shown(kind: str, text: str) -> str:
-    """What stands for a text that is masked."""
+    """Return the replacement for a masked text."""
     if kind != "number":
         return placeholder(kind)
     return re.sub(r"\d+", _zeros, text)
@@ -146,14 +146,14 @@ def _open_places(text: str, after: frozenset[str]) -> list[tuple[int, int]]:
 
 @lru_cache(maxsize=16)
 def reader_of(options: TextOptions) -> LineReader | None:
-    """What reads lines by these options; None where texts are read as they are."""
+    """Return a reader of lines with these options; None if texts are read unchanged."""
     if not options.lines:
         return None
     return LineReader(options.lines, Masks.asked(options.masks), frozenset(options.open))
 
 
 def open_after(lines: Sequence[str], reader: LineReader) -> tuple[str, ...]:
-    """Words after which nearly each line has another; lines that are read alike count by the root of their number."""
+    """Return words after which nearly every line differs; n lines with the same prepared text count as √n."""
     step = max(1, len(lines) // _LEARNED_FROM)
     texts, counts = np.unique([reader.text(line) for line in lines[::step]], return_counts=True)
     after: dict[str, dict[str, int]] = defaultdict(lambda: defaultdict(int))

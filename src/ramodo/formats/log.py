@@ -1,8 +1,8 @@
-"""Logs: an event a line, or a few lines. What they are is told from the lines, and decides what is ranked; see
+"""Logs: one event per line, or per few lines. The lines show the kind of log, which decides what is ranked; see
 log_lines.py. Times, addresses, numbers and the like are masked; see masking.py.
 
-A feature is a word, two words in a row, or a run of other characters, of what is read of an event, and its value is 1:
-whether a line says so counts, not how often.
+A feature is a word, two consecutive words, or a run of other characters in the prepared text of an event. Its value is
+1: only whether it occurs counts, not how often.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ from .table import FormatError, Table
 from .text import as_table, lines, split
 
 WORDS, CHARACTERS = (1, 2), (0, 0)
-"""n-grams of words and of characters, unless others are asked for."""
+"""Default n-grams of words and of characters."""
 
 
 def read(path: str, how: How | None = None) -> Table:
-    """A row for each event; their ids are the numbers of their lines where some are of several lines."""
+    """Return a row for each event. If some events have several lines, the ids of rows are line numbers."""
     how = how or How()
     given = list(lines(path, how.show))
     kind = _kind(given, how)
@@ -54,7 +54,7 @@ def _table(given: Sequence[str], kind: LineKind, how: How) -> Table | None:
 
 
 def _learned(options: TextOptions, kind: LineKind, texts: Sequence[str], how: How) -> TextOptions:
-    """How lines are read, given what was asked for."""
+    """Return how to read lines, given the requested options."""
     if options == TextOptions(bits=options.bits, masks=options.masks):
         options = replace(options, words=WORDS, characters=CHARACTERS, idf=False, presence=True, marks=True)
     options = replace(options, lines=kind.name, masks=options.masks or ("auto",))
@@ -88,7 +88,7 @@ FORMATS = (
     Format(
         "log",
         (".log",),
-        "A log: an event a line, or a few. What it is, an access log, a syslog or another, is told from its lines.",
+        "A log: an event per line, or per few lines. The lines show whether it is an access log, a syslog or another.",
         read,
         of_stream=_of_stream,
         begun=_begun,

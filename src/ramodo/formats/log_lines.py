@@ -1,7 +1,7 @@
-"""What the lines of a log are, told from the lines themselves; which part of each is ranked, and which begin an event.
+"""Recognise the kind of a log by its lines: which part of a line is ranked, and which lines begin an event.
 
-What the other side controls and the server acts on is ranked: the request and what became of it, or the message. Who
-and when are shown with the line, and not ranked: each address and each second is new.
+The ranked part is what the other side controls and the server acts on: the request and its result, or the message.
+Client and time are shown with the line but not ranked, since every address and every second is new.
 """
 
 from __future__ import annotations
@@ -43,14 +43,14 @@ class LineKind:
         return self.name in _WHOLE_LINES or not self.fits(line)
 
     def parts(self, line: str) -> list[tuple[int, int]]:
-        """Where the ranked parts of a line are; the whole line if it does not fit."""
+        """Return where the ranked parts of a line are; the whole line if it does not fit."""
         found = self.pattern.fullmatch(line)
         if found is None:
             return [(0, len(line))]
         return [span for span in map(found.span, range(1, self.pattern.groups + 1)) if span[0] >= 0]
 
     def note(self) -> str:
-        """That lines were read so."""
+        """Return a note that says how lines were read."""
         seen = f"; {self.seen} shown, not ranked by" if self.seen else ""
         return f"read as {self.said}: ranked by {self.ranked}{seen}; --format text ranks whole lines as they are."
 
@@ -150,7 +150,7 @@ _LOOKED_AT = 500
 
 
 def recognised(lines: Iterable[str]) -> LineKind:
-    """The kind of these lines: of those that begin no event of their own, nothing is asked."""
+    """Return the kind of these lines, ignoring those that continue an event."""
     looked_at = [line for line, _ in zip((each for each in lines if each.strip()), range(_LOOKED_AT), strict=False)]
     kinds = [kind for kind in KINDS.values() if kind.name not in _WHOLE_LINES]
     for kind in kinds:

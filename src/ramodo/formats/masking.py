@@ -1,18 +1,18 @@
-"""Masks: what differs from line to line without meaning anything becomes a placeholder of its type.
+"""Masks: text that differs from line to line without meaning anything becomes a placeholder of its type.
 
     2026-03-02 09:14:05 worker 17 lost 10.0.0.7   ->   <time> worker <number> lost <ip>
 
-Lines that are equal when masked are of one template. What was there is not lost: each mask knows its characters in the
-line as it was given, so that people see these.
+Lines that are equal when masked have the same template. Each mask knows its characters in the original line, so that
+people still see these.
 
     time      dates and times of ISO 8601, syslog, web servers, and of the C library
     uuid      8-4-4-4-12 hexadecimal digits
     ip        addresses of IPv4, with a port or without, and of IPv6
     mac       six pairs of hexadecimal digits
     hex       0x and hexadecimal digits, or at least eight of them, both digits and letters
-    base64    at least 20 letters and digits in a row, small and capital letters and digits among them, and what follows
+    base64    at least 20 letters and digits in a row, with small and capital letters and digits, and what follows
     number    all other digits, wherever they are; points between them belong to the number
-    custom    what a pattern of the user's own fits; these come first
+    custom    text that fits a pattern of the user; these come first
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ MOST_PATTERNS = 100
 
 
 class MasksError(ValueError):
-    """A pattern that cannot be used, and why."""
+    """A pattern cannot be used; the message says why."""
 
 
 class Mask(NamedTuple):
@@ -64,14 +64,14 @@ class Mask(NamedTuple):
 
 
 class Masked(NamedTuple):
-    """A masked line, and what was masked, in order."""
+    """A masked line, and its masks in order."""
 
     text: str
     masks: tuple[Mask, ...]
 
 
 class Masks:
-    """What is masked: the types above, and patterns of the user's own, regular expressions that find no empty text."""
+    """Masks of the types above, and of the user's patterns: regular expressions that do not match empty text."""
 
     def __init__(self, patterns: Sequence[str] = ()) -> None:
         for pattern in patterns:
@@ -84,17 +84,17 @@ class Masks:
 
     @classmethod
     def asked(cls, given: Sequence[str]) -> Self | None:
-        """From the values of an option: `auto`, or patterns; None for `none`."""
+        """Return the masks for the values of an option, `auto` or patterns; None for `none`."""
         return None if tuple(given) == ("none",) else cls([pattern for pattern in given if pattern != "auto"])
 
     def line(self, text: str, shown: Callable[[str, str], str] | None = None) -> str:
-        """A line, masked; `shown` says what stands for a text of a kind, if that is not the placeholder."""
+        """Return a line, masked; `shown` returns the replacement for a text of a kind, by default the placeholder."""
         if shown is None:
             return self._found.sub(_placeholder_of, text)
         return self._found.sub(lambda found: shown(str(found.lastgroup), found[0]), text)
 
     def __call__(self, text: str) -> Masked:
-        """A line, masked, and what was masked."""
+        """Return a line, masked, with its masks."""
         parts, masks, done, length = list[str](), list[Mask](), 0, 0
         for found in self._found.finditer(text):
             kind, begin, end = str(found.lastgroup), *found.span()
@@ -106,7 +106,7 @@ class Masks:
 
 
 def _refuse(pattern: str) -> None:
-    """Raise if a pattern is none, finds empty text, or names a group, which our own might do."""
+    """Raise if a pattern is invalid, matches empty text, or names a group, since our own patterns use names."""
     try:
         found = re.compile(pattern, re.ASCII)
     except re.error as error:
@@ -116,7 +116,7 @@ def _refuse(pattern: str) -> None:
 
 
 def placeholder(kind: str) -> str:
-    """What stands in a masked line."""
+    """Return the placeholder for this kind of text."""
     return f"<{kind}>"
 
 
@@ -133,7 +133,7 @@ class Templates(NamedTuple):
 
 
 def templates_of(lines: Iterable[str], masks: Masks) -> Templates:
-    """The templates of lines."""
+    """Return the templates of lines."""
     import numpy as np
 
     places: dict[str, int] = {}

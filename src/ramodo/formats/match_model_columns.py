@@ -1,4 +1,4 @@
-"""A matrix with the features that a model was fitted with, found by their names and scaled as they were."""
+"""Match the columns of a matrix with the features of a model, by name, and scale them like the training data."""
 
 from __future__ import annotations
 
@@ -87,9 +87,9 @@ def _refuse_mapped(path: str, table: Table, how: str) -> None:
 
 
 def _matched(path: str, kind: str, table: Table, schema: Schema) -> Any:
-    """The features of a schema, matched by name if both have names, else by number.
+    """Return the features of a schema, matched by name if both have names, else by number.
 
-    Marks of missing values and categories that no row has may be absent, if anything else of their column is there.
+    Marks of missing values, and categories that no row has, may be absent if their column has any other feature.
     """
     names, own = schema.names, table.names
     if names is None or own is None or schema.first_named:
@@ -113,14 +113,14 @@ def _matched(path: str, kind: str, table: Table, schema: Schema) -> Any:
 
 
 def placed(X: Any, columns: Any, places: Any, width: int) -> Any:
-    """These columns of a matrix, each in its place among `width` columns; all others are zero."""
+    """Return these columns of a matrix at their places among `width` columns; all others are zero."""
     if not sp.issparse(X):
         taken = X[:, columns]
         if len(places) == width:
             return taken
         wide = np.zeros((taken.shape[0], width), dtype=taken.dtype)
         wide[:, places] = taken
-        return wide  # and stays so: whether a row's neighbours lack a value must not change its last bits
+        return wide  # still dense: whether a row's neighbours lack a value must not change its last bits
     taken = sp.csc_array(X)[:, columns]
     if len(places) < width:
         spread = (np.ones(len(places)), (np.arange(len(places)), places))
@@ -129,7 +129,7 @@ def placed(X: Any, columns: Any, places: Any, width: int) -> Any:
 
 
 def _scaled(path: str, table: Table) -> Table:
-    """A matrix of numbers with scaled columns: as the schema was learned, or by its own values."""
+    """Return a matrix of numbers with scaled columns, by the scales of the schema or learned from its values."""
     schema, how = table.schema, table.schema.scale
     _refuse_mapped(path, table, how)
     with named_values(path, table):  # a scale would hide what is too large, and make no number of infinity
@@ -144,7 +144,7 @@ def _scaled(path: str, table: Table) -> Table:
 
 
 def other_data(path: str, kind: str | None, n: int | None, schema: Schema, n_features: int | None) -> str:
-    """That data do not have the columns of a model: what they are, what it was fitted to, and what to do."""
+    """Return a message for data without the columns of a model: what they are, what it was fitted to, what to do."""
     name, width = "standard input" if path == "-" else path, n_features or 0
     if schema.texts:
         named = ", ".join(map(repr, schema.text))

@@ -1,6 +1,6 @@
 """Matrix Market (.mtx), read by scipy.
 
-scipy's reader trusts the file: some files make it read out of bounds or end the process. Those are refused first.
+scipy's reader trusts the file, and some files make it read out of bounds or end the process. Such files are refused.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ from .table import FormatError, Table
 
 
 def read(path: str) -> Table:
-    """Sparse or dense, plain or compressed."""
+    """Read a file, sparse or dense, plain or compressed."""
     text = whole(path)
     try:
         if np.count_nonzero(text) < len(text):
-            raise ValueError("it has a byte 0 in it")
-        # The same bytes for both, as the file may change; a last line must end; never closed.
+            raise ValueError("it contains a byte 0")
+        # Both read the same bytes, since the file may change. The last line must end. Never closed.
         raw = text.tobytes()
         stream = io.BytesIO(raw if raw.endswith(b"\n") else raw + b"\n")
         n_rows, n_features, n_entries, _, _, symmetry = scipy.io.mminfo(stream)

@@ -1,4 +1,4 @@
-"""Missing values of a matrix of cells by genes, and values that are not numbers: named, filled or marked."""
+"""Name, fill or mark missing values, and values that are not numbers, in a matrix of cells by genes."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from .table import FormatError, MissingValueError
 
 
 def filled(path: str, X: Any, cells: Sequence[str], genes: Sequence[str], schema: Schema) -> tuple[Any, Schema]:
-    """The matrix without gaps, and the schema with what is known of its columns: names, means and marks of gaps."""
+    """Return the matrix without gaps, and the schema with names, means and marks of gaps of its columns."""
     rows, columns, values = _entries(X)
     wrong = ~(np.abs(values) <= LARGEST) & ~np.isnan(values)
     if wrong.any():
@@ -62,7 +62,7 @@ def _entries(X: Any) -> tuple[Any, Any, Any]:
     """Row, column and value of each stored entry, in the order of the matrix."""
     if not sp.issparse(X):
         values = np.asarray(X)
-        if np.isfinite(values).all() and np.abs(values).max(initial=0.0) <= LARGEST:  # as a rule: nothing to look for
+        if np.isfinite(values).all() and np.abs(values).max(initial=0.0) <= LARGEST:  # usually nothing to look for
             return np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64), np.empty(0)
         rows, columns = np.indices(values.shape).reshape(2, -1)
         return rows, columns, values.ravel()
@@ -71,7 +71,7 @@ def _entries(X: Any) -> tuple[Any, Any, Any]:
 
 
 def _means(X: Any, genes: Sequence[str], schema: Schema) -> list[float]:
-    """Of each gene over the cells that have a value; what a sparse matrix does not hold is 0, and counts."""
+    """Return the mean of each gene over the cells with a value, including zeros that a sparse matrix does not store."""
     if sp.issparse(X):
         known, gaps = X.copy(), X.copy()
         known.data, gaps.data = np.where(np.isnan(X.data), 0.0, X.data), np.isnan(X.data).astype(np.float64)

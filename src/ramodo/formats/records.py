@@ -1,8 +1,8 @@
-"""JSON Lines: an object a line; what it holds becomes columns.
+"""JSON Lines: one object per line, whose keys become columns.
 
 Keys within keys become dotted columns, `user.country`. A key that a line lacks, or that is null, is a missing value. A
-list of as many numbers on each line becomes one column per place, `vector.0`. A column of text becomes dates if every
-value is one, by the clock that wrote it. Half of a surrogate pair, which JSON can spell and UTF-8 cannot, becomes the
+list with the same number of numbers on each line becomes one column per position, `vector.0`. A column of text becomes
+dates, in local time, if every value is one. Half of a surrogate pair, which JSON can hold and UTF-8 cannot, becomes the
 replacement character.
 """
 
@@ -28,18 +28,18 @@ from .left_out import without_left_out
 from .table import FormatError, Table
 
 LONGEST_NAME = 1000
-"""Characters in the name of a column, its keys joined by dots: deep nesting makes many long names of a short line."""
+"""Maximum length of a column's name, its keys joined by dots: deep nesting turns a short line into many long names."""
 
 MOST_COLUMNS = 1_000_000
 
 MOST_CELLS, CELLS_PER_VALUE = 1 << 26, 64
-"""Rows times columns, however few values there are; and in larger files, for each value in them."""
+"""Maximum number of rows times columns in any file and, for larger files, per value."""
 
 _SURROGATE = re.compile(rb"\\u[dD][89a-fA-F]")
 
 
 def read(path: str, how: How | None = None) -> Table:
-    """All lines of a file; empty ones are left out."""
+    """Read all lines of a file, skipping empty ones."""
     how = how or How()
     records: list[dict[str, Any]] = []
     line = 0
@@ -59,7 +59,7 @@ def _records(path: str, lines: list[bytes], before: int) -> Iterator[dict[str, A
 
 
 def _record(path: str, text: bytes, number: int) -> dict[str, Any]:
-    """One line, its keys dotted."""
+    """Return one line as a record with dotted keys."""
     try:
         value = json.loads(text.decode("utf-8", "replace"))
         if _SURROGATE.search(text):
@@ -67,10 +67,10 @@ def _record(path: str, text: bytes, number: int) -> dict[str, Any]:
     except (ValueError, RecursionError) as error:
         reason = str(error).partition(":")[0] or type(error).__name__
         raise FormatError(
-            f"{path}, line {number}: an object of JSON was expected; found {_shown(text)} ({reason})."
+            f"{path}, line {number}: a JSON object was expected; found {_shown(text)} ({reason})."
         ) from None
     if not isinstance(value, dict):
-        raise FormatError(f"{path}, line {number}: an object of JSON was expected; found {_shown(text)}.")
+        raise FormatError(f"{path}, line {number}: a JSON object was expected; found {_shown(text)}.")
     return dotted(value, f"{path}, line {number}")
 
 
@@ -79,7 +79,7 @@ def _shown(text: bytes) -> str:
 
 
 def dotted(value: Mapping[str, Any], place: str) -> dict[str, Any]:
-    """Keys within keys become `outer.inner`. Iterative: what is nested deeply in a file must not nest calls."""
+    """Turn keys within keys into `outer.inner`. Iterative, so that deep nesting in a file does not nest calls."""
     found, waiting = dict[str, Any](), [("", value)]
     while waiting:
         prefix, inner = waiting.pop()
@@ -93,12 +93,12 @@ def dotted(value: Mapping[str, Any], place: str) -> dict[str, Any]:
             if isinstance(each, Mapping):
                 waiting.append((f"{name}.", each))
             else:
-                found[sys.intern(name)] = each  # each line has its own copy else
+                found[sys.intern(name)] = each  # otherwise each line has its own copy
     return found
 
 
 def _refuse_large(path: str, n_rows: int, n_columns: int, n_values: int) -> None:
-    """Raise if a table of all keys would fill the memory because rows have few of them in common."""
+    """Raise if a table of all keys would fill the memory because rows share few of them."""
     if n_columns > MOST_COLUMNS or n_rows * n_columns > max(MOST_CELLS, CELLS_PER_VALUE * n_values):
         raise FormatError(
             f"{path} must have at most {MOST_COLUMNS:,} different keys, and {MOST_CELLS:,} cells or {CELLS_PER_VALUE} "
@@ -108,7 +108,7 @@ def _refuse_large(path: str, n_rows: int, n_columns: int, n_values: int) -> None
 
 
 def table_of(path: str, records: Sequence[Mapping[str, Any]], how: How) -> Table:
-    """Records, their keys dotted, as a matrix: by their values, or with the columns that a model knows."""
+    """Return records with dotted keys as a matrix, by their values or with the columns of a model."""
     try:
         import pyarrow
     except ImportError:

@@ -1,12 +1,11 @@
-"""What is done to numbers so that no column drowns the others, learnt from the training rows and kept in the model.
+"""Scales of numbers, so that no column drowns out the others, learned from the training rows and kept in the model.
 
-Two rows that have nothing to do with each other are about √2 apart in one scaled column: its variance is 1. Two
-different categories are √2 apart too, and so are two typical documents (text_and_columns.py): each column of a table
-has the same say.
+Two unrelated rows are about √2 apart in one scaled column, since its variance is 1. Two different categories are √2
+apart too, and so are two typical documents (text_and_columns.py). So all columns of a table have the same weight.
 
-    auto       columns of 0 to 1 stay as they are; those that are mostly zeros keep their zeros, and what is there is
-               typically 1, as for a category; what reaches much further above its median than below, and is never
-               negative, is taken by its logarithm; then mean 0, variance 1
+    auto       columns of 0 to 1 are unchanged; columns of mostly zeros keep their zeros, and other values become
+               typically 1, as for a category; columns without negative values and with a heavy tail are replaced by
+               logarithms, then scaled to mean 0 and variance 1; all others only to mean 0 and variance 1
     standard   mean 0, variance 1
     robust     median 0, and half of the values within 1.349, as in a normal distribution of variance 1
     log        the logarithm of 1 + value, and no more; below zero, that of the size, negative: see also expression.py
@@ -25,13 +24,13 @@ import scipy.sparse as sp
 Doubles = npt.NDArray[np.float64]
 
 _NORMAL = 1.349
-"""The quartiles of a normal distribution of variance 1 are so far apart."""
+"""Distance between the quartiles of a normal distribution of variance 1."""
 
 _MOSTLY = 0.5
-"""A column of which this share is zero keeps its zeros."""
+"""Minimum share of zeros in a column for keeping them."""
 
 _SMALLEST = 1e-100
-"""What is smaller counts as 0 where a scale is learnt: what is divided by it might not fit."""
+"""Smaller values count as 0 when a scale is learned, since dividing by them might overflow."""
 
 _HEAVY = 2.5
 """A tail is heavy if the median is this many times as far from the 90th percentile as from the 10th: 1 where both
@@ -39,19 +38,19 @@ sides are alike, 1.8 for the size of a normal number, 2.7 for an exponential one
 
 
 class Scale(NamedTuple):
-    """One column: (g(value) - center) / width, g being the logarithm of 1 + value / unit, or nothing for unit 0."""
+    """The scale of one column: (g(value) - center) / width, where g is ln(1 + value / unit), or nothing for unit 0."""
 
     center: float = 0.0
     width: float = 1.0
     unit: float = 0.0
 
     def apply(self, values: Any) -> Any:
-        """Values as the detector gets them."""
+        """Return scaled values, as the detector gets them."""
         return (_logarithms(values, self.unit) if self.unit else values) / self.width - self.center / self.width
 
     @classmethod
     def learned(cls, values: Doubles, how: str) -> Self:
-        """The scale of a column with these values; none may be missing."""
+        """Learn the scale of a column with these values; none may be missing."""
         if how == "none" or len(values) == 0:
             return cls()
         values = _without_tiny(values)
@@ -80,7 +79,7 @@ def _typical_size(values: Doubles) -> float:
 
 
 def _mean_and_deviation(values: Doubles) -> tuple[float, float]:
-    """Of a constant column the deviation is taken as 1. Values are made small first: squares of some do not fit."""
+    """Return mean and deviation, which is 1 for a constant column. Values are scaled down, as squares can overflow."""
     largest = float(np.abs(values).max()) or 1.0
     small = values / largest
     deviation = float(small.std()) * largest
@@ -98,7 +97,7 @@ def _auto(values: Doubles) -> tuple[float, float, float]:
 
 
 def _are_shares(values: Doubles) -> bool:
-    """From 0 to 1, as flags and probabilities are; what stays far below 1 is something else in small units."""
+    """Return whether values are from 0 to 1, like flags and probabilities, and not all far below 1."""
     return bool(values.min() >= 0 and (values.max() == 0 or 0.5 <= values.max() <= 1))
 
 
@@ -113,9 +112,9 @@ def _root_mean_square(values: Doubles) -> float:
 
 
 def of_block(values: Doubles, how: str) -> list[Scale]:
-    """Scales of columns that are one thing, as an embedding is: with auto, one width for all of them.
+    """Return scales of columns that belong together, like an embedding: with auto, all have the same width.
 
-    Directions stay what they are, and the block as a whole has variance 1, as one column has.
+    This keeps directions, and the block as a whole has variance 1, like a single column.
     """
     if how != "auto":
         return [Scale.learned(column, how) for column in values.T]
@@ -127,7 +126,7 @@ def of_block(values: Doubles, how: str) -> list[Scale]:
 
 
 def of_matrix(X: Any, how: str) -> list[Scale]:
-    """Scales of the columns of a matrix. Those of a sparse one keep zeros where they are: nothing is centred."""
+    """Return scales of the columns of a matrix. Sparse columns are not centred, so zeros stay zeros."""
     if not sp.issparse(X):
         return [Scale.learned(np.asarray(column, dtype=np.float64), how) for column in np.asarray(X).T]
     columns = sp.csc_array(X)
@@ -156,7 +155,7 @@ class Scales:
         self.center, self.width, self.unit = table.T
 
     def apply(self, X: Any) -> Any:
-        """A matrix scaled: a copy."""
+        """Return a scaled copy of a matrix."""
         if not sp.issparse(X):
             return self._scaled(np.asarray(X, dtype=np.float64), slice(None))
         centred = np.flatnonzero(self.center)
@@ -164,7 +163,7 @@ class Scales:
         scaled.data = np.where(np.isin(scaled.indices, centred), 0.0, self._scaled(scaled.data, scaled.indices))
         if len(centred) == 0:
             return scaled
-        full = self._scaled(sp.csc_array(X)[:, centred].toarray(), centred)  # where a zero is a value like others
+        full = self._scaled(sp.csc_array(X)[:, centred].toarray(), centred)  # here a zero is a value like any other
         places = sp.csr_array((np.ones(len(centred)), (np.arange(len(centred)), centred)), (len(centred), X.shape[1]))
         scaled.eliminate_zeros()
         return sp.csr_array(scaled + sp.csr_array(full) @ places)
@@ -175,7 +174,7 @@ class Scales:
         return taken / width - self.center[columns] / width
 
     def undo(self, columns: Any, values: Any) -> Doubles:
-        """Values of these columns as the user knows them."""
+        """Return values of these columns as the user knows them."""
         unit, width, center = self.unit[columns], self.width[columns], self.center[columns]
         plain = np.asarray(values, dtype=np.float64) * width + center
         logged = np.where(unit > 0, plain, 0.0)
@@ -185,11 +184,11 @@ class Scales:
 
 
 _DIGITS = 1e7
-"""Of a value of the size of its column; single precision has no more."""
+"""Significant digits of a value of the typical size of its column, as many as single precision has."""
 
 
 def _rounded(values: Doubles, size: Doubles) -> Doubles:
-    """What the user gave, without the last digits that scaling there and back has changed."""
+    """Round to the user's values: scaling back and forth has changed the last digits."""
     power = np.floor(np.log10(np.maximum(np.abs(values), size) / _DIGITS))
     up, down = 10.0 ** np.maximum(-power, 0), 10.0 ** np.maximum(power, 0)  # 1e7 is exact, 1e-7 is not
     return np.asarray(np.rint(values * up / down) / up * down)

@@ -1,7 +1,7 @@
-"""How a source is read: what a user asks for, and what reading learns. A model keeps it as JSON.
+"""How a source is read: the user's request, and what reading learns. A model keeps it as JSON.
 
 A schema without columns is a request. Reading by it learns the columns: kinds, categories, scales, means, weights. The
-schema that comes with the rows has them, and reads other data into the same features:
+schema that is returned with the rows has these columns and reads other data into the same features:
 
     | tokens of the first column of text | of the second | ... | other columns, in the order of the file |
 """
@@ -26,10 +26,10 @@ if TYPE_CHECKING:
     from .scales import Scale, Scales
 
 SCALES = ("auto", "none", "standard", "robust", "log")
-"""What is done to numbers: see scales.py."""
+"""Ways to scale numbers: see scales.py."""
 
 MISSING = ("error", "zero", "mean", "indicator")
-"""What missing values become."""
+"""Ways to replace missing values."""
 
 KINDS = ("number", "boolean", "date", "category", "set", "list", "text")
 """Kinds of columns: a set is a list of categories, lists have equally many numbers, text holds documents."""
@@ -40,20 +40,20 @@ _DAYS = (date.min - _FIRST).days, (date.max - _FIRST).days
 _DATE_PARTS = (("days", None), *((cycle, part) for cycle in CYCLES for part in ("sine", "cosine")))
 
 _MOST_NAMES = 1 << 22
-"""Features that a model file may name beyond its own length: places of lists take no room in it."""
+"""Number of names that a model file may imply beyond its own length: positions of lists take no space in it."""
 
 
 @dataclass(frozen=True)
 class TextOptions:
-    """Which tokens: n-grams of words and of characters, from .. to, (0, 0) for none; 2^bits features.
+    """Which tokens to count: n-grams of words and of characters, from .. to, (0, 0) for none; 2^bits features.
 
     vocabulary : give every token a feature and a name instead of hashing
     idf : weigh tokens by inverse document frequency, with sublinear counts; else their values are counts
-    marks : runs of other characters than letters, digits and blanks are tokens, too, as `=%27` is
+    marks : runs of characters other than letters, digits and blanks, such as `=%27`, are tokens, too
     presence : only whether a document has a token counts, and its value is 1
-    lines : documents are lines of a log of this kind (log_lines.py), of which a part is read; empty for whole texts
-    masks : what is masked in lines: "auto", and regular expressions; or "none" (masking.py)
-    open : words after which lines have another word nearly each time, which is masked
+    lines : the kind of log (log_lines.py) whose lines are read in part; empty for whole texts
+    masks : what to mask in lines: "auto", and regular expressions; or "none" (masking.py)
+    open : words that are nearly always followed by a different word, which is masked
     """
 
     words: tuple[int, int] = (1, 1)
@@ -74,7 +74,7 @@ class TextOptions:
 
     @property
     def is_sound(self) -> bool:
-        """Whether a model can have been fitted with them."""
+        """Whether a model can have been fitted with these options."""
         ranges = (self.words, self.characters)
         fits = 1 <= self.bits <= 48 and all(0 <= a <= b <= 16 and (a == 0) == (b == 0) for a, b in ranges)
         return fits and self._reads_lines()
@@ -92,10 +92,10 @@ class TextOptions:
 
 @dataclass(frozen=True)
 class SessionOptions:
-    """What makes lines of a log one row, and what was learned of their templates.
+    """How lines of a log are grouped into rows, and what was learned about their templates.
 
     by : client, block, a key, or a regular expression
-    window : seconds after the first line of a session in which its others come; None for no limit
+    window : maximum duration of a session in seconds; None for no limit
     usual : templates that most sessions have
     common : other templates that are not rare, and usual ones that many sessions lack
     """
@@ -148,13 +148,13 @@ class Column:
 
     @property
     def n_features(self) -> int:
-        """How many hold its values; the one that marks missing values is not among them."""
+        """Number of features with its values, not counting the one that marks missing values."""
         if self.kind in _VALUES or (self.kind == "text" and self.values):
             return len(self.values)
         return len(_DATE_PARTS) if self.first_day is not None else self.width
 
     def feature(self, place: int) -> Feature:
-        """The feature at this place among those of the column."""
+        """Return the feature at this position among those of the column."""
         if self.kind in _VALUES:
             return Feature(self, "value", self.values[place])
         if self.kind == "text":
@@ -164,13 +164,13 @@ class Column:
         return Feature(self, "number") if self.first_day is None else Feature(self, *_DATE_PARTS[place])
 
     def merged(self, other: Self) -> Self:
-        """With the categories of another piece of the same column."""
+        """Return the column with the categories of another piece of the same column added."""
         values = tuple(sorted({*self.values, *other.values}))
         return replace(self, values=values, marks_missing=self.marks_missing or other.marks_missing)
 
     @property
     def is_sound(self) -> bool:
-        """Whether its fields fit each other, as they do after reading."""
+        """Whether its fields are consistent, as they are after reading."""
         is_text, usual = self.kind == "text", {"list": self.width, "number": 1, "boolean": 1, "date": 1}
         return (
             self.kind in KINDS
@@ -195,7 +195,7 @@ class Feature(NamedTuple):
 
     @property
     def name(self) -> str:
-        """As explanations show it."""
+        """The name that explanations show."""
         column, value = self.column.name, self.value
         since = f"{column}, days since {_FIRST + timedelta(days=self.column.first_day or 0)}"
         named = {"number": column, "value": f"{column}={value}", "place": f"{column}.{value}", "days": since}
@@ -204,7 +204,7 @@ class Feature(NamedTuple):
 
     @property
     def scale(self) -> Scale:
-        """What is done to its values."""
+        """The scale of its values."""
         from .scales import Scale
 
         scales, place = self.column.scales, self.value if self.part == "place" else 0
@@ -218,7 +218,7 @@ class Feature(NamedTuple):
 class Schema:
     """How a source is read; see the head of this module.
 
-    format, suffix : of the file that the columns were learned from
+    format, suffix : those of the file that the columns were learned from
     id, label : columns that name rows, and that hold the truth
     text, ignore : columns of documents; columns to leave out
     missing : "error"; "zero"; "mean" of the column; "indicator", zero and a feature `name is missing`
@@ -270,7 +270,7 @@ class Schema:
 
     @classmethod
     def of_model(cls, detector: FittedDetector) -> Self:
-        """That of a model; of one fitted to a matrix, it has the names of the features, where there are some."""
+        """Return the schema of a model; if it was fitted to a matrix, only with names of features, if there are any."""
         schema, names, frequencies = (
             getattr(detector, name, None) for name in ("schema_", "feature_names_in_", "document_frequencies_")
         )
@@ -280,7 +280,7 @@ class Schema:
         return found if names is None or found.n_features else replace(found, plain=tuple(map(str, names)))
 
     def to_json(self) -> str:
-        """What a model file keeps."""
+        """Return the text to keep in a model file."""
         inner: dict[str, Any] = {"tokens": _said(self.tokens), "columns": [_said(column) for column in self.columns]}
         if self.sessions is not None:
             inner["sessions"] = _said(self.sessions)
@@ -290,7 +290,7 @@ class Schema:
 
     @classmethod
     def from_json(cls, given: str | bytes) -> Self:
-        """The schema that a model file keeps; raises `ModelFileError` if reading could not have learned it."""
+        """Return the schema in a model file; raise `ModelFileError` if reading could not have learned it."""
         from ..model.saved import require, shown
         from . import FORMATS
 
@@ -356,11 +356,11 @@ class Schema:
         return {column.name: column for column in self.columns}
 
     def column(self, name: str) -> Column | None:
-        """The column of this name."""
+        """Return the column of this name."""
         return self._by_name.get(name)
 
     def for_tables(self) -> Self:
-        """With a column of numbers for each name of a matrix, by which a table can be read."""
+        """Return a schema with a column of numbers for each name of a matrix, for reading a table."""
         if self.plain is None:
             return self
         return replace(self, columns=tuple(Column(name=name) for name in self.plain), plain=None)
@@ -369,7 +369,7 @@ class Schema:
 
     @cached_property
     def _blocks(self) -> tuple[list[tuple[Column, bool]], list[int]]:
-        """Features of one column, or the one that marks its missing values; and the first feature after each."""
+        """Blocks of features, of a column or of the mark of its missing values, and the first feature after each."""
         pairs = [(column, marks) for column in self.columns for marks in (False, True)[: 1 + column.marks_missing]]
         if self.marks_last:
             pairs.sort(key=lambda pair: pair[1])
@@ -388,14 +388,14 @@ class Schema:
         return sum(column.n_features for column in self.texts)
 
     def feature(self, number: int) -> Feature:
-        """The feature with this number: its column, and which part of it."""
+        """Return the feature with this number: its column, and which part of it."""
         pairs, ends = self._blocks
         block = bisect_right(ends, number)
         column, marks = pairs[block]
         return Feature(column, "missing") if marks else column.feature(number - ends[block] + column.n_features)
 
     def features(self) -> Iterator[Feature]:
-        """All except tokens, in order."""
+        """Yield all except tokens, in order."""
         for column, marks in self._blocks[0][len(self.texts) :]:
             if marks:
                 yield Feature(column, "missing")
@@ -448,7 +448,7 @@ class Schema:
         return found
 
     def places_in(self, other: Schema) -> list[int]:
-        """The number of each feature in another schema, -1 if it is not there; tokens are left out."""
+        """Return the number of each feature in another schema, -1 if it is not there; tokens are left out."""
         own, others = (
             [(each.column.name, each.part, each.value) for each in schema.for_tables().features()]
             for schema in (self, other)
@@ -458,13 +458,13 @@ class Schema:
 
 
 def _said(thing: Any) -> dict[str, Any]:
-    """The fields of a dataclass that differ from their defaults."""
+    """Return the fields of a dataclass that differ from their defaults."""
     values = ((one, getattr(thing, one.name)) for one in fields(thing))
     return {one.name: value for one, value in values if value not in (one.default, one.default_factory)}
 
 
 def _built(hint: Any, given: Any, name: str) -> Any:
-    """A JSON value as a field of this type; raises `ModelFileError` for a value of another type."""
+    """Return a JSON value as a field of this type; raise `ModelFileError` for a value of another type."""
     from ..model.saved import ModelFileError, require, shown
     from .scales import Scale
 
@@ -489,7 +489,7 @@ def _built(hint: Any, given: Any, name: str) -> Any:
 
 
 def merged(pieces: Sequence[Schema]) -> Schema:
-    """That of a table of all rows, given those of its pieces: columns as they first appear, with all categories."""
+    """Return the schema of a whole table, given those of its pieces: columns as they first appear, all categories."""
     if not any(piece.columns for piece in pieces):
         return pieces[0]
     pieces = [piece.for_tables() for piece in pieces]

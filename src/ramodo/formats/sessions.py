@@ -1,14 +1,14 @@
-"""A row for each session of a log: the lines that share a client, a block or a user, within a window of time or in all.
+"""A row for each session of a log: the lines that share a client, a block or a user, perhaps within a window of time.
 
-Lines are masked and become templates. What most sessions have says nothing of one of them; so a row has, each as 1,
+Lines are masked and become templates. A template of most sessions says nothing about one of them, so a row has, as 1:
 
     the templates that few sessions have
     `lacks ...`: the templates that most sessions have and this one does not
     figures that few sessions reach: lines, distinct templates, lines a minute, share of errors
     `a template never seen before`, for a session that a model scores
 
-Orders and exact counts of templates are left out: of the blocks of HDFS they made most false alarms. Which templates
-are usual is learned, and kept in the schema; a model reads the sessions of another log by it.
+The order and exact counts of templates are left out, because they caused most false alarms in the blocks of HDFS. The
+schema keeps which templates are usual, and a model reads the sessions of other logs by it.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ NEVER, LACKS = "a template never seen before", "lacks "
 NEVER_LACKED = f"{LACKS}a template that all sessions had"
 
 _FEW, _FEWER = 0.05, 0.01
-"""Shares of sessions: with a template, and with a figure, that is worth saying."""
+"""Maximum shares of sessions with a template, and with a figure, for it to be a feature."""
 
 _BLOCK = r"blk_-?\d+"
 
@@ -54,13 +54,13 @@ _ERROR = re.compile(
     r"\b(?:ERROR|WARN(?:ING)?|FATAL|SEVERE|CRIT(?:ICAL)?|ALERT|EMERG|[Ee]rrors?|[Ff]ail(?:ed|ures?)|\w*Exception)\b"
     r"|^[A-Z]{3,20} \S* [45]\d\d$"
 )
-"""Severe lines, and requests that were refused."""
+"""Severe lines, and refused requests."""
 
 _LEADING = re.compile(r"^(?:[^\w<]*<(?:time|number|ip)>[^\w<]*)+")
-"""When a line was written, and by which process."""
+"""The time and the process in front of a line."""
 
 _SHOWN = 200
-"""Characters of a template that name it."""
+"""Number of characters of a template in its name."""
 
 
 class Session(NamedTuple):
@@ -71,7 +71,7 @@ class Session(NamedTuple):
 
 
 def read(path: str, how: How | None = None) -> Table:
-    """A row for each session, in the order in which they begin; their ids are their names."""
+    """Return a row for each session, in the order in which they begin; ids are the sessions' names."""
     how = how or How()
     options = how.schema.sessions
     if options is None:
@@ -112,7 +112,7 @@ def _sessions(path: str, given: Sequence[str], times: np.ndarray | None, options
     if len(set(numbers)) * 2 < len(given):
         raise FormatError(
             f"{path}: {options.by!r} was found in {len(set(numbers)):,} of {len(given):,} lines; --group-by must name "
-            "what most lines have: client, block, a key of key=value or JSON, or a regular expression."
+            "a field of most lines: client, block, a key of key=value or JSON, or a regular expression."
         )
     values = [value for each in whose for value in each]
     pairs = windows_of(values, None if times is None else times[numbers], options.window)
@@ -131,7 +131,7 @@ def _name(pair: tuple[Hashable, int], own: list[int], times: np.ndarray | None, 
 
 
 def _values(given: Iterable[str], by: str) -> Iterable[tuple[str, ...]]:
-    """What each line has of a field, each value once; a block of a request to delete may be one of many."""
+    """Yield the values of a field in each line, each once; a request to delete can name several blocks."""
     if by in _CLIENTS:
         return ((who,) if who is not None else () for who in clients_of(given))
     pattern = pattern_of(by)
@@ -145,7 +145,7 @@ def _groups(found: re.Match[str]) -> tuple[str, ...]:
 
 
 def pattern_of(by: str) -> re.Pattern[str]:
-    """What finds a field: a name of ours, the key of key=value or JSON, or a regular expression."""
+    """Return a pattern for a field, given one of our names, a key of key=value or JSON, or a regular expression."""
     if by in _NAMES:
         return re.compile(_NAMES[by])
     if re.fullmatch(r"[\w.@-]+", by):
@@ -160,7 +160,7 @@ def pattern_of(by: str) -> re.Pattern[str]:
 
 
 def _templates_by(options: SessionOptions) -> Callable[[str], str]:
-    """The template of a line: of a request, its method, path and status; else the line, masked."""
+    """Return a function from a line to its template: method, path and status of a request, else the masked line."""
     own = [] if options.by in _CLIENTS else [re.sub(r"\((?!\?)", "(?:", pattern_of(options.by).pattern)]
     masks, requests = Masks([*own, _PATH]), Masks()
 
@@ -174,7 +174,7 @@ def _templates_by(options: SessionOptions) -> Callable[[str], str]:
 
 
 def _learned(options: SessionOptions, own: Sequence[set[str]]) -> SessionOptions:
-    """Which templates most sessions have, and which are at least not rare, nor rarely lacked."""
+    """Learn which templates most sessions have, and which are neither rare nor rarely lacked."""
     counts, n = Counter(template for has in own for template in has), len(own)
     usual = tuple(sorted(template for template, count in counts.items() if 2 * count > n))
     common = [template for template, count in counts.items() if _FEW * n < count <= n / 2]
@@ -183,13 +183,13 @@ def _learned(options: SessionOptions, own: Sequence[set[str]]) -> SessionOptions
 
 
 def _unusual(has: set[str], options: SessionOptions) -> set[str]:
-    """The templates that few sessions have, and usual ones that few lack."""
+    """Return the templates that few sessions have, and usual ones that few lack."""
     usual = set(options.usual)
     return ((has - usual) | {f"{LACKS}{template}" for template in usual - has}) - set(options.common)
 
 
 def _figures(session: Session, has: set[str], templates: Sequence[str], times: np.ndarray | None) -> set[str]:
-    """Every power of two that a figure reaches."""
+    """Return every power of two that a figure reaches."""
     n = len(session.lines)
     found = {f"{2**power} lines or more" for power in range(1, n.bit_length())}
     found |= {f"{2**power} templates or more" for power in range(1, len(has).bit_length())}
@@ -211,7 +211,7 @@ _FIGURE = re.compile(r"\d+ (?:lines|templates|% errors|lines a minute) or more")
 
 
 def _column(said: Sequence[set[str]]) -> Column:
-    """A value for everything that is worth saying, and two for what only other sessions have."""
+    """Return a column with a value for each unusual template or figure, and two for those of other sessions only."""
     figures = Counter(token for tokens in said for token in tokens if _FIGURE.fullmatch(token))
     usual = {figure for figure, count in figures.items() if count > max(1, _FEWER * len(said))}
     return Column(name="event", kind="set", values=tuple(sorted({NEVER, NEVER_LACKED}.union(*said) - usual)))
@@ -225,7 +225,7 @@ def _matrix(said: Sequence[set[str]], column: Column) -> sp.csr_array:
 
 
 def _known(tokens: set[str], place: Mapping[str, int]) -> Iterator[str]:
-    """What a model knows, and whether there is something else; figures that it does not have say nothing."""
+    """Yield the tokens that a model knows, and one if there are unknown templates; unknown figures are skipped."""
     for token in tokens:
         if token in place:
             yield token

@@ -1,7 +1,7 @@
 """svmlight and libsvm: `label index:value index:value ... # comment`, plain or compressed.
 
-Read natively on all cores. Indices begin at 0 or at 1: a file without an index 0 begins at 1, as scikit-learn has it,
-unless the caller knows better.
+Native code reads it on all cores. Indices begin at 0 or at 1: unless the caller says otherwise, a file without an index
+0 begins at 1, as in scikit-learn.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ class Block(NamedTuple):
 
 
 _WATCHED = 1 << 27
-"""Files of at least this many bytes are read in blocks if progress is shown; smaller ones take no time."""
+"""Minimum bytes of a file to read in blocks in order to show progress; smaller ones take no time."""
 
 
 def read(
@@ -55,7 +55,7 @@ def read(
     n_threads: int = 1,
     show: Show | None = None,
 ) -> Table:
-    """The whole file; values are single precision where that holds every one of them."""
+    """Read the whole file; values are in single precision if that can hold all of them."""
     if path == "-" or is_compressed(path) or (show is not None and os.path.getsize(path) > _WATCHED):
         block = _joined(list(blocks(path, n_threads=n_threads, show=show)))
     else:
@@ -75,14 +75,14 @@ def parse(
     n_features: int | None = None,
     n_threads: int = 1,
 ) -> Table:
-    """Rows from whole lines; the first is line number `line` + 1 of `path`."""
+    """Read rows from whole lines; the first is line number `line` + 1 of `path`."""
     block = _parse(path, text, line, n_threads)
     shift = shift_of(path, block.smallest, zero_based)
     return Table(_matrix(path, block, shift, n_features), classes=block.labels, schema=Schema(zero_based=shift == 0))
 
 
 def blocks(path: str, *, n_threads: int = 1, show: Show | None = None) -> Iterator[Block]:
-    """The file in blocks, with indices as they are in it: for files larger than memory."""
+    """Yield the file in blocks, with its own indices, for files larger than memory."""
     line = 0
     for text in line_blocks(path, show=show):
         yield _parse(path, text, line, n_threads)
@@ -90,7 +90,7 @@ def blocks(path: str, *, n_threads: int = 1, show: Show | None = None) -> Iterat
 
 
 def shift_of(path: str, smallest: int, zero_based: bool | None) -> int:
-    """What is subtracted from indices."""
+    """Return the number to subtract from indices."""
     if zero_based is None:
         return int(smallest != 0)
     if not zero_based and smallest == 0:
@@ -160,7 +160,7 @@ def _read(path: str, how: How) -> Table:
 
 
 def _of_stream(name: str, block: bytes, line: int, how: How) -> Table:
-    """Unless told otherwise, indices begin at 1: a stream cannot be searched for an index 0 first."""
+    """Read lines of a stream. Indices begin at 1 by default, since a stream cannot be searched for an index 0 first."""
     return parse(
         name,
         np.frombuffer(block, dtype=np.uint8),
@@ -172,14 +172,14 @@ def _of_stream(name: str, block: bytes, line: int, how: How) -> Table:
 
 
 def pieces(path: str, how: How) -> Iterator[Piece]:
-    """The file in pieces, with indices that start at 0. The first piece decides whether those in the file do."""
+    """Yield the file in pieces, with indices from 0. The first piece decides whether those in the file begin at 0."""
     shift = None
     for block in blocks(path, n_threads=how.n_threads, show=how.show):
         if shift is None:
             shift = shift_of(path, block.smallest, how.schema.zero_based)
         if 0 <= block.smallest < shift:
             raise FormatError(
-                f"{path} has an index 0 after a first part without; say how its indices begin, with --zero-based."
+                f"{path} has an index 0, but not in its first part; say how its indices begin, with --zero-based."
             )
         yield Piece(block.indptr, block.indices - shift, block.data, block.labels, block.largest + 1 - shift)
 

@@ -1,4 +1,4 @@
-"""What a file contains: a matrix, and what is known about its rows and columns."""
+"""The contents of a file: a matrix, and facts about its rows and columns."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 class FormatError(ValueError):
     """A file that cannot be read; the message names it, with line and column if there are any.
 
-    row : the number of the row to blame, from 0, where one is
+    row : the number of the faulty row, from 0, if there is one
     """
 
     def __init__(self, message: str, row: int | None = None) -> None:
@@ -30,7 +30,7 @@ class FormatError(ValueError):
 
 
 class MissingValueError(FormatError):
-    """A value of a table is missing, and no option says what to do about it; `is_learned` if a model was fitted so."""
+    """A value of a table is missing, and no option says how to replace it; `is_learned`: the model has that option."""
 
     def __init__(self, place: str, row: int, is_learned: bool = False, option: str = "--missing ") -> None:
         learned = f", and the model was fitted with {option}error; fill it in, or fit again with"
@@ -39,7 +39,7 @@ class MissingValueError(FormatError):
 
 
 class RowError(FormatError):
-    """A row that cannot be read, and its number."""
+    """A row cannot be read; the error has its number."""
 
     def __init__(self, place: str, row: int, problem: str) -> None:
         super().__init__(f"{place}, row {row}: {problem}", row)
@@ -64,11 +64,11 @@ class Table:
     """One row per object.
 
     classes : labels as they are in the file, numbers or text
-    texts : documents as they are shown
+    texts : documents, to be shown
     fields : documents by column, if there are several or other columns too: see text_and_columns.py
     schema : how the rows were read, with the columns that were learned
     frequencies : document frequencies by which tokens are weighted; None if values are counts, or without documents
-    notes : what was done that the user may not have intended
+    notes : messages about actions that the user may not have intended
     skipped : lines that could not be read
     beside : columns that were asked for as they are: a pyarrow array, or a list of values
     lines : the lines of each row, where rows are sessions of a log
@@ -100,14 +100,14 @@ class Table:
 
     @cached_property
     def times(self) -> npt.NDArray[np.float64] | None:
-        """When each line of a log was written, in seconds since 1970; None where rows are no such lines."""
+        """The time of each line of a log, in seconds since 1970; None if rows are not lines with times."""
         from .event_lines import times_of  # which imports NumPy
 
         return times_of(self.texts or ()) if self.are_lines else None
 
     @cached_property
     def sessions(self) -> Sessions | None:
-        """Which lines of a log are one event; None where nothing says so."""
+        """The sessions of the lines of a log; None if they cannot be told."""
         from .event_lines import sessions_of
 
         return sessions_of(self.texts or (), self.times) if self.are_lines else None
@@ -119,7 +119,7 @@ class Table:
 
     def learned_attributes(self) -> dict[str, Any]:
         """Attributes that a fitted detector keeps of how the rows were read."""
-        import numpy as np  # not above: the command's help does not wait for it
+        import numpy as np  # imported here, so that the command's help need not wait for it
 
         found: dict[str, Any] = {"schema_": self.schema, "document_frequencies_": self.frequencies}
         if self.names is not None and self.schema.first_named == 0:
@@ -127,7 +127,7 @@ class Table:
         return found
 
     def id_of(self, row: int) -> str:
-        """The row's id, or its number if the file has no ids."""
+        """Return the row's id, or its number if the file has no ids."""
         return str(row) if self.ids is None else self.ids[row]
 
 

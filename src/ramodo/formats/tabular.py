@@ -1,4 +1,4 @@
-"""Tables: CSV, TSV, Parquet and Feather, through pyarrow; assembling.py says what becomes of their columns."""
+"""Tables: CSV, TSV, Parquet and Feather, through pyarrow; assembling.py turns their columns into features."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from .transposing import turned
 
 
 def read_labels(path: str, ids: Sequence[str], label: str | None) -> tuple[list[str] | None, Classes]:
-    """Labels of a table, numbers or words, and the rows they are of, by the first of the columns `ids` that there is.
+    """Return the ids of rows, from the first of the columns `ids` that exists, and their labels, numbers or words.
 
     A table of one column has the labels of all rows, in their order: its ids are None.
     """
@@ -39,14 +39,14 @@ def read_labels(path: str, ids: Sequence[str], label: str | None) -> tuple[list[
     if id is None and len(names) > 1:
         known = " or ".join(map(repr, dict.fromkeys(ids)))
         raise FormatError(
-            f"{path} has no column {known} to say which row a label is of; it has {', '.join(names[:10])}. Rename one."
+            f"{path} has no column {known} to match labels with rows; it has {', '.join(names[:10])}. Rename one."
         )
     found = None if id is None else ids_of(path, id, table)
     return found, classes_of(table.column(asked).to_pylist())
 
 
 def _load(path: str, suffix: str, how: How) -> tuple[Any, Dialect | None]:
-    """The file as a pyarrow table, and how its values are written if it is text."""
+    """Return the file as a pyarrow table, with its dialect if it is text."""
     try:
         import pyarrow
         import pyarrow.csv
@@ -63,13 +63,13 @@ def _load(path: str, suffix: str, how: How) -> tuple[Any, Dialect | None]:
                 dialect = _dialect(bytes(stream.read(HEAD)), suffix, how.schema)
                 table = _parse(stream, dialect, how)
         else:
-            with pyarrow.OSFile(os.fsencode(path)) as file:  # by reads: a mapping that is cut ends the process
+            with pyarrow.OSFile(os.fsencode(path)) as file:  # not mapped: truncating a mapped file kills the process
                 is_parquet = suffix == ".parquet"
                 found = pyarrow.parquet.ParquetFile(file) if is_parquet else pyarrow.feather.read_table(file)
                 facts = found.metadata if is_parquet else found
                 refuse_bomb(path, file.size(), 8 * facts.num_rows * facts.num_columns)
                 table = found.read() if is_parquet else found
-        table.validate(full=True)  # pyarrow trusts what it reads: what is damaged would lead it beyond its arrays
+        table.validate(full=True)  # pyarrow trusts what it reads: damaged offsets would lead it out of bounds
         return with_all_names(table), dialect  # which decodes the names
     except FormatError:
         raise
@@ -91,7 +91,7 @@ def _load(path: str, suffix: str, how: How) -> tuple[Any, Dialect | None]:
 
 
 def with_all_names(table: Any) -> Any:
-    """Columns without a name are named by their place, so that options can name them."""
+    """Name columns without a name by their position, so that options can refer to them."""
     names = [name or by_place(place) for place, name in enumerate(table.schema.names)]
     return table if names == table.schema.names else table.rename_columns(names)
 
@@ -108,7 +108,7 @@ def _parse(stream: Any, dialect: Dialect, how: How) -> Any:
     import pyarrow.csv
 
     schema = how.schema
-    shown_only = set(schema.ignore).intersection(how.beside)  # which is text: 007 stays 007
+    shown_only = set(schema.ignore).intersection(how.beside)  # read as text, so that 007 stays 007
     learned = (column.name for column in schema.columns if column.kind in ("category", "text"))
     texts = {name for name in (schema.id, *schema.text, *shown_only, *learned) if name is not None}
     texts = {"" if name in dialect.unnamed else name for name in texts}
@@ -123,7 +123,7 @@ def _parse(stream: Any, dialect: Dialect, how: How) -> Any:
 
 
 def _converted(stream: Any, dialect: Dialect, texts: Iterable[str], **options: Any) -> Any:
-    """The values of a CSV file, with columns of text that its values need not show."""
+    """Return the values of a CSV file; `texts` are columns to read as text, whatever their values."""
     import pyarrow.csv
 
     stream.seek(0)
@@ -137,7 +137,7 @@ def _converted(stream: Any, dialect: Dialect, texts: Iterable[str], **options: A
 
 
 def _as_written(texts: Any, unit: str) -> Any:
-    """Times without their offsets from UTC: see columns.py."""
+    """Return times without their offsets from UTC: see columns.py."""
     import pyarrow
     import pyarrow.compute as pc
 
@@ -145,24 +145,24 @@ def _as_written(texts: Any, unit: str) -> Any:
 
 
 def _what_to_do(reason: str) -> str:
-    """Advice about files that are sound but cannot be read here."""
+    """Return advice about valid files that cannot be read here."""
     if "encrypt" in reason.lower() or "decrypt" in reason.lower():
         return " that can be read, as it is encrypted; write it again without"
     if "codec" in reason.lower():
-        return " that can be read, as its compression is not known here; write it again with another, as zstd"
+        return " that can be read, as its compression is unknown here; write it again with another, such as zstd"
     return ""
 
 
 @contextmanager
 def _stream(path: str, show: Show | None) -> Iterator[Any]:
-    """The bytes of a file, as a file or buffer of pyarrow's own.
+    """Yield the bytes of a file, as a file or buffer that pyarrow owns.
 
-    Its threads may release them at any time, which must not need Python: the interpreter may have ended.
+    Its threads may release them at any time, even after the interpreter has ended, so this must not need Python.
     """
     import pyarrow
 
     if show is None and is_plain_file(path):
-        # By reads: a mapping that is cut would end the process. pyarrow 16 does not tell the descriptor of its file.
+        # Not mapped: truncating a mapped file kills the process. pyarrow 16 does not tell the descriptor of its file.
         with open(path, "rb") as same, pyarrow.OSFile(os.fsencode(path)) as file:
             before = os.fstat(same.fileno()).st_size
             yield file
@@ -190,12 +190,12 @@ def _read(path: str, how: How, suffix: str) -> Table:
     unnamed = [name for name in dialect.unnamed if name not in special]
     if dialect.noticed:
         note = (
-            f"{path} begins with numbers and not with names, so its first line is read as values and its columns are "
-            "named column 1, column 2, ...; if it holds names give --header, else --no-header says the same."
+            f"{path} begins with numbers instead of names, so its first line is read as values and its columns are "
+            "named column 1, column 2, ...; if it holds names give --header, else --no-header to confirm."
         )
     elif unnamed:
         note = (
-            f"{first_of(unnamed)} {'has' if len(unnamed) == 1 else 'have'} no name: give the place instead, as in "
+            f"{first_of(unnamed)} {'has' if len(unnamed) == 1 else 'have'} no name: give the position instead, as in "
             f"--id {unnamed[0]!r} or --ignore {unnamed[0]!r}."
         )
     else:
@@ -204,7 +204,7 @@ def _read(path: str, how: How, suffix: str) -> Table:
 
 
 def _of_stream(name: str, block: bytes, _: int, how: How, suffix: str) -> Table:
-    """Lines of a table, the first of them of names if the model's file had one."""
+    """Read lines of a table; the first is a line of names if the model's file had one."""
     import pyarrow
 
     schema = replace(how.schema, header=how.schema.header is not False)

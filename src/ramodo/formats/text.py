@@ -1,10 +1,11 @@
 """Text, one document per line: words and character n-grams, counted, hashed natively, and weighted (frequencies.py).
 
-The feature of a token is a hash of it, cut to `bits` bits: no vocabulary, any number of documents, and memory that
-follows the features seen however many bits there are. Names are found again by tokenising a document once more.
+The feature of a token is its hash, cut to `bits` bits. So there is no vocabulary, the number of documents is unlimited,
+and memory depends on the features that occur, not on the number of bits. To find names again, a document is tokenised
+once more.
 
-A kept vocabulary, scikit-learn's, is the other way: every token of the training documents has a column and a name. It
-is several times slower (benchmarks/files.py) and grows with the documents.
+The alternative is to keep a vocabulary, with scikit-learn: every token of the training documents has a column and a
+name. That is several times slower (benchmarks/files.py), and it grows with the documents.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ from .table import FormatError, Table
 
 
 def read(path: str, how: How | None = None) -> Table:
-    """One row per line; empty lines are rows without features, so that line numbers stay the same."""
+    """Return one row per line; empty lines are rows without features, so that line numbers stay the same."""
     how = how or How()
     texts = list(lines(path, how.show))
     if not texts:
@@ -36,7 +37,7 @@ def read(path: str, how: How | None = None) -> Table:
 
 
 def as_table(texts: Sequence[str], how: How, name: str = "text") -> Table:
-    """Documents of the column `name` as a matrix; with the tokens and weights of a model, where it has some."""
+    """Return documents of the column `name` as a matrix, with the tokens and weights of a model if it has any."""
     known = how.schema.texts[0] if how.schema.is_text else None
     matrix, column = counted(name, texts, how, known)
     frequencies = weighed(matrix, how)
@@ -45,7 +46,7 @@ def as_table(texts: Sequence[str], how: How, name: str = "text") -> Table:
 
 
 def counted(name: str, texts: Sequence[str], how: How, known: Column | None) -> tuple[sp.csr_array, Column]:
-    """Counts of tokens, and their column: that of a model, or as it is learned."""
+    """Return counts of tokens, and their column, which is that of a model or newly learned."""
     options = how.schema.tokens
     if not options.vocabulary:
         matrix = vectorize(texts, options, n_threads=how.n_threads)
@@ -55,7 +56,7 @@ def counted(name: str, texts: Sequence[str], how: How, known: Column | None) -> 
 
 
 def weighed(counts: sp.csr_array, how: How) -> DocumentFrequencies | None:
-    """Replace counts by weights, if these are asked for; by which frequencies."""
+    """Replace counts by weights, if requested, and return the document frequencies."""
     if not how.schema.tokens.idf:
         return None
     frequencies = how.frequencies or DocumentFrequencies.of(counts)
@@ -66,7 +67,7 @@ def weighed(counts: sp.csr_array, how: How) -> DocumentFrequencies | None:
 def _over_vocabulary(
     texts: Sequence[str], options: TextOptions, names: Sequence[str] | None
 ) -> tuple[sp.csr_array, list[str]]:
-    """Counts of words and quoted character n-grams, and their names."""
+    """Return counts of words and quoted character n-grams, and their names."""
     from sklearn.feature_extraction.text import CountVectorizer
 
     parts, found = [], list[str]()
@@ -82,7 +83,7 @@ def _over_vocabulary(
         tokens = counter.get_feature_names_out() if known is None else known
         found += [f"'{token}'" if quoted else str(token) for token in tokens]
     if not parts:
-        raise FormatError("the documents hold no token of the kinds that were asked for.")
+        raise FormatError("the documents hold no tokens of the requested kinds.")
     return sp.csr_array(sp.hstack(parts, format="csr")), found
 
 
@@ -91,19 +92,19 @@ def _is_quoted(name: str) -> bool:
 
 
 def lines(path: str, show: Show | None = None) -> Iterator[str]:
-    """The lines of a file; bytes that are not UTF-8 become the replacement character."""
+    """Yield the lines of a file; bytes that are not UTF-8 become the replacement character."""
     for block in line_blocks(path, show=show):
         yield from split(block.tobytes())
 
 
 def split(block: bytes) -> list[str]:
-    """The lines of a block of whole lines."""
+    """Return the lines of a block of whole lines."""
     text = block.decode("utf-8", "replace")
     return [line.rstrip("\r") for line in text.removesuffix("\n").split("\n")]
 
 
 def vectorize(texts: Iterable[str], options: TextOptions, *, n_threads: int = 1) -> sp.csr_array:
-    """Counts of the tokens of each text, one row each."""
+    """Return counts of the tokens of each text, one row each."""
     reader = reader_of(options)
     encoded = [(text if reader is None else reader.text(text)).encode("utf-8", "replace") for text in texts]
     offsets = np.concatenate([[0], np.cumsum([len(text) for text in encoded])]).astype(np.int64)
@@ -119,7 +120,7 @@ def vectorize(texts: Iterable[str], options: TextOptions, *, n_threads: int = 1)
 
 
 def token_names(texts: Sequence[str], columns: Iterable[int], options: TextOptions) -> dict[int, str]:
-    """The token of these texts that each column stands for; character n-grams in quotes."""
+    """Return the token of these texts behind each column; character n-grams are in quotes."""
     reader = reader_of(options)
     wanted, names = np.unique(np.fromiter(columns, dtype=np.int64)), dict[int, str]()
     for text in texts:
@@ -134,7 +135,7 @@ def token_names(texts: Sequence[str], columns: Iterable[int], options: TextOptio
 
 
 def spans_of(text: str, options: TextOptions) -> kernels.TextSpans:
-    """Every token of a text as it is read, with its place."""
+    """Return every token of a text with its position in the prepared text."""
     encoded = np.frombuffer(text.encode("utf-8", "replace") or b" ", dtype=np.uint8)
     return kernels.text_spans(encoded, options.words, options.characters, options.bits, options.marks)
 

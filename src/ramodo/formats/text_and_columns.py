@@ -1,12 +1,12 @@
-"""Columns of documents, each with tokens of its own, and the other columns of a table, as one sparse matrix.
+"""Columns of documents, each with its own tokens, and the other columns of a table, as one sparse matrix.
 
     | tokens of the first column | tokens of the second | ... | other columns |
 
-A token is a feature of its column: `admin` in a path is not `admin` in a referrer. Each column has a say of the same
-size: the values of its tokens are divided by the length of a typical document of it, so that two typical documents that
-share nothing are √2 apart, as two categories are, or two rows in a number of variance 1 (scales.py). One number for all
-documents of a column, and not one for each: a document that is longer, or of rarer words, than others stays so, and
-counts can be told from values.
+A token is a feature of its column: `admin` in a path is not `admin` in a referrer. All columns have the same weight:
+the values of tokens are divided by the length of a typical document of their column. So two typical documents that
+share nothing are √2 apart, like two categories, or two rows in a number of variance 1 (scales.py). The divisor is the
+same for all documents of a column: a document that is longer than others, or has rarer words, keeps that difference,
+and counts can be computed back from values.
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ from .table import Table
 from .text import as_table, counted, token_names, weighed
 
 Shown = Callable[[npt.NDArray[Any], npt.NDArray[Any]], npt.NDArray[np.float64]]
-"""Features, and values there, to values as the user knows them."""
+"""Converts the values of some features, given both, to values as the user knows them."""
 
 
 class Document(NamedTuple):
-    """A document of a row: its column, if it has a name; where it begins in what is shown, if it does; its tokens."""
+    """A document of a row: its column, if named; where it begins in the shown text, if it is shown; its tokens."""
 
     field: str
     text: str
@@ -38,7 +38,7 @@ class Document(NamedTuple):
 
 
 def documents_of(table: Table, row: int) -> list[Document]:
-    """The documents of a row, none of them empty."""
+    """Return the documents of a row that are not empty."""
     if table.fields is None:
         return [] if table.texts is None else [Document("", table.texts[row], 0, 0, table.X.shape[1])]
     shown = "" if table.texts is None else table.texts[row]
@@ -54,7 +54,7 @@ def documents_of(table: Table, row: int) -> list[Document]:
 
 
 def with_texts(fields: Mapping[str, Sequence[str]], others: Table, how: How) -> Table:
-    """Documents by column, beside the table of all other columns; its X is None if there are none."""
+    """Return a table of documents by column and of all other columns; the X of `others` is None if there are none."""
     if len(fields) == 1 and others.X is None:
         ((name, texts),) = fields.items()
         found = as_table(texts, how, name)
@@ -81,7 +81,7 @@ def with_texts(fields: Mapping[str, Sequence[str]], others: Table, how: How) -> 
 
 
 def _weights(tokens: sp.csr_array, widths: Sequence[int]) -> list[float]:
-    """One over the median length of the documents of each column that have any token."""
+    """Return, for each column, one over the median length of its documents that have any token."""
     rows = np.repeat(np.arange(tokens.shape[0]), np.diff(tokens.indptr))
     fields, squares = _field_of(tokens.indices, widths), tokens.data.astype(np.float64) ** 2
     found = []
@@ -93,17 +93,17 @@ def _weights(tokens: sp.csr_array, widths: Sequence[int]) -> list[float]:
 
 
 def _field_of(columns: npt.NDArray[Any], widths: Sequence[int]) -> npt.NDArray[np.int64]:
-    """The number of the field that each feature belongs to."""
+    """Return the number of the field that each feature belongs to."""
     return np.searchsorted(np.cumsum(widths, dtype=np.int64), columns, side="right")
 
 
 def _narrow(X: Any, how: How) -> sp.csr_array:
-    """Scaled numbers in single precision, as tokens are; others may need both halves of theirs."""
+    """Return scaled numbers in single precision, like tokens; others may need double precision."""
     return sp.csr_array(X, dtype=np.float64 if how.schema.scale == "none" else np.float32)
 
 
 def names_of(table: Table, rows: Iterable[int], features: Iterable[int]) -> dict[int, str]:
-    """Names of the features that can be told: those that have one, and tokens of these rows."""
+    """Return the known names of features: those that have one, and tokens of these rows."""
     wanted, rows, options = set(features), list(rows), table.schema.tokens
     if table.fields is None:
         return {} if table.texts is None else token_names([table.texts[row] for row in rows], wanted, options)
@@ -120,7 +120,7 @@ def names_of(table: Table, rows: Iterable[int], features: Iterable[int]) -> dict
 
 
 def units_of(table: Table) -> Shown | None:
-    """What turns values of the matrix into those of the file; None where they are the same."""
+    """Return a function from values of the matrix to those of the file; None if they are the same."""
     schema, frequencies = table.schema, table.frequencies
     if table.fields is None and not schema.is_scaled:
         return None if frequencies is None else frequencies.counts

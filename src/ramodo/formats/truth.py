@@ -1,4 +1,4 @@
-"""Which rows are outliers according to the labels of a file: for comparing scores, never for training."""
+"""Find the outliers according to the labels of a file, for comparing scores, never for training."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from .table import FormatError, Table
 
 
 def outliers_named(path: str, table: Table, outlier: float | str) -> npt.NDArray[np.bool_]:
-    """Which rows have the label that means outlier, a number or a word; raises unless some but not all have it."""
+    """Return a mask of the rows labelled as outliers; raise unless some rows, but not all, have that label."""
     if table.classes is None:
         raise FormatError(
             f"{path} holds no labels; name their column with --label, or give ramodo evaluate a table of them with "
@@ -39,7 +39,7 @@ def _are(classes: Classes, label: float | str) -> npt.NDArray[np.bool_]:
 
 
 def outliers_in(path: str, table: Table) -> npt.NDArray[np.bool_] | None:
-    """Which rows have the label 1; None if there are no labels, or they do not mark outliers."""
+    """Return a mask of the rows labelled 1; None if there are no labels, or they do not mark outliers."""
     try:
         return outliers_named(path, table, 1.0)
     except FormatError:

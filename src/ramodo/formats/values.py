@@ -1,4 +1,4 @@
-"""Values that cannot be used, said as the user knows them: file, row and column instead of positions in a matrix."""
+"""Report unusable values in the user's terms: file, row and column instead of positions in a matrix."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from .table import FormatError, Table
 
 @contextmanager
 def named_values(path: str, table: Table) -> Iterator[None]:
-    """A value of the table that is refused is refused by the names of its row and column."""
+    """Name the row and the column of a value in errors that refuse it."""
     try:
         yield
     except ValueRefusedError as error:
