@@ -8,9 +8,8 @@ from __future__ import annotations
 
 import copy
 import os
-from collections.abc import Sequence
 from contextlib import nullcontext
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any, Self
@@ -21,7 +20,6 @@ import scipy.sparse as sp
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import _get_feature_names, check_is_fitted
 
-from .data.blocks import Block
 from .data.dask_inputs import OfBlock, as_array
 from .data.labels import Labels, read_labels, read_numbers
 from .data.rows import Rows
@@ -37,6 +35,7 @@ from .fitting.training_data import Given, TrainingData, open_training_data
 from .formats import Table, frames
 from .formats.values import named_values
 from .insight.diagnosis import Diagnosis, compare_normalizations, diagnose
+from .insight.discoveries import PValues
 from .insight.drift import Drift, compare
 from .model.file import saving as model_file
 from .model.fitted import FittedDetector
@@ -44,7 +43,6 @@ from .model.profile import Profile
 from .model.terms import Model, offset_of
 from .model.ties import settled
 from .options import TOP, OptionError, check
-from .stages import conformal
 from .stages.assembling import Stages, assemble, cutoff_of
 from .stages.benjamini_hochberg import benjamini_hochberg
 from .stages.chance import NEEDS_VIEWS
@@ -193,6 +191,30 @@ class RandomDistanceDetector(ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
         )
         return repen.fit(stages, plan, data, self.normalize, seed, previous, progress)
 
+    def with_cutoff(self, cutoff: Any) -> Self:
+        """This detector with another cut-off, as a new one, in no time: of a fit, a cut-off sees the scores alone.
+
+        cutoff : as for a new detector, with what that guarantees; but 'chance' also looks at the training rows, and
+            `Conformal` needs a fit with as many models
+        """
+        check_is_fitted(self, "outlier_scores_")
+        found = copy.copy(self)
+        found.cutoff = cutoff
+        check(found.get_params(deep=False))
+        rule, counts = found._stages().cutoff, self.model_.n_calibration
+        if rule.by_evidence or rule.n_folds() > max(1, len(counts)):
+            needs = "looks at the rows" if rule.by_evidence else "needs a fit with two models"
+            raise OptionError(f"cutoff={cutoff!r} {needs}: fit again with it, or choose a share, TopK or 'cantelli'.")
+        scores, calibration = self.outlier_scores_, self.calibration_scores_
+        if rule.needs_held_out and len(calibration) == 0:
+            raise OptionError(f"cutoff={cutoff!r} needs rows that training did without: fit again with it.")
+        folds = PValues.of(self, 1).folds
+        given = rule.cutoff_from(scores, calibration) if len(folds) == 1 else rule.cutoff_of_folds(folds)
+        threshold = settled(given, scores if len(folds) == 1 else calibration)
+        of_cutoff = {"threshold_": threshold, "offset_": offset_of(threshold), "false_positive_bound_": rule.bound()}
+        found.__dict__ |= of_cutoff
+        return found
+
     def with_labels(self, X: Any, labels: Any) -> Self:
         """Return a copy of this detector with other labels of the rows of `X`, within seconds, for a labelling loop.
 
@@ -257,9 +279,7 @@ class RandomDistanceDetector(ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
                 "p-values need rows that were kept out of training, and this detector has none; fit it with "
                 "cutoff=Conformal()."
             )
-        counts = self.model_.n_calibration
-        of_folds = np.split(self.calibration_scores_, np.cumsum(counts)[:-1]) if counts else [self.calibration_scores_]
-        return self._of_rows(_PValues(self.model_, of_folds, self._n_threads()), X)
+        return self._of_rows(PValues.of(self, self._n_threads()), X)
 
     def discoveries(self, X: Any, fdr: float = 0.1) -> npt.NDArray[np.bool_]:
         """Return a mask of the outliers in a batch of new rows, at most an expected share `fdr` of them false.
@@ -518,19 +538,6 @@ class RAMODO(RandomDistanceDetector):
             cutoff_of(self.cutoff),
             self.labels_in_score,
         )
-
-
-@dataclass(frozen=True)
-class _PValues:
-    """p-values of the rows of a block, each against the calibration scores of its fold."""
-
-    model: Model
-    folds: Sequence[npt.NDArray[np.float64]]
-    n_threads: int
-
-    def __call__(self, block: Block) -> npt.NDArray[np.float64]:
-        each = [conformal.p_values(self.model.score_block(block, self.n_threads), fold) for fold in self.folds]
-        return each[0] if len(each) == 1 else np.choose(block.folds(len(each)), each)
 
 
 def _given(X: Any, table: Table | None, labels: Any, outliers: Any, inliers: Any, n_threads: int) -> Given:

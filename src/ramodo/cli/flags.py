@@ -186,6 +186,33 @@ class Writing(Group):
             raise OptionError(f"{given[0]} needs --output FILE, or --output - for standard output.")
 
 
+def _cutting(name: str, help: str, **bounds: float) -> Any:
+    return typer.Option(name, help=help, rich_help_panel=FLAGGING, **bounds)  # type: ignore[arg-type]
+
+
+@dataclass(frozen=True)
+class Cutting(Group):
+    """Another cut-off than the model's."""
+
+    share: Annotated[
+        float | None, _cutting("--share", "Flag what only this share of the training rows reaches.", min=1e-6, max=0.5)
+    ] = None
+    fdr: Annotated[
+        float | None,
+        _cutting("--fdr", "Flag the rows that this false-discovery rate allows; the model must be fitted with --fdr."),
+    ] = None
+    top: Annotated[int | None, _cutting("--top", "Flag this many of the rows, the highest.", min=1)] = None
+    cutoff: Annotated[float | None, _cutting("--cutoff", "Flag rows that score at least this.")] = None
+
+    def given(self) -> str:
+        """The flag that was given, or nothing; raises for two."""
+        values = {"--share": self.share, "--fdr": self.fdr, "--top": self.top, "--cutoff": self.cutoff}
+        given = [name for name, value in values.items() if value is not None]
+        if len(given) > 1:
+            raise OptionError(f"{' and '.join(given)} cannot be combined; give one of them.")
+        return given[0] if given else ""
+
+
 @dataclass(frozen=True)
 class Keeping(Group):
     """Parts to leave out of a model file."""

@@ -71,8 +71,9 @@ class Records:
 class Recorder:
     """Makes records of rows and their scores, with the columns that the flags ask for."""
 
-    def __init__(self, detector: FittedDetector, writing: Writing) -> None:
-        self._detector, self._writing = detector, writing
+    def __init__(self, detector: FittedDetector, writing: Writing, found: npt.NDArray[np.bool_] | None = None) -> None:
+        """`found` says which rows are flagged, if not those that reach the threshold."""
+        self._detector, self._writing, self._found = detector, writing, found
         self._known = np.sort(detector.outlier_scores_)
 
     def of_file(self, path: str, table: Table, scores: Scores) -> Records:
@@ -96,13 +97,16 @@ class Recorder:
         return Records(tuple(Column(name, TEXT, []) for name in names))
 
     def _flagged(self, scores: Scores) -> Rows:
-        return np.flatnonzero(scores >= self._detector.threshold_)
+        return np.flatnonzero(self._are_flagged(scores))
+
+    def _are_flagged(self, scores: Scores) -> npt.NDArray[np.bool_]:
+        return scores >= self._detector.threshold_ if self._found is None else self._found
 
     def _records(self, path: str, table: Table, scores: Scores, rows: Rows, first: int) -> Records:
         taken = scores[rows]
         ids = [str(first + row) if table.ids is None else table.ids[row] for row in rows.tolist()]
         shares = [round(share, 3) for share in percentiles(taken, self._known).tolist()]
-        flags = (taken >= self._detector.threshold_).astype(np.int64).tolist()
+        flags = self._are_flagged(scores)[rows].astype(np.int64).tolist()
         columns = [Column("id", TEXT, ids), Column("score", REAL, taken.tolist())]
         columns += [Column("percentile", REAL, shares), Column("flag", INTEGER, flags)]
         columns += [column_of(path, table, name, rows) for name in beside_of(self._writing)]

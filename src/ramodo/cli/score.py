@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING
 from ..formats import Format, FormatError, Table, format_named
 from ..formats.values import named_values
 from ..model.file.saving import open_model
+from . import cutting as cutoffs
 from . import output as files
 from .cluster import connected, read_on_cluster, refuse_on_cluster, with_format
 from .console import bar, note, print_facts
 from .diff import note_new
 from .drift import drift_of, end, refuse_without_profile, said, warn
-from .flags import Writing
+from .flags import Cutting, Writing
 from .records import Recorder, to_read
 from .source import Source, threads_of
 from .streaming import Stream, scores_of
@@ -28,6 +29,7 @@ def run_score(
     model: str,
     path: str,
     writing: Writing,
+    cutting: Cutting,
     *,
     output: str,
     format: str | None,
@@ -44,6 +46,9 @@ def run_score(
     if output != "-":
         files.refuse_target(output, files.SCORES)
     detector = open_model(model)
+    cutoffs.refuse(detector, cutting, path == output == "-")
+    if promise := cutoffs.with_threshold(detector, cutting):
+        note(f"cut-off {detector.threshold_:.6g}: {promise}", quiet)
     if fails:
         refuse_without_profile(detector, model)
     detector.n_jobs = threads_of(threads)
@@ -54,7 +59,7 @@ def run_score(
         with connected(cluster, quiet):
             source = with_format(path, source)
             table = read_on_cluster(path, source, quiet, detector)
-            found = _score(detector, path, table, writing, output, quiet)
+            found = _score(detector, path, table, writing, cutting, output, quiet)
         _end(detector, path, found, as_json, fails, output)
         return
     if path == output == "-":
@@ -70,20 +75,24 @@ def run_score(
             _end(detector, path, (stream.n_rows, stream.recent.drift()), as_json, fails, output)
             return
     source = to_read(path, source.for_path(path), writing)
-    found = _score(detector, path, source.read(path, detector.n_jobs), writing, output, quiet)
+    found = _score(detector, path, source.read(path, detector.n_jobs), writing, cutting, output, quiet)
     _end(detector, path, found, as_json, fails, output)
 
 
 def _score(
-    detector: Opened, path: str, table: Table, writing: Writing, output: str, quiet: bool
+    detector: Opened, path: str, table: Table, writing: Writing, cutting: Cutting, output: str, quiet: bool
 ) -> tuple[int, Drift | None]:
     """Write scores; returns how many, and how the rows differ from the training rows."""
     progress = bar("scoring", "rows", quiet)
     with named_values(path, table):
         scores = scores_of(detector, table.X, progress.show)
     progress.clear()
-    files.write_records(output, Recorder(detector, writing).of_file(path, table, scores), writing.lines)
-    note(f"{len(scores):,} rows, {int((scores >= detector.threshold_).sum()):,} flagged", quiet or output == "-")
+    chosen, promise = cutoffs.found_in(detector, cutting, table.X, scores)
+    if promise:
+        note(f"cut-off: {promise}", quiet)
+    files.write_records(output, Recorder(detector, writing, chosen).of_file(path, table, scores), writing.lines)
+    flagged = int((scores >= detector.threshold_).sum() if chosen is None else chosen.sum())
+    note(f"{len(scores):,} rows, {flagged:,} flagged", quiet or output == "-")
     note_new(detector, table, quiet)
     found = drift_of(detector, table, scores)
     warn(found, quiet)

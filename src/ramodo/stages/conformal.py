@@ -55,6 +55,8 @@ class Conformal(Cutoff):
     array([10])
     """
 
+    needs_held_out = True
+
     def __init__(self, fdr: float = 0.1, held_out: float | None = None) -> None:
         self.fdr = fdr
         self.held_out = held_out

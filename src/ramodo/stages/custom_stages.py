@@ -42,6 +42,11 @@ class AdaptedCutoff:
         return bool(getattr(self.adapted, "by_evidence", False))
 
     @property
+    def needs_held_out(self) -> bool:
+        """Whether it compares with rows that training did without."""
+        return bool(getattr(self.adapted, "needs_held_out", False))
+
+    @property
     def fdr(self) -> float:
         """The rate of false discoveries that the rule controls."""
         return float(self.adapted.fdr)

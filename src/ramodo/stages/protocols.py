@@ -148,6 +148,9 @@ class Cutoff(ABC, BaseEstimator):
     by_evidence = False
     """Whether the rule uses the evidence of views instead of scores."""
 
+    needs_held_out = False
+    """Whether it compares with rows that training did without."""
+
     @abstractmethod
     def cutoff(self, scores: Scores) -> float:
         """Return the threshold for these scores."""
