@@ -130,7 +130,12 @@ class Consensus(RandomDistanceDetector):
             sampler=TripletSampler(1, self.labeled_fraction),
             representation=Layers((self.n_components,)),
             loss=RankingHinge("auto"),
-            cutoff=cutoff_of(self.cutoff, self.alpha, auto="chance" if self.alpha == math.sqrt(3) else "cantelli"),
+            cutoff=cutoff_of(
+                self.cutoff,
+                self.alpha,
+                auto="chance" if self.alpha == math.sqrt(3) else "cantelli",
+                copies_once=self.copies == "root",
+            ),
             labels_in_score=self.labels_in_score,
         )
 

@@ -251,6 +251,13 @@ OPTIONS: tuple[Option, ...] = (
         Flag("--fdr", "Flag rows, at most this expected share of them by chance.", default=None),
     ),
     Option(
+        "copies_once",
+        False,
+        (Literal(True), Literal(False)),
+        "-",
+        "Whether rows with the same score count once, so that many copies of a row are not what is ordinary.",
+    ),
+    Option(
         "held_out",
         None,
         (Literal(None), Real(0, 0.5, above=True)),

@@ -7,6 +7,7 @@ import pytest
 import scipy.sparse as sp
 
 from ramodo import REPEN, AboveChance, Consensus, load
+from ramodo.fitting import above_chance
 from ramodo.fitting.above_chance import _dividing
 from ramodo.fitting.curves import counted_curve
 from ramodo.insight.cutoffs import flags_of_noise, guarantee_of, says_little
@@ -155,3 +156,18 @@ def test_nothing_is_unlikely_where_the_bulk_does_not_vary():
 def test_counted_evidence_ends_with_the_share_of_the_highest():
     curve = counted_curve(Tied.of(np.r_[np.zeros(90), np.full(9, 1.0), 1000.0], 1.0))
     assert curve(np.array([0.0, 1.0, 1000.0, 1e9])) == pytest.approx([0.0, np.log(10), np.log(100), np.log(100)])
+
+
+def test_copies_may_count_once():
+    """However often ordinary rows are repeated, the law and the rule are those of distinct rows."""
+    X = planted(uniform, np.random.default_rng(0), 12)
+    repeated = sp.vstack([X, *[X[:40]] * 30], format="csr")
+    fitted = Consensus(copies="root", cutoff=AboveChance(0.2, copies_once=True), random_state=0).fit(repeated)
+    scores, flagged = fitted.outlier_scores_, fitted.outlier_scores_ >= fitted.threshold_
+
+    def threshold(rows, scores):
+        unlabeled = np.zeros(len(scores), np.int8)
+        return above_chance.threshold(AboveChance(0.2), fitted.model_, fitted.rows_of(rows), scores, unlabeled, 1)
+
+    assert ((scores >= threshold(X, scores[:N_ROWS])) == flagged).all()
+    assert flagged[N_ROWS - 12 : N_ROWS].sum() > 8

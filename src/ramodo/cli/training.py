@@ -46,7 +46,12 @@ def _grouped(fitting: Fitting, table: Table) -> dict[str, Any]:
 
 
 def detector_of(fitting: Fitting, is_text: bool, verbose: bool) -> Any:
-    """Return the unfitted detector. `--fdr` and `--alpha` become its cut-off, and by default it uses all cores."""
+    """Return the unfitted detector. `--fdr` and `--alpha` become its cut-off, and by default it uses all cores.
+
+    Where copies count less, as in a log, `--fdr` keeps the ranking: in one of two models an ordinary line would be one
+    that was never seen, since all of its copies would be in the other.
+    """
+    from ..stages.chance import AboveChance
     from ..stages.conformal import Conformal
 
     options = dict(fitting.options)
@@ -54,7 +59,8 @@ def detector_of(fitting: Fitting, is_text: bool, verbose: bool) -> Any:
     if len(given) > 1:
         raise OptionError(f"{' and '.join(given)} cannot be combined; give one of them.")
     if "fdr" in options:
-        options["cutoff"] = Conformal(options.pop("fdr"))
+        fdr, copies_once = options.pop("fdr"), options.get("copies") == "root"
+        options["cutoff"] = AboveChance(fdr, copies_once=True) if copies_once else Conformal(fdr)
     if "alpha" in options:
         options["cutoff"] = "cantelli"
     options["n_jobs"] = threads_of(options.get("n_jobs"))

@@ -37,6 +37,11 @@ def threshold(cutoff: Any, model: Model, rows: Rows, scores: Scores, labels: Lab
     """
     order = np.argsort(-scores, kind="stable")
     order = order[labels[order] != 1]
+    shares = np.zeros(len(order))
+    if cutoff.copies_once:
+        first = np.flatnonzero(np.diff(scores[order], prepend=np.inf))
+        shares = np.diff(first, append=len(order)) / len(order)
+        order = order[first]
     n, highest = len(order), _HIGHEST
     drawn = np.unique(np.linspace(0, n - 1, min(n, _DRAWN)).astype(np.int64))
     law, bulk, heaviest = _by_law(model, rows.take(order[drawn]), n_threads)
@@ -47,7 +52,9 @@ def threshold(cutoff: Any, model: Model, rows: Rows, scores: Scores, labels: Lab
         unseen = np.flatnonzero(np.isnan(evidence[:highest]))
         if len(unseen):
             evidence[unseen] = law.score_block(rows.take(order[unseen]), n_threads)
-        found = cutoff.stand_out(evidence[:highest], bulk, heaviest, n) | also[:highest]
+        found = cutoff.stand_out(evidence[:highest], bulk, heaviest, n)
+        found &= shares[:highest] <= cutoff.fdr * found.sum() / n  # what is common comes by chance as often as it comes
+        found |= also[:highest]
         if highest >= n or found.sum() < highest / 2:
             return _dividing(scores[order[:highest]], found)
         highest *= 2

@@ -130,9 +130,9 @@ def _default_sampler(scorer: Any) -> TripletSampler:
     return TripletSampler(1 if phi_of(scorer).k == 1 else scorer.subsample_size)
 
 
-def cutoff_of(option: Any, alpha: float = math.sqrt(3), *, auto: str = "cantelli") -> Any:
+def cutoff_of(option: Any, alpha: float = math.sqrt(3), *, auto: str = "cantelli", copies_once: bool = False) -> Any:
     """Return the cut-off for a detector's option `cutoff`, which is a rule's name, a share of the rows or an object."""
     if isinstance(option, str):
         named = auto if option == "auto" else option
-        return AboveChance() if named == "chance" else Cantelli(alpha)
+        return AboveChance(copies_once=copies_once) if named == "chance" else Cantelli(alpha)
     return TopFraction(float(option)) if isinstance(option, numbers.Real) else option

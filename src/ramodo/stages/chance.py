@@ -23,7 +23,8 @@ from .tail import Gamma
 class AboveChance(Cutoff):
     """The score above which most rows stand out more than chance explains, at the false-discovery rate `fdr`.
 
-    Only for `Consensus`, because it needs views without learned parameters. In pure noise it flags nothing.
+    Only for `Consensus`, because it needs views without learned parameters. In pure noise it flags nothing. With
+    `copies_once`, rows with the same score count once: equal lines of a log are neither many discoveries nor ordinary.
 
     Examples
     --------
@@ -36,8 +37,9 @@ class AboveChance(Cutoff):
 
     by_evidence = True
 
-    def __init__(self, fdr: float = 0.1) -> None:
+    def __init__(self, fdr: float = 0.1, *, copies_once: bool = False) -> None:
         self.fdr = fdr
+        self.copies_once = copies_once
 
     def cutoff(self, scores: Scores) -> float:
         """Raise an error, because this rule needs more than scores."""

@@ -51,6 +51,11 @@ class AdaptedCutoff:
         """The rate of false discoveries that the rule controls."""
         return float(self.adapted.fdr)
 
+    @property
+    def copies_once(self) -> bool:
+        """Whether rows with the same score count once."""
+        return bool(getattr(self.adapted, "copies_once", False))
+
     def stand_out(self, evidence: Scores, bulk: Scores, heaviest: float, n_rows: int) -> npt.NDArray[np.bool_]:
         """Return a mask of the rows that stand out by their evidence."""
         return np.asarray(self.adapted.stand_out(evidence, bulk, heaviest, n_rows))
