@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any, Self
 
 import numpy as np
@@ -43,10 +44,12 @@ class TrainingData:
     copies: Integers = field(default_factory=lambda: np.empty(0, dtype=np.int64))
     """Copies of other rows, which are scored but not trained on."""
 
-    @property
+    @cached_property
     def left_out(self) -> Integers:
-        """Rows that are not trained on."""
-        return np.union1d(self.held_out, self.copies)
+        """The rows that are not trained on, in order."""
+        out = np.zeros(self.rows.n_rows, dtype=bool)
+        out[self.held_out] = out[self.copies] = True
+        return _frozen(np.flatnonzero(out))
 
     def thinned(self) -> Self:
         """Mark copies: of n equal, unlabelled rows, keep √n and mark the others.
@@ -60,12 +63,12 @@ class TrainingData:
         further = order[place >= np.ceil(np.sqrt(np.repeat(counts, counts)))]
         return replace(self, copies=np.sort(further[self.labels[further] == 0]))
 
-    @property
+    @cached_property
     def eligible(self) -> Integers:
-        """Rows that may be references: a row close to a known outlier must not look normal."""
+        """The rows that may be references, in order: a row close to a known outlier must not look normal."""
         allowed = self.labels != 1
         allowed[self.left_out] = False
-        return np.flatnonzero(allowed)
+        return _frozen(np.flatnonzero(allowed))
 
     def to_draw_from(self, rng: np.random.Generator) -> Integers:
         """Return rows that may be references, one random row per group: a scan must not make its own requests usual."""
@@ -133,6 +136,11 @@ def open_training_data(
         held_out=stages.cutoff.hold_out(np.flatnonzero(labels == 0), rng),
         groups=_numbered(given.groups, rows.n_rows),
     )
+
+
+def _frozen(rows: Integers) -> Integers:
+    rows.setflags(write=False)
+    return rows
 
 
 def _numbered(groups: Any, n_rows: int) -> Integers | None:
