@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from sklearn.feature_extraction.text import CountVectorizer
 
 from ramodo import REPEN
-from ramodo.formats import FormatError, TextOptions, text
+from ramodo.formats import FormatError, TextOptions, file_lines, text
 from ramodo.formats.text import token_names, vectorize
 
 WORDS = TextOptions(words=(1, 1), characters=(0, 0))
@@ -301,5 +301,5 @@ def test_lines_of_a_file_in_blocks(file, monkeypatch, size):
     path = file("".join(f"línea {i} {'x' * (i % 30)}\n" for i in range(100)).encode())
     whole = text.read(path).texts
     assert len(whole) == 100
-    monkeypatch.setattr(text, "line_blocks", partial(text.line_blocks, size=size))
-    assert list(text.lines(path)) == whole
+    monkeypatch.setattr(file_lines, "line_blocks", partial(file_lines.line_blocks, size=size))
+    assert file_lines.lines_of(path) == whole

@@ -11,6 +11,7 @@ many, the file has another format.
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime
 from typing import Any, NamedTuple
@@ -20,9 +21,9 @@ import numpy as np
 from ..extras import pip_install
 from .assembling import assembled
 from .byte_streams import need_threads
+from .file_lines import lines_of, split
 from .format import Format, How
 from .table import FormatError, Table
-from .text import lines, split
 
 _QUOTED = r'"([^"\\]*(?:\\.[^"\\]*)*)"'
 
@@ -82,13 +83,13 @@ def _given(text: str | None) -> str:
 def read(path: str, how: How | None = None) -> Table:
     """Return a row for each line that is a request. If some lines are not, the ids of rows are line numbers."""
     how = how or How()
-    given = list(lines(path, how.show))
+    given = lines_of(path, how.show)
     if not given:
         raise FormatError(f"{path} has no lines.")
     return _table(path, given, how, _MOST_SKIPPED)
 
 
-def _table(path: str, given: list[str], how: How, most: float, before: int = 0) -> Table:
+def _table(path: str, given: Sequence[str], how: How, most: float, before: int = 0) -> Table:
     requests = [parse(line) for line in given]
     wrong = [number for number, request in enumerate(requests) if request is None and given[number].strip()]
     if len(wrong) > most * len(given):
@@ -122,7 +123,7 @@ def _others(wrong: list[int]) -> str:
     return f", and {len(wrong) - 1:,} more such lines" if len(wrong) > 1 else ""
 
 
-def _notes(given: list[str], wrong: list[int]) -> list[str]:
+def _notes(given: Sequence[str], wrong: list[int]) -> list[str]:
     if not wrong:
         return []
     shown = "; ".join(f"line {number + 1}: {given[number][:60]!r}" for number in wrong[:_SHOWN])

@@ -11,9 +11,10 @@ and not an event.
 from __future__ import annotations
 
 import re
-from collections import Counter
-from collections.abc import Hashable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import UTC, datetime
+from functools import lru_cache
+from itertools import repeat
 from typing import NamedTuple
 
 import numpy as np
@@ -60,6 +61,9 @@ _BEGINNING = 300
 _SAMPLE, _MOST = 200, 0.5
 """Number of lines from which the format is chosen, and the share of lines that must have a time or an address."""
 
+_MOST_CACHED = 1 << 12
+"""Spellings of times."""
+
 _ORDINARY = 0.1
 """Share of all lines above which a session is not an event."""
 
@@ -74,7 +78,9 @@ def times_of(lines: Sequence[str]) -> Doubles | None:
     if max(counts) < max(1, _MOST * len(sample)):
         return None
     spelling = _SPELLINGS[int(np.argmax(counts))]
-    found = np.array([_seconds(spelling.search(line[:_BEGINNING])) for line in lines])
+    seconds = lru_cache(maxsize=_MOST_CACHED)(lambda text: _seconds(spelling.search(text)))  # neighbours share them
+    written = (spelling.search(line[:_BEGINNING]) for line in lines)
+    found = np.fromiter((np.nan if each is None else seconds(each[0]) for each in written), np.float64, len(lines))
     if "year" not in spelling.groupindex and "since" not in spelling.groupindex:
         found = _years_in_order(found)
     return _filled(found)
@@ -121,17 +127,16 @@ def clients_of(lines: Iterable[str]) -> Iterator[str | None]:
         yield None if found is None else found[0]
 
 
-def windows_of(whose: Iterable[Hashable], times: Doubles | None, window: float | None) -> list[tuple[Hashable, int]]:
-    """Return the group of each line and the number of its window; the first line after a window begins the next."""
-    began: dict[Hashable, float] = {}
-    numbers: dict[Hashable, int] = {}
-    found = list[tuple[Hashable, int]]()
-    for place, who in enumerate(whose):
-        time = 0.0 if times is None else float(times[place])
+def windows_of(whose: Iterable[int], times: Doubles | None, window: float | None) -> Integers:
+    """Return the number of the window of each line within its group; the first line after a window begins the next."""
+    began: dict[int, float] = {}
+    numbers: dict[int, int] = {}
+    found = list[int]()
+    for who, time in zip(whose, repeat(0.0) if times is None else times.tolist(), strict=False):
         if who not in began or (window is not None and abs(time - began[who]) > window):
             began[who], numbers[who] = time, numbers.get(who, -1) + 1
-        found.append((who, numbers[who]))
-    return found
+        found.append(numbers[who])
+    return np.array(found, dtype=np.int64)
 
 
 class Sessions(NamedTuple):
@@ -146,12 +151,20 @@ def sessions_of(lines: Sequence[str], times: Doubles | None, window: float = WIN
 
     Each line without an address, or in a session that is too large, is a session of its own.
     """
-    clients = list(clients_of(lines))
-    if times is None or sum(client is not None for client in clients) < _MOST * len(lines):
+    n, number_of = len(lines), dict[str, int]()
+    found = (-1 if who is None else number_of.setdefault(who, len(number_of)) for who in clients_of(lines))
+    whose = np.fromiter(found, np.int64, n)
+    known = whose >= 0
+    if times is None or known.sum() < _MOST * n:
         return None
-    pairs = windows_of([place if who is None else who for place, who in enumerate(clients)], times, window)
-    sizes = Counter(pairs)
-    numbers: dict[Hashable, int] = {}
-    keys = [(place,) if sizes[pair] > _ORDINARY * len(lines) else pair for place, pair in enumerate(pairs)]
-    of_line = np.array([numbers.setdefault(key, len(numbers)) for key in keys])
-    return Sessions(of_line, [key[0] if isinstance(key[0], str) else "" for key in numbers])  # type: ignore[index]
+    windows = windows_of(whose[known].tolist(), times[known], window)
+    keys = -1 - np.arange(n)  # each line for itself
+    keys[known] = whose[known] * (windows.max() + 1) + windows
+    _, of_line, sizes = np.unique(keys, return_inverse=True, return_counts=True)
+    alone = sizes[of_line] > _ORDINARY * n
+    keys[alone] = -1 - np.flatnonzero(alone)
+    _, firsts, of_line = np.unique(keys, return_index=True, return_inverse=True)
+    places = np.argsort(np.argsort(firsts))  # sessions in the order in which they begin
+    names = ["", *number_of]
+    owners = np.where(keys < 0, -1, whose)[np.sort(firsts)]
+    return Sessions(places[of_line], [names[owner + 1] for owner in owners.tolist()])

@@ -13,13 +13,14 @@ from dataclasses import replace
 import numpy as np
 
 from .continued_lines import events
+from .file_lines import lines_of, split
 from .format import Format, How
 from .line_reading import open_after, reader_of
 from .log_lines import KINDS, LineKind, recognised
 from .masking import MasksError
 from .schema import TextOptions
 from .table import FormatError, Table
-from .text import as_table, lines, split
+from .text import as_table
 
 WORDS, CHARACTERS = (1, 2), (0, 0)
 """Default n-grams of words and of characters."""
@@ -28,7 +29,7 @@ WORDS, CHARACTERS = (1, 2), (0, 0)
 def read(path: str, how: How | None = None) -> Table:
     """Return a row for each event. If some events have several lines, the ids of rows are line numbers."""
     how = how or How()
-    given = list(lines(path, how.show))
+    given = lines_of(path, how.show)
     kind = _kind(given, how)
     found = _table(given, kind, how)
     if found is None:

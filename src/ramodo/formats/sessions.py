@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from functools import cache
@@ -25,11 +25,11 @@ import numpy as np
 import scipy.sparse as sp
 
 from .event_lines import clients_of, times_of, windows_of
+from .file_lines import lines_of
 from .format import Format, How
 from .masking import Masks
 from .schema import Column, SessionOptions
 from .table import FormatError, Table
-from .text import lines
 
 NEVER, LACKS = "a template never seen before", "lacks "
 
@@ -76,7 +76,7 @@ def read(path: str, how: How | None = None) -> Table:
     options = how.schema.sessions
     if options is None:
         raise FormatError(f"{path}: sessions need the field that they share; give --group-by client.")
-    given = [line for line in lines(path, how.show) if line.strip()]
+    given = [line for line in lines_of(path, how.show) if line.strip()]
     if not given:
         raise FormatError(f"{path} has no lines.")
     times = times_of(given)
@@ -115,17 +115,18 @@ def _sessions(path: str, given: Sequence[str], times: np.ndarray | None, options
             "a field of most lines: client, block, a key of key=value or JSON, or a regular expression."
         )
     values = [value for each in whose for value in each]
-    pairs = windows_of(values, None if times is None else times[numbers], options.window)
-    found: dict[tuple[Hashable, int], list[int]] = {}
-    for pair, number in zip(pairs, numbers, strict=True):
-        found.setdefault(pair, []).append(number)
+    codes = {value: code for code, value in enumerate(dict.fromkeys(values))}
+    windows = windows_of((codes[value] for value in values), None if times is None else times[numbers], options.window)
+    found: dict[tuple[str, int], list[int]] = {}
+    for value, window, number in zip(values, windows.tolist(), numbers, strict=True):
+        found.setdefault((value, window), []).append(number)
     return [Session(_name(pair, own, times, options), own) for pair, own in found.items()]
 
 
-def _name(pair: tuple[Hashable, int], own: list[int], times: np.ndarray | None, options: SessionOptions) -> str:
+def _name(pair: tuple[str, int], own: list[int], times: np.ndarray | None, options: SessionOptions) -> str:
     who, number = pair
     if options.window is None or times is None:
-        return str(who)
+        return who
     began = datetime.fromtimestamp(float(times[own[0]]), UTC)
     return f"{who} {began:%Y-%m-%d %H:%M:%S}{f' ({number + 1})' if number else ''}"
 

@@ -10,7 +10,7 @@ name. That is several times slower (benchmarks/files.py), and it grows with the 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -19,18 +19,21 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 from .. import kernels
-from .byte_streams import Show, line_blocks
+from .file_lines import lines_of, split
 from .format import Format, How
 from .frequencies import DocumentFrequencies
 from .line_reading import reader_of
 from .schema import Column, TextOptions
 from .table import FormatError, Table
 
+_AT_ONCE = 1 << 16
+"""Texts whose tokens are counted at a time."""
+
 
 def read(path: str, how: How | None = None) -> Table:
     """Return one row per line; empty lines are rows without features, so that line numbers stay the same."""
     how = how or How()
-    texts = list(lines(path, how.show))
+    texts = lines_of(path, how.show)
     if not texts:
         raise FormatError(f"{path} has no lines.")
     return as_table(texts, how)
@@ -91,20 +94,18 @@ def _is_quoted(name: str) -> bool:
     return len(name) > 2 and name[0] == name[-1] == "'"
 
 
-def lines(path: str, show: Show | None = None) -> Iterator[str]:
-    """Yield the lines of a file; bytes that are not UTF-8 become the replacement character."""
-    for block in line_blocks(path, show=show):
-        yield from split(block.tobytes())
-
-
-def split(block: bytes) -> list[str]:
-    """Return the lines of a block of whole lines."""
-    text = block.decode("utf-8", "replace")
-    return [line.rstrip("\r") for line in text.removesuffix("\n").split("\n")]
-
-
-def vectorize(texts: Iterable[str], options: TextOptions, *, n_threads: int = 1) -> sp.csr_array:
+def vectorize(texts: Sequence[str], options: TextOptions, *, n_threads: int = 1) -> sp.csr_array:
     """Return counts of the tokens of each text, one row each."""
+    starts = range(0, max(len(texts), 1), _AT_ONCE)
+    parts = [_counted(texts[start : start + _AT_ONCE], options, n_threads) for start in starts]
+    lengths, indices, counts = (np.concatenate(some) for some in zip(*parts, strict=True))
+    matrix = sp.csr_array((len(lengths), options.n_features), dtype=np.float32)
+    matrix.data, matrix.indices, matrix.indptr = counts, indices, np.concatenate([[0], np.cumsum(lengths)])
+    return matrix
+
+
+def _counted(texts: Sequence[str], options: TextOptions, n_threads: int) -> tuple[npt.NDArray[Any], ...]:
+    """Return the lengths of rows, columns and values."""
     reader = reader_of(options)
     encoded = [(text if reader is None else reader.text(text)).encode("utf-8", "replace") for text in texts]
     offsets = np.concatenate([[0], np.cumsum([len(text) for text in encoded])]).astype(np.int64)
@@ -112,11 +113,8 @@ def vectorize(texts: Iterable[str], options: TextOptions, *, n_threads: int = 1)
     lengths, columns, counts = kernels.count_text(
         joined, offsets, options.words, options.characters, options.bits, n_threads, options.marks
     )
-    indices: npt.NDArray[Any] = columns.astype(np.int32) if options.bits < 31 else columns
-    matrix = sp.csr_array((len(encoded), options.n_features), dtype=np.float32)
-    values = np.ones_like(counts) if options.presence else counts
-    matrix.data, matrix.indices, matrix.indptr = values, indices, np.concatenate([[0], np.cumsum(lengths)])
-    return matrix
+    indices = columns.astype(np.int32) if options.bits < 31 else columns
+    return lengths, indices, np.ones_like(counts) if options.presence else counts
 
 
 def token_names(texts: Sequence[str], columns: Iterable[int], options: TextOptions) -> dict[int, str]:

@@ -10,7 +10,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from ...formats import FormatError
-from ...formats.text import lines
+from ...formats.file_lines import lines_of
 from .prepared import LabeledData
 
 
@@ -34,7 +34,7 @@ def convert(files: Sequence[Path], seed: int) -> LabeledData:
 
 def _documents(path: Path) -> list[tuple[str, list[str]]]:
     found = []
-    for number, line in enumerate(lines(str(path)), 1):
+    for number, line in enumerate(lines_of(str(path)), 1):
         if not line.strip():
             continue
         label, tab, words = line.partition("\t")
