@@ -50,7 +50,7 @@ lint: $(VENV)/lint
 # One table each; the run at Webspam's shape needs 16 GB and several minutes, so it is asked for by name.
 BENCHMARKS := accuracy suite needles margins instances cutoffs discoveries labels logs triage triage_load triage_refit framework files explanations reasons peers kernels news20 growth dense scale imports serving frames
 bench: $(addprefix bench-,$(BENCHMARKS))
-bench-all: bench bench-webspam
+bench-all: bench bench-webspam bench-million
 bench-explanations: $(VENV)/bench
 bench-serving bench-triage_load bench-triage_refit: $(VENV)/tests
 bench-scale: $(VENV)/tests

@@ -27,6 +27,13 @@ def test_containers_and_types_agree():
     assert np.array_equal(_folds(integers), _folds(integers.astype(np.float32)))
 
 
+@pytest.mark.parametrize("at_once", [1, 7, 100])
+def test_entries_hashed_a_few_at_a_time_give_the_same(monkeypatch, at_once):
+    expected = _folds(X, 1 << 32)
+    monkeypatch.setattr("ramodo.data.folds._AT_ONCE", at_once)
+    assert np.array_equal(_folds(X, 1 << 32), expected)
+
+
 def test_rounding_to_single_precision_changes_no_fold():
     doubles = scattered(2, (200, 10), density=0.5)
     assert np.array_equal(_folds(doubles), _folds(doubles.astype(np.float32)))

@@ -79,3 +79,29 @@ def test_a_table_is_the_same(tmp_path, monkeypatch, name):
     assert again.schema == kept.schema
     np.testing.assert_array_equal(again.times, kept.times)
     np.testing.assert_array_equal(again.sessions.of_line, kept.sessions.of_line)
+
+
+TRACE = """2026-03-02 09:14:05 INFO started
+
+2026-03-02 09:14:06 ERROR failed
+java.lang.IllegalStateException: no
+    at a.b.C(D.java:1)
+    at a.b.E(F.java:2)
+
+2026-03-02 09:14:07 INFO stopped
+"""
+
+
+def test_events_of_several_lines_are_put_together_from_the_file(tmp_path, monkeypatch):
+    path = tmp_path / "a.log"
+    path.write_text("\n" + 40 * TRACE)
+    kept = read(str(path))
+    assert len(kept.texts) == 120
+    monkeypatch.setattr("ramodo.formats.file_lines.LARGE", 1)
+    monkeypatch.setattr("ramodo.formats.file_lines._BLOCK", 100)
+    again = read(str(path))
+    assert not isinstance(again.texts, list)
+    assert list(again.texts) == list(again.texts[:]) == kept.texts
+    assert again.texts[-1] == kept.texts[-1]
+    assert again.ids == kept.ids
+    assert (kept.X != again.X).nnz == 0

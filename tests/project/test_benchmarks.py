@@ -22,8 +22,8 @@ COMMANDS = sorted(
 
 def test_each_benchmark_has_its_target_and_each_target_its_benchmark():
     (listed,) = re.findall(r"^BENCHMARKS := (.*)$", MAKEFILE, flags=re.MULTILINE)
-    (more,) = re.findall(r"^bench-all: bench bench-(\w+)$", MAKEFILE, flags=re.MULTILINE)
-    assert sorted([*listed.split(), more]) == COMMANDS
+    (more,) = re.findall(r"^bench-all: bench (.*)$", MAKEFILE, flags=re.MULTILINE)
+    assert sorted([*listed.split(), *more.replace("bench-", "").split()]) == COMMANDS
 
 
 def test_the_page_that_lists_commands_names_only_those_that_there_are():

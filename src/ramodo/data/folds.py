@@ -6,6 +6,7 @@ sparse or dense, and whatever their dtype.
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -17,13 +18,24 @@ if TYPE_CHECKING:
 Hashes = npt.NDArray[np.uint64]
 
 
+_AT_ONCE = 1 << 20
+"""Entries that are hashed at a time."""
+
+
 def folds_of(rows: SparseRows, n: int) -> npt.NDArray[np.int64]:
     """Return a number from 0 to n - 1 for each row, ignoring its factor."""
-    begin, end = int(rows.indptr[0]), int(rows.indptr[-1])
-    entries = _of_entries(rows.indices[begin:end], rows.data[begin:end])
-    before = np.concatenate([np.zeros(1, np.uint64), np.cumsum(entries, dtype=np.uint64)])  # modulo 2^64, as all here
-    sums = np.diff(before[rows.indptr - begin])
-    return ((_mixed(sums) >> np.uint64(32)) % np.uint64(n)).astype(np.int64)
+    cuts = np.searchsorted(rows.indptr, np.arange(rows.indptr[0], rows.indptr[-1], _AT_ONCE))
+    ends = np.unique(np.append(cuts, len(rows.indptr) - 1)).tolist()
+    hashes = [_of_rows(rows, first, end) for first, end in pairwise([0, *ends])]
+    return ((_mixed(np.concatenate(hashes)) >> np.uint64(32)) % np.uint64(n)).astype(np.int64)
+
+
+def _of_rows(rows: SparseRows, first: int, end: int) -> Hashes:
+    """Return the sum of the hashes of the entries of each row, modulo 2^64."""
+    begin, until = int(rows.indptr[first]), int(rows.indptr[end])
+    entries = _of_entries(rows.indices[begin:until], rows.data[begin:until])
+    before = np.concatenate([np.zeros(1, np.uint64), np.cumsum(entries, dtype=np.uint64)])
+    return np.diff(before[rows.indptr[first : end + 1] - begin])
 
 
 def _of_entries(columns: npt.NDArray[Any], values: npt.NDArray[Any]) -> Hashes:

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from array import array
+from collections.abc import Iterator, Sequence
+from itertools import islice, pairwise
+from typing import overload
 
 from .log_lines import LineKind
 
@@ -16,30 +19,65 @@ _OPENS = re.compile(rf"{_TRACEBACK.pattern}|(?:[\w$]+\.)+[\w$]*(?:Error|Exceptio
 _BETWEEN = re.compile("During handling of the above|The above exception was")
 
 
-def events(lines: Sequence[str], kind: LineKind, begin: str | None) -> tuple[list[str], list[int]]:
+def events(lines: Sequence[str], kind: LineKind, begin: str | None) -> tuple[Sequence[str], Sequence[int]]:
     """Events, of one or more lines each, and the number of the first line of each; blank lines belong to none.
 
     begin : a regular expression that is found in the first line of each event; without one, the kind of lines says
         which go on
     """
     first = None if begin is None else re.compile(begin)
-    found, numbers, in_trace = list[list[str]](), list[int](), False
+    numbers, before, in_trace = array("q"), list[str](), False
     for number, line in enumerate(lines):
         if not line.strip():
             continue
-        before = found[-1] if found else []
         if first is not None:
             goes_on = first.search(line) is None
         else:
             goes_on = in_trace or kind.goes_on(line) or (kind.continued is not None and _opens(line, before))
             in_trace = _TRACEBACK.match(line) is not None or (in_trace and line[:1].isspace())
             in_trace = in_trace and kind.continued is not None and not kind.is_timed
-        if goes_on and found:
+        if goes_on and numbers:
             before.append(line)
         else:
-            found.append([line])
             numbers.append(number)
-    return ["\n".join(each) for each in found], numbers
+            before = [line]
+    if len(numbers) == len(lines):
+        return lines, numbers
+    found = Events(lines, numbers)
+    return list(found) if isinstance(lines, list) else found, numbers
+
+
+class Events(Sequence[str]):
+    """Events of several lines, put together when somebody asks for them."""
+
+    def __init__(self, lines: Sequence[str], numbers: Sequence[int]) -> None:
+        self._lines, self._numbers = lines, numbers
+
+    def __len__(self) -> int:
+        return len(self._numbers)
+
+    @overload
+    def __getitem__(self, at: int) -> str: ...
+
+    @overload
+    def __getitem__(self, at: slice) -> list[str]: ...
+
+    def __getitem__(self, at: int | slice) -> str | list[str]:
+        if isinstance(at, slice):
+            return [self[place] for place in range(*at.indices(len(self)))]
+        place = range(len(self))[at]
+        end = self._numbers[place + 1] if place + 1 < len(self) else len(self._lines)
+        return _joined(self._lines[self._numbers[place] : end])
+
+    def __iter__(self) -> Iterator[str]:
+        lines = iter(self._lines)
+        for begin, end in pairwise([*self._numbers, len(self._lines)]):
+            skipped = self._numbers[0] if begin == self._numbers[0] else 0
+            yield _joined(list(islice(lines, skipped, skipped + end - begin)))
+
+
+def _joined(lines: Sequence[str]) -> str:
+    return "\n".join(line for line in lines if line.strip())
 
 
 def _opens(line: str, before: Sequence[str]) -> bool:
