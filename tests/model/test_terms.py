@@ -47,7 +47,7 @@ def _original(rows, phi=NEAREST, seed=0, n_subsamples=5, size=8):
 def _all_reasons(model, rows):
     """What every feature adds to every row."""
     scores = model.score_block(rows, 1)
-    explained = Explainer(model, rows.n_features).explain(rows, scores, scores, str, rows.n_features, 1)
+    explained = Explainer(model, scores, rows.n_features).explain(rows, scores, str, rows.n_features, 1)
     contributions = np.zeros((rows.n_rows, rows.n_features))
     for row in explained:
         for reason in (*row.reasons, *row.lacks.strongest):

@@ -13,7 +13,7 @@ import numpy.typing as npt
 from ..data.blocks import Block
 from ..data.validation import open_block
 from ..explain.explanation import RowExplanation
-from ..explain.naming import explained
+from ..explain.naming import KeptExplainer, explained
 from ..formats import FormatError, Table, all_formats
 from ..insight.figures import percentiles
 from ..options import OptionError
@@ -74,7 +74,7 @@ class Recorder:
     def __init__(self, detector: FittedDetector, writing: Writing, found: npt.NDArray[np.bool_] | None = None) -> None:
         """`found` says which rows are flagged, if not those that reach the threshold."""
         self._detector, self._writing, self._found = detector, writing, found
-        self._known = np.sort(detector.outlier_scores_)
+        self._known, self._explainer = np.sort(detector.outlier_scores_), KeptExplainer(detector)
 
     def of_file(self, path: str, table: Table, scores: Scores) -> Records:
         """Return all rows in their order, or flagged rows highest first, since people work from the top."""
@@ -115,8 +115,12 @@ class Recorder:
         return Records((*columns, *(self._views(table, rows) if self._writing.views else ())))
 
     def _reasons(self, table: Table, scores: Scores, rows: Rows) -> list[RowExplanation]:
-        n = self._writing.reasons
-        return [row for some in _parts(rows) for row in explained(self._detector, table, some.tolist(), scores, n)]
+        asked, explainer = self._writing.reasons, self._explainer(table)
+        return [
+            row
+            for some in _parts(rows)
+            for row in explained(self._detector, table, some.tolist(), scores, asked, explainer=explainer)
+        ]
 
     def _views(self, table: Table, rows: Rows) -> list[Column]:
         """Return what each view adds to the scores; the columns of a row sum to its score."""

@@ -52,18 +52,24 @@ class _Asked(NamedTuple):
 class Explainer:
     """Explains rows by a model; what does not depend on the rows is computed once. Several threads may use it.
 
+    known : the scores of the training rows
     shown : turns values of columns into values that people know, such as weights of tokens into counts
     like : an explainer of a model with the same references, such as one with other labels, to reuse its work
     """
 
     def __init__(
-        self, model: Model, n_features: int, shown: Shown | None = None, like: Explainer | None = None
+        self,
+        model: Model,
+        known: Doubles,
+        n_features: int,
+        shown: Shown | None = None,
+        like: Explainer | None = None,
     ) -> None:
-        self._model, self._parts = model, model.parts()
+        self._model, self._known, self._parts = model, np.sort(known), model.parts()
         self._compared = [number for number, part in enumerate(self._parts) if part.as_given is not None]
         origins = [part.as_given for part in self._parts if part.as_given is not None]
-        known = None if like is None or not like._typical.is_of(origins) else like._typical
-        self._typical: Typical = known or Typical(origins, shown or as_they_are)
+        same = None if like is None or not like._typical.is_of(origins) else like._typical
+        self._typical: Typical = same or Typical(origins, shown or as_they_are)
         self._native = kernels.Explainer(self._typical.columns, n_features)
         for number, part in enumerate(self._parts):
             if part.presence is not None:
@@ -77,7 +83,6 @@ class Explainer:
         self,
         rows: Block,
         scores: Doubles,
-        known: Doubles,
         name_of: Callable[[int], str],
         top: int,
         n_threads: int,
@@ -89,7 +94,7 @@ class Explainer:
         in_full: int | None = None,
         together: bool = True,
     ) -> Explanation:
-        """Return reasons for the score of each row, given `scores` of the rows and `known` scores of training rows.
+        """Return reasons for the score of each row.
 
         `unseen` gives the categories of a row that no training row had. `frequencies` are those of the tokens in the
         training documents. With `enough`, rows have more reasons than
@@ -97,7 +102,7 @@ class Explainer:
         what grouping needs. Without `together`, what they have in common is left out.
         """
         asked = _Asked(top, name_of, passages, unseen, frequencies, enough, rows.n_rows if in_full is None else in_full)
-        percentiles = 100 * np.searchsorted(np.sort(known), scores) / max(1, len(known))
+        percentiles = 100 * np.searchsorted(self._known, scores) / max(1, len(self._known))
 
         def of_block(start: int) -> _Block:
             return self._of_block(rows, start, scores, percentiles, asked)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -64,7 +65,6 @@ def explained(
     found = (explainer or explainer_of(detector, table)).explain(
         taken,
         scores[rows],
-        detector.outlier_scores_,
         str,
         top,
         n_threads(detector.n_jobs),
@@ -80,7 +80,22 @@ def explained(
 
 def explainer_of(detector: FittedDetector, table: Table, like: Explainer | None = None) -> Explainer:
     """Return an explainer that `explained` can use for any rows."""
-    return Explainer(detector.model_, table.X.shape[1], text_and_columns.units_of(table), like)
+    units = text_and_columns.units_of(table)
+    return Explainer(detector.model_, detector.outlier_scores_, table.X.shape[1], units, like)
+
+
+class KeptExplainer:
+    """Makes the explainer of a detector for the first table, and keeps it. Several threads may share it."""
+
+    def __init__(self, detector: FittedDetector) -> None:
+        self._detector, self._lock = detector, threading.Lock()
+        self._made: Explainer | None = None
+
+    def __call__(self, table: Table) -> Explainer:
+        with self._lock:
+            if self._made is None:
+                self._made = explainer_of(self._detector, table)
+            return self._made
 
 
 def told(model: Model, table: Table | None, X: Any = None) -> Provenance:

@@ -207,8 +207,8 @@ def _of_columns(detector: FittedDetector) -> list[Finding]:
     if scores.mean() <= 0:
         return []
     try:
-        explainer = Explainer(detector.model_, rows.n_features)
-        drivers = explainer.explain(rows, scores, detector.outlier_scores_, _name(detector), 1, 1).drivers
+        explainer = Explainer(detector.model_, detector.outlier_scores_, rows.n_features)
+        drivers = explainer.explain(rows, scores, _name(detector), 1, 1).drivers
     except OptionError:  # user-defined scorers and heads
         return []
     strongest = max(drivers, key=lambda driver: driver.contribution, default=None)

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ..explain.naming import explained
+from ..explain.naming import KeptExplainer, explained
 from ..formats import FormatError, Table
 from ..formats.values import named_values
 from ..insight.drift import Drift
@@ -49,6 +49,7 @@ class SavedModel:
         self._detector = open_model(path)
         self._detector.n_jobs = n_threads(n_jobs)
         self._known = np.sort(self._detector.outlier_scores_)
+        self._explainer = KeptExplainer(self._detector)
         self.reading = ModelReading(self._detector, self._detector.n_jobs)
         self.recent = Recent(self._detector)
 
@@ -146,7 +147,8 @@ class SavedModel:
     def _reasons(self, table: Table, scores: Scores, top: int) -> list[dict[str, Any]]:
         """For each row: its reasons, the contribution of all other features, and the nearest training rows."""
         TOP.refuse_unless_allowed(top)
-        found = explained(self._detector, table, range(len(scores)), scores, top)
+        explainer = self._explainer(table)
+        found = explained(self._detector, table, range(len(scores)), scores, top, explainer=explainer)
         return [
             {
                 "reasons": [reason.to_dict() for reason in row.reasons],
