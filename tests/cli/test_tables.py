@@ -182,3 +182,16 @@ def test_a_folder_of_mails(ok, tmp_path):
     out = ok("detect", mails, "-o", "-", "-q", "-m", tmp_path / "model")
     assert max(out.splitlines()[1:], key=lambda line: float(line.split(",")[1])).startswith("42.txt,")
     assert ok("score", tmp_path / "model", mails) == out
+
+
+def test_keys_that_records_lack_are_ordinary(ok, run, tmp_path):
+    """A table of other formats has a value everywhere, or an option says what its gaps become."""
+    rows = [{"kind": "ab"[i % 2], "size": i % 5} | ({"user": "cd"[i % 2]} if i % 3 else {}) for i in range(60)]
+    path = tmp_path / "events.jsonl"
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    by_default = ok("detect", path, "-o", "-", "-q")
+    assert by_default == ok("detect", path, "--missing", "indicator", "-o", "-", "-q")
+    assert by_default != ok("detect", path, "--missing", "zero", "-o", "-", "-q")
+    assert run("detect", path, "--missing", "error", "-q").code == 3
+    (tmp_path / "events.csv").write_text("kind,size\n" + "a,1\nb,2\n" * 30 + "a,\n")
+    assert "say what to do with --missing" in run("detect", tmp_path / "events.csv", "-q").err

@@ -64,8 +64,13 @@ class Reading(Group):
     )
     ignore: Annotated[list[str] | None, _reading("--ignore", help="Column to leave out; may be repeated.")] = None
     missing: Annotated[
-        str, _reading("--missing", help=f"Missing values of a table: {', '.join(MISSING[:-1])} or {MISSING[-1]}.")
-    ] = "error"
+        str | None,
+        _reading(
+            "--missing",
+            help=f"Missing values of a table: {', '.join(MISSING[:-1])} or {MISSING[-1]}; indicator for records by "
+            "default, error for others.",
+        ),
+    ] = None
     delimiter: Annotated[
         str | None,
         _reading("--delimiter", help="What separates values in a CSV file: a character, or tab; by default, detected."),

@@ -47,7 +47,7 @@ class Source:
     schema : the schema that the flags ask for, or that of a model's data
     format : that of these data, if known
     detector : the model whose columns the data must have, if any
-    chooses_scale : whether to scale numbers as is usual for the format
+    chooses_scale, chooses_missing : whether to scale numbers, and take missing values, as is usual for the format
     optional : columns of the schema that these data may lack
     beside : columns to pass on unchanged
     """
@@ -56,6 +56,7 @@ class Source:
     format: str | None = None
     detector: FittedDetector | None = None
     chooses_scale: bool = False
+    chooses_missing: bool = False
     optional: Collection[str] = ()
     beside: Sequence[str] = ()
 
@@ -85,7 +86,12 @@ class Source:
             given["format"] = "sessions"
         format, chooses_scale = given.pop("format"), given.get("scale", "none") is None
         known = {name: value for name, value in given.items() if value is not None}
-        return cls(schema=Schema(**known, tokens=tokens), format=format, chooses_scale=chooses_scale)
+        return cls(
+            schema=Schema(**known, tokens=tokens),
+            format=format,
+            chooses_scale=chooses_scale,
+            chooses_missing="missing" not in known,
+        )
 
     @classmethod
     def of_model(cls, detector: FittedDetector, format: str | None, id: str | None, label: str | None = None) -> Self:
@@ -98,7 +104,8 @@ class Source:
     def schema_for(self, kind: Format) -> Schema:
         """The schema for a format."""
         chooses = self.chooses_scale and (kind.is_table or kind.are_genes)
-        return replace(self.schema, scale="auto") if chooses else self.schema
+        found = replace(self.schema, scale="auto") if chooses else self.schema
+        return replace(found, missing="indicator") if self.chooses_missing and kind.lacks_keys else found
 
     def how(self, kind: Format, n_threads: int) -> How:
         """Return the arguments of a format's reader."""

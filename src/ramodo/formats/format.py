@@ -84,6 +84,7 @@ class Format:
     has_documents : each row is a text
     are_genes : columns are genes, and are scaled as these are
     is_table : columns have kinds and names, and are scaled as they are read
+    lacks_keys : rows have the columns that they need, and missing values are ordinary
     """
 
     name: str
@@ -98,5 +99,6 @@ class Format:
     names_rows: bool = False
     has_documents: bool = False
     is_table: bool = False
+    lacks_keys: bool = False
     has_names: bool = False
     are_genes: bool = False

@@ -141,5 +141,6 @@ FORMATS = (
         columns=("id", "label", "text", "ignore"),
         of_stream=_of_stream,
         is_table=True,
+        lacks_keys=True,
     ),
 )
