@@ -80,11 +80,40 @@ def test_values_that_are_new_nearly_each_time_are_masked_by_their_place(tmp_path
     names = ["".join(rng.choices("abcdefghij", k=6)) for _ in range(60)]
     lines = [f"GET /cart?name={name}&step=pay HTTP/1.1" for name in names]
     table = read(_written(tmp_path, lines))
-    assert table.schema.tokens.open == ("name",)
+    assert table.schema.tokens.open == ("name=",)
     assert (table.X[[0] * 60] != table.X).nnz == 0
     again = read(_written(tmp_path, ["GET /cart?name=zz&step=pay HTTP/1.1"], "y.log"), schema=table.schema)
     assert (table.X[[0]] != again.X).nnz == 0
     assert read(_written(tmp_path, lines), schema=Schema(tokens=TextOptions(masks=("none",)))).schema.tokens.open == ()
+
+
+OPEN_VALUES = {
+    "GET /a?name=Ana%F1a+de%20la+O&step=pay": "GET /a?name=<any>&step=pay",
+    "GET /a?name=Zoe&step=pay": "GET /a?name=<any>&step=pay",
+    "GET /a?name=%27+or+1%3D1--&step=pay": "GET /a?name=%27+<any>%3D<any>--&step=pay",
+    "GET /a?name=<script>x&step=pay": "GET /a?name=<<any>><any>&step=pay",
+    "GET /a?name=&step=pay": "GET /a?name=&step=pay",
+    "GET /a?nameA=Zoe&step=pay": "GET /a?nameA=Zoe&step=pay",
+}
+
+
+@pytest.mark.parametrize("line", OPEN_VALUES)
+def test_of_a_value_that_is_new_nearly_each_time_other_characters_speak(line: str) -> None:
+    reader = reader_of(TextOptions(lines="request", open=("name=",)))
+    assert reader is not None
+    assert reader.text(line) == OPEN_VALUES[line]
+    assert reader(line).text == OPEN_VALUES[line]
+
+
+def test_paths_are_one_word_in_messages_and_several_where_they_are_asked_for(tmp_path: Path) -> None:
+    rng = random.Random(0)
+    paths = ["/".join(["", *("".join(rng.choices("abcdefghij", k=5)) for _ in range(3))]) for _ in range(60)]
+    lines = [f"2026-03-02 09:14:05 Error loading {path}: no such file" for path in paths]
+    table = read(_written(tmp_path, lines))
+    assert table.schema.tokens.open == ("loading",)
+    assert (table.X[[0] * 60] != table.X).nnz == 0
+    asked = read(_written(tmp_path, [f"GET {path} HTTP/1.1" for path in paths], "y.log"))
+    assert (asked.X[[0] * 60] != asked.X).nnz > 0
 
 
 def test_stack_traces_and_blank_lines_are_no_rows_of_their_own(tmp_path: Path) -> None:

@@ -22,6 +22,7 @@ MASKED = {
     "/a/b/roboto-bold-2/File.Name.With.Dots-And-2013": "/a/b/roboto-bold-<number>/File.Name.With.Dots-And-<number>",
     "blk_-1608999687919862906 md5 v1.2.3": "blk_-<number> md<number> v<number>",
     "std::vector, a:b:c": "std::vector, a:b:c",
+    "/a?q=%27%20OR%201%3D1%2F12&n=50": "/a?q=%27%20OR%20<number>%3D<number>%2F<number>&n=<number>",
     "größe 7 µs": "größe <number> µs",
     "": "",
 }

@@ -3,7 +3,8 @@
     ... "GET /item.php?id=417&name=Ann HTTP/1.1" 200 512   ->   GET /item.php?id=000&name=<any> HTTP/0.0 000
 
 Digits of numbers become zeros, so that the number of digits still counts. Words are masked, too, at places where nearly
-every line has a different one: after `name=` here. The lines tell which words lead to such places.
+every line has a different one: after a word, or in the value of a key, as after `name=` here, of which only characters
+other than letters and digits remain. The lines tell which words and keys lead to such places.
 
 Each resulting character knows which characters of the line it stands for.
 """
@@ -21,14 +22,29 @@ import numpy as np
 import numpy.typing as npt
 
 from .log_lines import KINDS
-from .masking import Masks, placeholder
+from .masking import TYPES, Masks, placeholder
 
 if TYPE_CHECKING:
     from .schema import TextOptions
 
 Integers = npt.NDArray[np.int64]
 
-_WORD = re.compile(r"\w+")
+_PAIR = r'(\w+)=(?!=)("[^"]*"|[^\s&;"]*)'
+
+_PIECE = re.compile(rf"{_PAIR}|(\w+)")
+"""A key with its value, or a word."""
+
+_PIECE_OR_PATH = re.compile(rf"{_PAIR}|((?:[\w.~-]*(?:/+[\w.+$~@%-]+)+/*)|\w+)")
+"""The same, with paths as one word each."""
+
+_ESCAPED = "%[0-7][0-9A-Fa-f]"
+"""A character of ASCII, which is most often one that means something."""
+
+_LETTERS = rf"(?:<(?:{'|'.join(TYPES)})>|%[89A-Fa-f][0-9A-Fa-f]|[\w\ufffd])+"
+"""Letters and digits, of other alphabets as they are or escaped, and what is masked."""
+
+_WORDS = re.compile(rf"{_ESCAPED}|({_LETTERS}(?:(?:[+.,-]|%2[0BCDEbcde]){{1,2}}{_LETTERS})*)")
+"""Words of a value, and what joins them."""
 
 ANY = "any"
 """The type of words that are masked because of their place."""
@@ -88,13 +104,20 @@ class LineReader:
     _known: dict[str, str] = field(default_factory=dict, compare=False, repr=False)
     """Prepared texts by ranked part, since many lines differ only in other parts."""
 
+    @property
+    def piece(self) -> re.Pattern[str]:
+        """The pattern of what lines may differ in as a whole: a word, a value, and a path unless it was asked for."""
+        return _PIECE if KINDS[self.kind].asks else _PIECE_OR_PATH
+
     def __call__(self, line: str) -> Read:
         """Return the prepared text, and where it is in the line."""
         read = Read.of(line, KINDS[self.kind].parts(line))
         if self.masks is not None:
             masked = self.masks(read.text).masks
             read = read.replaced((m.begin, m.end, _shown(m.kind, read.text[m.begin : m.end])) for m in masked)
-        return read.replaced((begin, end, placeholder(ANY)) for begin, end in _open_places(read.text, self.open))
+        return read.replaced(
+            (begin, end, placeholder(ANY)) for begin, end in _open_places(read.text, self.open, self.piece)
+        )
 
     def begin_of(self, line: str) -> int:
         """Return where the ranked part begins."""
@@ -116,7 +139,7 @@ class LineReader:
         if not self.open:
             return text
         parts, done = list[str](), 0
-        for begin, end in _open_places(text, self.open):
+        for begin, end in _open_places(text, self.open, self.piece):
             parts += text[done:begin], placeholder(ANY)
             done = end
         return "".join([*parts, text[done:]])
@@ -133,14 +156,19 @@ def _zeros(found: re.Match[str]) -> str:
     return "0" * min(len(found[0]), _MOST_DIGITS)
 
 
-def _open_places(text: str, after: frozenset[str]) -> list[tuple[int, int]]:
+def _open_places(text: str, after: frozenset[str], pieces: re.Pattern[str]) -> list[tuple[int, int]]:
     found, before = list[tuple[int, int]](), ""
-    for word in _WORD.finditer(text) if after else ():
-        if before in after:
-            found.append(word.span())
+    for piece in pieces.finditer(text) if after else ():
+        key = piece[1]
+        if key is not None:
+            if f"{key.lower()}=" in after:
+                found += [words.span() for words in _WORDS.finditer(text, *piece.span(2)) if words[1]]
+            before = ""
+        elif before in after:
+            found.append(piece.span())
             before = ANY
         else:
-            before = word[0].lower()
+            before = piece[0].lower()
     return found
 
 
@@ -159,9 +187,14 @@ def open_after(lines: Sequence[str], reader: LineReader) -> tuple[str, ...]:
     after: dict[str, dict[str, int]] = defaultdict(lambda: defaultdict(int))
     for text, count in zip(texts.tolist(), np.ceil(np.sqrt(counts)).astype(np.int64).tolist(), strict=True):
         before = "^"
-        for word in _WORD.findall(text.lower()):
-            after[before][word] += count
-            before = word
+        for key, value, word in reader.piece.findall(text.lower()):
+            if key:
+                after[f"{key}="][value] += count
+                before = ""
+            else:
+                after[before][word] += count
+                before = word
+    after.pop("", None)
     found = []
     for before, words in after.items():
         n, once = sum(words.values()), sum(count == 1 for count in words.values())

@@ -32,6 +32,11 @@ class LineKind:
     continued: re.Pattern[str] | None
     is_timed: bool = False
 
+    @property
+    def asks(self) -> bool:
+        """Whether lines tell what others ask for, as paths: they repeat as often as others like."""
+        return self.name in _ASKED
+
     def fits(self, line: str) -> bool:
         """Whether a line is as events of this kind begin."""
         return self.pattern.fullmatch(line) is not None
@@ -71,6 +76,8 @@ def _kind(
     compiled = re.compile(pattern, re.ASCII | re.DOTALL)
     return LineKind(name, said, compiled, ranked, seen, continued, is_timed=continued is _EVERY)
 
+
+_ASKED = ("access", "request", "apache-error", "nginx-error")
 
 _WHOLE, _WHOLE_LINES = "the whole line, times and numbers masked", ("indented", "any")
 

@@ -43,9 +43,13 @@ _PATTERNS = {
 }
 """In the order in which they are tried; each begins where a word may."""
 
-_NUMBER = r"\d+(?:\.\d+)*"
+_NUMBER = r"(?<!%)(?<!%[0-9A-Fa-f])\d+(?:\.\d+)*"
+"""Not the digits of an escaped character, as in %27."""
 
 CUSTOM = "custom"
+
+TYPES = (*_PATTERNS, CUSTOM)
+"""What a placeholder may say, but for numbers."""
 
 MOST_PATTERNS = 100
 
