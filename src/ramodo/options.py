@@ -230,7 +230,11 @@ OPTIONS: tuple[Option, ...] = (
         "-",
         "How many of several equal rows count: all, or the square root of their number, so that repeated rows look "
         "ordinary but do not hide others.",
-        Flag("--copies", "How many of equal rows count: all, or root for the square root, as in logs.", default=None),
+        Flag(
+            "--copies",
+            "How many of equal rows count: all, or root for the square root, as in logs of requests.",
+            default=None,
+        ),
     ),
     Option("k", 3, (Integer(1, 100_000),), "sec. 3.2", "Number of neighbours in φ, at most the number of references."),
     Option(

@@ -50,6 +50,13 @@ def test_the_lines_of_a_burst_are_one_entry_flagged_or_not():
     assert entries(lines, [0, 2, 4, 5]) == ([list(range(8))], [Burst(8, "10.0.0.9", 7.0)])
 
 
+def test_a_burst_may_be_high_without_being_flagged():
+    lines, scores = asked("10.0.0.9", 8) + others(), np.zeros(208)
+    scores[[0, 2, 4, 5]], scores[100] = 1, 2
+    found = alike(Table(np.empty((208, 1)), texts=lines, schema=Schema(format="text")), scores, 1.5)
+    assert list(found.bursts.values()) == [Burst(8, "10.0.0.9", 7.0)]
+
+
 def test_bursts_of_one_client_are_one_entry():
     lines = asked("10.0.0.9", 6) + asked("10.0.0.9", 6, minute=30) + others()
     assert entries(lines, list(range(12))) == ([list(range(12))], [Burst(12, "10.0.0.9", 1805.0)])

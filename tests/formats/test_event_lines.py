@@ -84,6 +84,17 @@ def test_a_session_that_makes_more_than_a_tenth_of_a_log_is_no_event():
     assert found.clients[:6] == [""] * 6
 
 
+def test_lines_of_short_sessions_count_one_by_one():
+    lines = (
+        lines_at(range(30), "10.0.0.7")
+        + lines_at(range(19), "10.0.0.8")
+        + lines_at(range(0, 300_000, 1_000), "10.0.0.9")
+    )
+    groups = sessions_of(lines, times_of(lines)).groups.tolist()
+    assert len(set(groups[:30])) == 1
+    assert len(set(groups)) == 1 + 19 + 300
+
+
 def test_sessions_need_times_and_addresses():
     lines = lines_at(range(5), "10.0.0.7")
     assert sessions_of(lines, None) is None

@@ -12,6 +12,7 @@ import numpy.typing as npt
 
 from ..formats import Table
 from ..formats.labels_by_id import read_known_labels
+from ..formats.log_lines import KINDS
 from ..options import OptionError
 from .flags import Fitting
 from .methods import METHODS
@@ -23,7 +24,8 @@ if TYPE_CHECKING:
 
 def fit(fitting: Fitting, table: Table, is_text: bool, verbose: bool) -> tuple[Detector, list[str]]:
     """Fit a detector; return it with its warnings."""
-    if table.schema.tokens.lines and "copies" in METHODS[fitting.method]:
+    kind = KINDS.get(table.schema.tokens.lines)
+    if kind is not None and kind.asks and "copies" in METHODS[fitting.method]:
         fitting = replace(fitting, options={"copies": "root", **fitting.options})
     detector = detector_of(fitting, is_text, verbose)
     labels = None if fitting.labels is None else read_labels(fitting.labels, table)
@@ -41,8 +43,8 @@ _OF_CUTOFF = {"--share": "cutoff", "--fdr": "fdr", "--alpha": "alpha"}
 
 
 def _grouped(fitting: Fitting, table: Table) -> dict[str, Any]:
-    """Return the sessions of a log as groups of its lines."""
-    return {} if fitting.method == "sp" or table.sessions is None else {"groups": table.sessions.of_line}
+    """Return the long sessions of a log as groups of its lines."""
+    return {} if fitting.method == "sp" or table.sessions is None else {"groups": table.sessions.groups}
 
 
 def detector_of(fitting: Fitting, is_text: bool, verbose: bool) -> Any:

@@ -1,6 +1,7 @@
 """Lines of a log that share an entry of a list: copies of one template, and the lines of one burst.
 
-A burst is a session of several lines with at least half of them flagged. All its lines belong to it.
+A burst is a session of several lines, at least half of them high: flagged, or among the highest tenth. A long scan may
+leave hardly any line flagged. All its lines belong to it.
 """
 
 from __future__ import annotations
@@ -17,7 +18,10 @@ from ..formats.masking import Masks, templates_of
 Integers = npt.NDArray[np.int64]
 
 _FEWEST, _SHARE = 5, 0.5
-"""Minimum number of lines in a burst, and minimum share of them that is flagged."""
+"""Minimum number of lines in a burst, and minimum share of them that is high."""
+
+_HIGH = 0.1
+"""Share of all lines that is high: a session with more lines is what is ordinary in a log."""
 
 _HIGHEST = 2000
 """Number of highest lines to compare, in addition to the flagged ones."""
@@ -53,17 +57,18 @@ def alike(table: Table, scores: npt.NDArray[np.float64], threshold: float) -> Al
     of_row[rows] = n + 2 * found.of_line + flagged[rows]  # flagged rows are not mixed with others
     sessions, times = table.sessions, table.times
     if sessions is not None and times is not None:
-        for client, own in _bursts(sessions, flagged).items():
+        high = flagged | (scores > np.quantile(scores, 1 - _HIGH))
+        for client, own in _bursts(sessions, high).items():
             number = 3 * n + int(own[0])
             of_row[own] = number
             bursts[number] = Burst(len(own), client, float(np.ptp(times[own])))
     return Alike(of_row, bursts)
 
 
-def _bursts(sessions: Sessions, flagged: npt.NDArray[np.bool_]) -> dict[str, Integers]:
+def _bursts(sessions: Sessions, high: npt.NDArray[np.bool_]) -> dict[str, Integers]:
     """Return the lines of all bursts of each client, since a scan may last longer than one session."""
     sizes = np.bincount(sessions.of_line)
-    many = np.bincount(sessions.of_line, flagged) >= _SHARE * sizes
+    many = np.bincount(sessions.of_line, high) >= _SHARE * sizes
     order = np.argsort(sessions.of_line, kind="stable")
     found: dict[str, list[Integers]] = {}
     for number in np.flatnonzero(many & (sizes >= _FEWEST)).tolist():

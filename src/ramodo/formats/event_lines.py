@@ -67,6 +67,9 @@ _MOST_CACHED = 1 << 12
 _ORDINARY = 0.1
 """Share of all lines above which a session is not an event."""
 
+_FEWEST = 20
+"""Lines of a session that count as one: with fewer, they are no more alike than lines of different sessions."""
+
 
 def times_of(lines: Sequence[str]) -> Doubles | None:
     """Return a time for each line, in seconds since 1970; None if most lines have none."""
@@ -144,6 +147,14 @@ class Sessions(NamedTuple):
 
     of_line: Integers
     clients: list[str]
+
+    @property
+    def groups(self) -> Integers:
+        """The group of each line, whose lines count once in what is usual; short sessions are no groups."""
+        found = self.of_line.copy()
+        few = np.bincount(found)[found] < _FEWEST
+        found[few] = len(self.clients) + np.arange(few.sum())
+        return found
 
 
 def sessions_of(lines: Sequence[str], times: Doubles | None, window: float = WINDOW) -> Sessions | None:
