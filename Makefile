@@ -150,7 +150,9 @@ $(VENV)/tests: $(NATIVE) $(VENV)/build
 	$(INSTALL) --editable '.[$(EXTRAS)]' --group test --group docs
 	touch $@ $(VENV)/installed
 
+# PySpark is built from its sources, and the setuptools of Python 3.11 need wheel for that.
 $(VENV)/spark: $(VENV)/tests
+	$(BIN)/python -m pip install --quiet setuptools wheel
 	$(INSTALL) --editable '.[$(EXTRAS),spark]'
 	touch $@
 
