@@ -64,12 +64,16 @@ def fitted(quick, data):
 
 
 @pytest.fixture
-def python():
-    """Runs a program in a Python of its own, which finds what this one finds; gives back what it printed."""
+def python(pytestconfig):
+    """Runs a program in a Python of its own, which finds what this one finds; gives back what it printed.
+
+    Warnings are errors there too, but those that pytest was called with as something else.
+    """
+    filters = ["error", *(pytestconfig.getoption("pythonwarnings") or ())]
 
     def run(program, *arguments, **environment):
         environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path), **environment}
-        command = [sys.executable, "-W", "error", "-c", program, *map(str, arguments)]
+        command = [sys.executable, *(f"-W{each}" for each in filters), "-c", program, *map(str, arguments)]
         done = subprocess.run(command, env=environment, capture_output=True, text=True)
         assert done.returncode == 0, done.stderr
         return done.stdout
