@@ -404,6 +404,14 @@ def test_missing_values_as_the_mean(csv):
     assert csv("a,b\n,1\n,2\n", missing="mean").X.tolist() == [[0, 1], [0, 2]]
 
 
+def test_a_mean_is_made_only_where_it_is_wanted(csv):
+    """The sum of these values does not fit: warnings are errors here."""
+    huge = "a,b\n1.7e308,\n1.6e308,1\n"
+    assert csv(huge, missing="zero").X[:, 0].tolist() == [1.7e308, 1.6e308]
+    with pytest.raises(FormatError, match=r"row 0, column 'a': the value must be finite and at most 1e\+30"):
+        csv(huge, missing="mean")
+
+
 def test_a_mean_that_is_known_is_not_made_again(csv):
     columns = (Column(name="n", mean=2.5), Column(name="m", mean=7.0))
     table = csv("n,m\n10,\n,5\n", missing="mean", columns=columns)

@@ -133,8 +133,7 @@ class ColumnReader:
         self._refuse_gaps(gaps)
         column = self._known
         if column is None:
-            mean = 0.0 if gaps.all() else float(np.nanmean(numbers))
-            column = Column(name=self.name, kind=kind, mean=mean if self._missing == "mean" else None)
+            column = Column(name=self.name, kind=kind, mean=self._mean(numbers, gaps))
         filled = np.where(gaps, 0.0 if column.mean is None else column.mean, numbers)
         if self._known is None:
             column = replace(column, scales=self._scales(filled[~gaps] if is_marked else filled))
@@ -142,6 +141,12 @@ class ColumnReader:
         if is_marked:  # the mark of a missing value says enough
             scaled = np.where(gaps, 0.0, scaled)
         return self._marked(column, [scaled[:, None]], gaps)
+
+    def _mean(self, numbers: Doubles, gaps: Gaps) -> float | None:
+        """What stands for missing values, if the schema asks for the mean."""
+        if self._missing != "mean":
+            return None
+        return 0.0 if gaps.all() else float(np.nanmean(numbers))
 
     def _scales(self, values: Doubles) -> tuple[Scale, ...]:
         return () if self._scale == "none" else (Scale.learned(values, self._scale),)
@@ -236,9 +241,9 @@ class ColumnReader:
         return MissingValueError(place, row, is_learned, option if self._how.in_python else f"{option} ")
 
     def _refuse_beyond(self, values: Doubles, names: Sequence[str]) -> None:
-        """Raise for a value that no detector accepts, before a scale hides it or is learned from it."""
+        """Raise for a value that no detector accepts, before a scale or mean hides it or is learned from it."""
         beyond = np.abs(values) > LARGEST
-        if self._scale != "none" and beyond.any():
+        if (self._scale != "none" or self._missing == "mean") and beyond.any():
             row, place = divmod(int(np.argmax(beyond)), values.shape[1])
             said = ValueRefusedError(self._path, float(values[row, place]), row, place).said
             raise FormatError(f"{self._path}, {self._row(row)}, column {names[place]!r}: {said}", row)
