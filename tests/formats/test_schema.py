@@ -2,12 +2,13 @@
 
 import json
 from dataclasses import replace
+from typing import get_type_hints as hints
 
 import pyarrow as pa
 import pyarrow.parquet
 import pytest
 
-from ramodo.formats import Schema, TextOptions, read
+from ramodo.formats import Schema, TextOptions, read, schema
 from ramodo.formats.scales import Scale
 from ramodo.formats.schema import Column, merged
 from ramodo.model.saved import ModelFileError
@@ -42,6 +43,16 @@ NAMES = [
     "tags=c",
     "on",
 ]
+
+
+def test_types_of_fields_are_looked_up_once_for_all_columns(monkeypatch):
+    """That takes longer than all else that a column of numbers needs."""
+    looked_up = []
+    monkeypatch.setattr(schema, "get_type_hints", lambda kind, **names: looked_up.append(kind) or hints(kind, **names))
+    schema._field_types.cache_clear()
+    kept = SCHEMA.to_json()
+    assert Schema.from_json(kept) == Schema.from_json(kept) == SCHEMA
+    assert sorted(kind.__name__ for kind in looked_up) == ["Column", "Schema", "TextOptions"]
 
 
 def test_features_have_names_and_columns_without_parsing():

@@ -14,7 +14,7 @@ from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, fields, is_dataclass, replace
 from datetime import date, timedelta
-from functools import cached_property
+from functools import cache, cached_property
 from itertools import accumulate
 from types import UnionType
 from typing import TYPE_CHECKING, Any, NamedTuple, Self, get_args, get_origin, get_type_hints
@@ -463,6 +463,14 @@ def _said(thing: Any) -> dict[str, Any]:
     return {one.name: value for one, value in values if value not in (one.default, one.default_factory)}
 
 
+@cache
+def _field_types(kind: type) -> dict[str, Any]:
+    """The type of each field of a dataclass."""
+    from .scales import Scale
+
+    return get_type_hints(kind, localns={"Scale": Scale})
+
+
 def _built(hint: Any, given: Any, name: str) -> Any:
     """Return a JSON value as a field of this type; raise `ModelFileError` for a value of another type."""
     from ..model.saved import ModelFileError, require, shown
@@ -472,7 +480,7 @@ def _built(hint: Any, given: Any, name: str) -> Any:
     if get_origin(hint) is UnionType:
         return None if given is None else _built(inner[0], given, name)
     if is_dataclass(hint) and isinstance(given, dict):
-        known = get_type_hints(hint, localns={"Scale": Scale})
+        known = _field_types(hint)  # type: ignore[arg-type]
         require(set(given) <= set(known), f"its schema says {', '.join(map(str, set(given) - set(known)))}=")
         require(hint is not Column or "name" in given, "a column of its schema has no name")
         return hint(**{one: _built(known[one], value, one) for one, value in given.items()})  # type: ignore[operator]
