@@ -69,6 +69,7 @@ def calls():
         "scan": partial(_native.scan, *sparse, EACH, 10.0, _native.FeatureSet(EACH, N), 1),
         "FeatureSet": partial(_native.FeatureSet, 1000 * N, 20 * N),
         "FeatureSet.count": _native.FeatureSet(1000 * N, 20 * N).count,
+        "first_equal": partial(_native.first_equal, *sparse, np.empty(n_rows, dtype=np.int64), 1),
         "squared_norms": partial(_native.squared_norms, *sparse, np.empty(n_rows), 1),
         "largest": partial(_native.largest, *sparse, np.empty(n_rows), 1),
         "moments": partial(_native.moments, *sparse, EACH, None),
