@@ -5,11 +5,14 @@ import os
 import signal
 import socket
 import sys
+import time
 
+import dask
 import numpy as np
 import pytest
-from distributed import LocalCluster
+from distributed import LocalCluster, default_client
 
+from ramodo.cli.cluster import connected
 from support.examples import with_outliers
 from support.made_files import write_svmlight, write_visits
 
@@ -32,6 +35,17 @@ def parts(tmp_path):
     for number in range(3):
         (tmp_path / "parts" / f"{number}.svm").write_text("".join(lines[40 * number : 40 * number + 40]))
     return str(tmp_path / "parts" / "*.svm")
+
+
+def test_a_killed_worker_comes_back_however_long_that_takes():
+    """Dask's own limit is shorter here than any start of a process."""
+    with dask.config.set({"distributed.deploy.lost-worker-timeout": "1 ms"}), connected("local:1", quiet=True):
+        cluster = default_client().cluster
+        (before,) = cluster.scheduler.workers
+        cluster.workers[0].process.process.kill()
+        while not set(cluster.scheduler.workers) - {before}:
+            assert cluster.workers  # those whose return is awaited
+            time.sleep(0.01)
 
 
 @pytest.mark.parametrize("method", [REPEN, ()], ids=["repen", "consensus"])

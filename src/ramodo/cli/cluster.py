@@ -23,6 +23,10 @@ if TYPE_CHECKING:
 _PATIENCE = 20
 """Seconds to wait for a scheduler or a worker."""
 
+_RETURN = "1 day"
+"""How long a killed worker may take to come back. Dask gives it up after 15 seconds, which are short on a busy machine,
+and tasks wait forever once it has given up the last one."""
+
 
 @contextmanager
 def connected(cluster: str | None, quiet: bool) -> Iterator[None]:
@@ -31,6 +35,7 @@ def connected(cluster: str | None, quiet: bool) -> Iterator[None]:
         yield
         return
     try:
+        import dask
         from distributed import Client, LocalCluster
     except ImportError:
         raise OptionError(f"--cluster {cluster} needs the package distributed: {pip_install('dask')}.") from None
@@ -44,6 +49,7 @@ def connected(cluster: str | None, quiet: bool) -> Iterator[None]:
         return
     n = _n_workers(cluster)
     with (
+        dask.config.set({"distributed.deploy.lost-worker-timeout": _RETURN}),
         LocalCluster(
             n_workers=n,
             threads_per_worker=1,
