@@ -85,3 +85,18 @@ def test_few_rows_are_not_compared(run, ok, folder, model, tmp_path):
     (tmp_path / "few.csv").write_text("\n".join((folder / "changed.csv").read_text().splitlines()[:6]) + "\n")
     assert "too few to compare" in ok("drift", model, tmp_path / "few.csv", "--fail-on-drift")
     assert json.loads(ok("drift", model, tmp_path / "few.csv", "--json"))["drift"] is None
+
+
+def test_a_page_shows_what_moved(ok, run, folder, model, tmp_path):
+    rows = (folder / "changed.csv").read_text().replace("NZ", "<b>x</b>")
+    (tmp_path / "changed.csv").write_text(rows)
+    ok("drift", model, tmp_path / "changed.csv", "-o", tmp_path / "page.html")
+    page = (tmp_path / "page.html").read_text()
+    assert "&#x27;duration&#x27; is about 1,000 times larger than in training" in page
+    assert page.count("<polyline") == 2  # of the duration, here and in training
+    assert page.count("<rect") >= 2
+    assert "<b>" not in page
+    assert "<script" not in page
+    ok("drift", model, folder / "alike.csv", "-o", tmp_path / "page.html")
+    assert "Nothing moved beyond chance." in (tmp_path / "page.html").read_text()
+    assert run("drift", model, folder / "alike.csv", "-o", tmp_path / "page.txt").code == 2

@@ -188,6 +188,9 @@ def score(
 def drift(
     model: ModelPath,
     data: Data,
+    output: Annotated[
+        str | None, typer.Option("-o", "--output", help="Also write a page with pictures: .html.")
+    ] = None,
     format: Format = None,
     id: Id = None,
     threads: Threads = None,
@@ -197,11 +200,21 @@ def drift(
 ) -> None:
     """Say how rows differ from those that a model was fitted to, strongest first.
 
-    `ramodo drift visits.ramodo new.csv`
+    `ramodo drift visits.ramodo new.csv -o new.html`
     """
     from .drift import run_drift
 
-    run_drift(model, data, format=format, id=id, threads=threads, quiet=quiet, fails=fail_on_drift, as_json=json)
+    run_drift(
+        model,
+        data,
+        output=output,
+        format=format,
+        id=id,
+        threads=threads,
+        quiet=quiet,
+        fails=fail_on_drift,
+        as_json=json,
+    )
 
 
 @app.command()

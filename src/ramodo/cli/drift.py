@@ -4,16 +4,20 @@ from __future__ import annotations
 
 import sys
 import warnings
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..explain.naming import names_of
-from ..formats import Table
+from ..formats import FormatError, Table
 from ..formats.values import named_values
 from ..insight.drift import Drift, compare
 from ..model.file.saving import open_model
 from ..options import OptionError
+from ..report import SUFFIXES
+from ..report.drift_page import write_drift
 from ..terminal.escaping import escape_controls
 from . import DRIFTED
+from . import output as files
 from .console import bar, note, out, print_facts
 from .source import Source, threads_of
 from .streaming import scores_of
@@ -26,6 +30,7 @@ def run_drift(
     model: str,
     path: str,
     *,
+    output: str | None,
     format: str | None,
     id: str | None,
     threads: int | None,
@@ -34,6 +39,8 @@ def run_drift(
     as_json: bool,
 ) -> None:
     """Compare rows with the training rows of a model, and say what moved."""
+    if output is not None:
+        files.refuse_target(output, SUFFIXES)
     detector = open_model(model)
     refuse_without_profile(detector, model)
     detector.n_jobs = threads_of(threads)
@@ -44,6 +51,8 @@ def run_drift(
     progress.clear()
     found = drift_of(detector, table, scores)
     facts = {"data": path, "model": model, "checksum": detector.checksum_, **said(found, len(scores))}
+    if output is not None:
+        _write(output, path, found, f"{model}, checksum {detector.checksum_}")
     if as_json:
         print_facts(facts, True)
     else:
@@ -83,6 +92,14 @@ def end(found: Drift | None, fails: bool) -> None:
     """End with the exit code of drift, where it was asked for and there is some."""
     if fails and found:
         sys.exit(DRIFTED)
+
+
+def _write(output: str, path: str, found: Drift | None, model: str) -> None:
+    """Write the page; where rows are too few to compare, there is nothing to write."""
+    if found is None:
+        raise FormatError(f"{path} has too few rows to compare; {output} was not written.")
+    title = "standard input" if path == "-" else Path(path).name
+    write_drift(found, Path(output), f"{title}: drift", model)
 
 
 def _print(facts: dict[str, Any], found: Drift | None) -> None:

@@ -43,6 +43,9 @@ _LEVELS = np.linspace(0, 1, 33)[1:-1]
 _MOST = 100
 """Features that are named at most."""
 
+Curve = tuple[list[float], list[float]]
+"""Values, and the share of rows with at most each."""
+
 Names = Callable[[list[int]], Callable[[int], str]]
 
 
@@ -56,6 +59,8 @@ class Moved:
     effect : the share of rows that moved
     p : its p-value, times the number of tests
     feature : the number of the feature, where it is about one
+    shares : of the rows that have it, here and in training, where that is what moved
+    curves : values and the share of rows with at most these, here and in training, where values are what moved
     """
 
     what: str
@@ -65,6 +70,8 @@ class Moved:
     effect: float
     p: float
     feature: int | None = None
+    shares: tuple[float, float] | None = None
+    curves: tuple[Curve, Curve] | None = None
 
 
 @dataclass(frozen=True)
@@ -190,13 +197,21 @@ class _Comparison:
             return
         share, known = self._present[place] / n, self._profile.present[place] / n_known
         values, usual = self._values(number), self._quantiles(place)
-        kind, words = "", ""
+        kind, words, curves, shares = "", "", None, None
         if feature is None or feature.part in ("number", "place"):
             kind, words = of_numbers(self._name(number), values, usual, abs(share - known) >= 0.8 * effect)
-        if not kind:
-            kind = "more often" if share > known else "less often"
+        if kind:
+            curves = self._curves(place, values[0])
+        else:
+            kind, shares = "more often" if share > known else "less often", (float(share), float(known))
             words = f"{self._there(number, feature)} in {percent(share)} of the rows, in training in {percent(known)}"
-        yield Moved(*self._column_of(number, feature), kind, words, effect, p, number)
+        yield Moved(*self._column_of(number, feature), kind, words, effect, p, number, shares, curves)
+
+    def _curves(self, place: int, values: Doubles) -> tuple[Curve, Curve]:
+        """The values of a feature here, and in training."""
+        knots = self._undone(int(self._profile.columns[place]), self._profile.knots[place].astype(np.float64))
+        known = self._profile.below[place] / self._n[1]
+        return (np.quantile(values, _LEVELS).tolist(), _LEVELS.tolist()), (knots.tolist(), known.tolist())
 
     def _unseen(self) -> Iterator[Moved]:
         """Columns of categories with values that are new."""
@@ -211,7 +226,9 @@ class _Comparison:
                 f"{percent(now[place] / n)} of the rows have a value of {names[place]!r} that training rows lack, or "
                 f"none; {percent(profile.absent[place] / n_known)} were expected"
             )
-            yield Moved("column", names[place], "unseen", words, float(effect[place]), float(p[place]) * self._tests)
+            shares = float(now[place] / n), float(profile.absent[place] / n_known)
+            p_value = float(p[place]) * self._tests
+            yield Moved("column", names[place], "unseen", words, float(effect[place]), p_value, None, shares)
 
     def _said_of_other(self, place: int, effect: float, p: float) -> Iterator[Moved]:
         """What happened to a feature that is not described."""
@@ -220,9 +237,9 @@ class _Comparison:
         if feature is not None and feature.column.kind == "date":
             return
         usual = f"{percent(known / self._n[1])} at most" if known else "none"
-        here = percent(self._in_others[place] / self._n[0])
-        words = f"{self._there(number, feature)} in {here} of the rows, in training in {usual}"
-        yield Moved(*self._column_of(number, feature), "more often", words, effect, p, number)
+        shares = float(self._in_others[place] / self._n[0]), float(known / self._n[1])
+        words = f"{self._there(number, feature)} in {percent(shares[0])} of the rows, in training in {usual}"
+        yield Moved(*self._column_of(number, feature), "more often", words, effect, p, number, shares)
 
     def _new_features(self) -> Iterator[Moved]:
         """Rows with more features that training rows lack than training rows have, each compared with all others."""
