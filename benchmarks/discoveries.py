@@ -27,7 +27,7 @@ PLANTED = {"none": (0.0, True), "1 %": (0.01, True), "5 %": (0.05, True), "5 % s
 
 
 def uniform(rng: np.random.Generator) -> Any:
-    """20,000 columns, of which each row has about 40, at random."""
+    """Rows of 20,000 columns, each with about 40 random non-zeros."""
     return sp.random(N_ROWS, 20_000, 0.002, format="csr", random_state=rng)
 
 

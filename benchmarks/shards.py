@@ -13,7 +13,7 @@ from ramodo.formats import Table, folder
 
 
 def shard(seed: int, n_rows: int, n_features: int, length: int) -> sp.csr_matrix:
-    """Rows with so many non-zeros each, spread over all features; every fiftieth row has its own kind of them."""
+    """Rows with a given number of non-zeros, spread over all features; every fiftieth row has its own kind of them."""
     rng = np.random.default_rng(seed)
     width = n_features // length
     indices = rng.integers(0, width, (n_rows, length)) + np.arange(0, width * length, width)
@@ -24,7 +24,7 @@ def shard(seed: int, n_rows: int, n_features: int, length: int) -> sp.csr_matrix
 
 
 def documents(seed: int, n_rows: int, n_features: int, length: int) -> sp.csr_matrix:
-    """Rows of so many words each, drawn by Zipf's law, and 1 for each that is there; every fiftieth has rare ones.
+    """Rows of a given number of words, drawn by Zipf's law, with 1 for each word; every fiftieth has rare ones.
 
     A word drawn twice is there once, so that rows have fewer non-zeros than words.
     """

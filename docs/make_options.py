@@ -18,8 +18,8 @@ FACTS = ["flag", "default", "allowed", "in the paper", "meaning"]
 
 TEXT = """# Options and formats
 
-This page is made by `python docs/make_options.py` from the tables that the code itself reads, and a test compares
-them. What is not allowed is refused before any work, with a message that says what is.
+`python docs/make_options.py` makes this page from the tables that the code itself reads, and a test compares them.
+Invalid values are refused before any work, with a message that says what is valid.
 
 ## Options of a detector
 
@@ -35,15 +35,15 @@ default unless another is given beside the flag.
 
 ## Flags for reading data
 
-Of `ramodo detect` and `ramodo fit`, and but for `--idf` of `ramodo convert`, which writes counts. A model remembers
-them, for data that are scored later.
+`ramodo detect` and `ramodo fit` have all of these, and `ramodo convert`, which writes counts, all but `--idf`. A model
+remembers them, for data that are scored later.
 
 {reading}
 
 ## Formats
 
-By suffix, or by `--format`. Files of text may be packed as {packings}. What is read line by line can also
-be scored from standard input as it comes.
+The suffix or `--format` decides. Text files may be compressed: {packings}. Formats that are read line by line can also
+be scored from standard input as rows arrive.
 
 {formats}
 """

@@ -108,7 +108,7 @@ def test_a_ready_made_file_is_said_to_be_one(ok, news, tmp_path, monkeypatch):
         (["AD", "-o", "ad.mtx"], 2, "must end in .npz, .svm, .rows, got .mtx."),
         (["AD", "--source", "nowhere"], 2, "source must be a file or folder that exists, got 'nowhere'"),
         (["AD", "--seed", "-1"], 2, "--seed must be "),
-        (["AD", "--offline"], 3, "ad.data is not there and the network is not asked"),
+        (["AD", "--offline"], 3, "ad.data is missing and must not be downloaded"),
         (["AD", "--source", "."], 3, "has no file ad.data"),
         (["AD", "--source", "http://127.0.0.1:1"], 3, "ad.data could not be downloaded"),
     ],

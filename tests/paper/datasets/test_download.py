@@ -208,7 +208,7 @@ def test_two_processes_do_not_write_into_one_part(server, file, folder, python):
     program += "from ramodo.paper.datasets.download import download;"
     program += "download(RawFile('a.bin', (sys.argv[1],)), Path(sys.argv[2]))"
     folder.mkdir()
-    with download.alone(folder), pytest.raises(AssertionError, match="Another process downloads into"):
+    with download.alone(folder), pytest.raises(AssertionError, match="Another process is downloading into"):
         python(program, file.addresses[0], folder)
     assert server.requests == []
     python(program, file.addresses[0], folder)

@@ -208,7 +208,7 @@ def test_a_damaged_cache_is_said_so(mine, tmp_path):
     (path,) = (tmp_path / "cache").iterdir()
     path.write_bytes(path.read_bytes()[:1000])
     with pytest.raises(
-        FormatError, match=r"AD-v1-.*\.npz is not a prepared set: .* Remove it where it is in the cache"
+        FormatError, match=r"AD-v1-.*\.npz is not a prepared set: .* If it is in the cache, remove it"
     ):
         load_dataset("AD", source=mine)
 

@@ -30,7 +30,7 @@ def test_prepared_sets_are_read_with_and_without_pool(tmp_path, monkeypatch):
 def test_an_unknown_set_names_those_there_are(tmp_path, monkeypatch):
     _write(tmp_path / "one.npz", sp.csr_array(np.eye(2)), np.zeros(2))
     monkeypatch.setenv("RAMODO_DATA", str(tmp_path))
-    with pytest.raises(FileNotFoundError, match=r"'two' was asked for; .* has: one"):
+    with pytest.raises(FileNotFoundError, match=r" has no set 'two'; it has: one"):
         load_prepared("two")
 
 

@@ -1,16 +1,16 @@
-"""AE: an autoencoder with one hidden layer, trained as REPEN is.
+"""AE: an autoencoder with one hidden layer, trained like REPEN.
 
 h = g(xW + b) is decoded as hV + c, and half the squared error, summed over features and averaged over rows, is
 minimised by ADADELTA. g is ReLU with a slope of 0.01 below 0: without it all units die within a few steps on
 dense rows.
 
-The error hV + c - x is dense whatever x is, but its gradient needs only products with it, which split into small dense
-ones and sparse ones: with h' = (h, 1), and V' for V with c as last column, a row to a feature,
+The error hV + c - x is dense even if x is sparse, but its gradient needs only products with it, which split into small
+dense ones and sparse ones: with h' = (h, 1), and V' for V with c as last column, one row per feature,
 
     ∂V' = V'(h'ᵀh') - xᵀh'          ∂h = first M columns of h'(V'ᵀV') - xV'
 
-so no row is ever made dense. An untouched weight of the encoder has gradient 0, at which ADADELTA only decays its
-accumulators: that is caught up on when the feature occurs again.
+so no row is ever made dense. If a weight of the encoder is not used, its gradient is 0 and ADADELTA only decays its
+accumulators; this is made up for when the feature occurs again.
 """
 
 from __future__ import annotations
@@ -76,7 +76,7 @@ class AE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         return self
 
     def transform(self, X: Any) -> Array:
-        """The hidden layer of each row."""
+        """Return the hidden layer of each row."""
         check_is_fitted(self)
         X = validate_data(self, X, accept_sparse="csr", dtype=[np.float64, np.float32], reset=False)
         return _leaky(X @ self.weights_.astype(X.dtype, copy=False) + self.bias_.astype(X.dtype))
@@ -179,7 +179,7 @@ def _leaky(values: Array) -> Array:
 
 
 def _occurring(X: Any) -> tuple[npt.NDArray[np.int64], Any]:
-    """The features of some rows in order, and these rows with no others."""
+    """Return the features of some rows in order, and these rows with no others."""
     if not sp.issparse(X):
         return np.arange(X.shape[1]), X
     features, places = np.unique(X.indices, return_inverse=True)

@@ -82,7 +82,7 @@ def _products(first: Any, second: Any) -> npt.NDArray[Any]:
 
 
 def _independent(rows: Any, order: Any, cop: CoP) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.float64]]:
-    """Row numbers of a basis in the given order, and the Cholesky factor of their inner products."""
+    """Return the row numbers of a basis in the given order, and the Cholesky factor of their inner products."""
     chosen: list[int] = []
     triangle = np.zeros((cop.n_components, cop.n_components))
     for row in order:

@@ -41,11 +41,11 @@ class HLLE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         return self
 
     def fit_transform(self, X: Any, y: Any = None) -> npt.NDArray[np.float64]:
-        """The embedding of the rows of X; `transform` would place each as if it were new."""
+        """Return the embedding of the rows of X; `transform` would place each as if it were new."""
         return self.fit(X).embedding_
 
     def transform(self, X: Any) -> npt.NDArray[np.float64]:
-        """Rows placed among their nearest neighbours of the embedding."""
+        """Return rows placed among their nearest neighbours of the embedding."""
         check_is_fitted(self)
         X = validate_data(self, X, accept_sparse="csr", dtype=[np.float64, np.float32], reset=False)
         return self._embedding.transform(dense(X, self.memory_limit, np.float64, "HLLE"))

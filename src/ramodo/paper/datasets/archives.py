@@ -26,7 +26,7 @@ def file_in_zip(path: Path, name: str, most: int) -> Iterator[IO[bytes]]:
 
 
 def files_in_tar(path: Path, names: Sequence[str], most: int) -> dict[str, bytes]:
-    """The files of these names, in whatever folder they are; refused if one is larger than `most` bytes."""
+    """Return the files of these names, in whatever folder they are; refused if one is larger than `most` bytes."""
     found: dict[str, bytes] = {}
     with _refused_if_damaged(path), tarfile.open(path) as archive:
         for entry in archive:

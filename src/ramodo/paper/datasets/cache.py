@@ -13,7 +13,7 @@ from .sources import Source
 
 
 def cache_folder(given: str | os.PathLike[str] | None = None) -> Path:
-    """The folder given, RAMODO_CACHE, or the system's cache folder."""
+    """Return the folder given, RAMODO_CACHE, or the system's cache folder."""
     named = given or os.environ.get("RAMODO_CACHE")
     return Path(named) if named else _of_the_system() / "ramodo"
 
@@ -27,7 +27,7 @@ def _of_the_system() -> Path:
 
 
 def is_offline(given: bool = False) -> bool:
-    """The value given, or that of RAMODO_OFFLINE."""
+    """Return the value given, or that of RAMODO_OFFLINE."""
     named = os.environ.get("RAMODO_OFFLINE", "").lower()
     if named not in ("", "0", "1"):
         raise option_error("RAMODO_OFFLINE", "0 or 1", repr(named))
@@ -35,7 +35,7 @@ def is_offline(given: bool = False) -> bool:
 
 
 def downloads(cache: Path, source: Source) -> Path:
-    """The folder of a set's raw files."""
+    """Return the folder of a set's raw files."""
     return cache / "downloads" / source.name
 
 
@@ -50,6 +50,6 @@ def place_of(cache: Path, source: Source, seed: int, own: Sequence[Path] = ()) -
 
 
 def _fingerprint(files: Sequence[Path]) -> str:
-    """A key that changes with the files and their contents: by path, size and modification time."""
+    """Return a key that changes with the files and their contents: by path, size and modification time."""
     facts = [(str(file.resolve()), file.stat().st_size, file.stat().st_mtime_ns) for file in files]
     return hashlib.sha256(repr(facts).encode()).hexdigest()[:12]

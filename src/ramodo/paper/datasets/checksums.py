@@ -14,7 +14,7 @@ class DownloadError(OSError):
 
 
 def sha256_of(path: Path) -> str:
-    """The checksum of a file, in hexadecimal."""
+    """Return the checksum of a file, in hexadecimal."""
     with open(path, "rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
@@ -41,7 +41,7 @@ def verify(path: Path, published: str | None) -> None:
 
 
 def recorded(target: Path) -> str | None:
-    """The checksum of the first download, if there was one."""
+    """Return the checksum of the first download, if there was one."""
     try:
         return _record(target).read_text(encoding="utf-8").split()[0]
     except (FileNotFoundError, IndexError):

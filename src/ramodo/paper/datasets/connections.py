@@ -23,7 +23,7 @@ class RefusedError(Exception):
 
 
 def open_address(address: str, begin: int, version: str, *, is_known: bool) -> Any:
-    """The answer to a request for the bytes from `begin` to the end, of the same version.
+    """Return the answer to a request for the bytes from `begin` to the end, of the same version.
 
     `is_known` says whether there is a checksum to compare the answer with.
     """
@@ -49,7 +49,7 @@ class _Redirects(urllib.request.HTTPRedirectHandler):
     def redirect_request(
         self, request: urllib.request.Request, answer: Any, code: int, text: str, headers: Any, new: str
     ) -> urllib.request.Request | None:
-        """As urllib does, if the address is allowed."""
+        """Follow a redirect like urllib, if the address is allowed."""
         try:
             self._refuse(request.type, new)
         except RefusedError:

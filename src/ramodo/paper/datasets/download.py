@@ -46,7 +46,7 @@ class _CutError(Exception):
 
 
 def download(file: RawFile, folder: Path, *, mirror: str | None = None, show: Show | None = None) -> Path:
-    """The file in `folder`, from the first of its addresses that has it, or from the mirror."""
+    """Return the file in `folder`, from the first of its addresses that has it, or from the mirror."""
     folder.mkdir(parents=True, exist_ok=True)
     with alone(folder):
         return _download(file, folder / file.name, mirror, show)
@@ -66,7 +66,7 @@ def alone(folder: Path) -> Iterator[None]:
 
                 fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError:
-            raise DownloadError(f"Another process downloads into {folder}; call again when it is done.") from None
+            raise DownloadError(f"Another process is downloading into {folder}; try again when it is done.") from None
         yield
 
 
@@ -121,7 +121,7 @@ def _attempt(address: str, target: Path, file: RawFile, show: Show | None) -> No
         _refuse_status(answer, begin)
         if answer.status == 206 and not _continues(answer, begin, known.get("length")):
             _part(target).unlink()
-            raise _CutError(f"asked for the bytes from {begin:,} on, it sends {answer.headers['Content-Range']!r}")
+            raise _CutError(f"asked for bytes starting at {begin:,}, it sends {answer.headers['Content-Range']!r}")
         length = _length(answer)
         if answer.status == 206:
             length = known.get("length") or (None if length is None else begin + length)
@@ -147,14 +147,14 @@ def _length(answer: Any) -> int | None:
         return None
     said = answer.headers["Content-Length"]
     if said is None:
-        raise RefusedError("the server does not say how long it is: whether all of it came could not be known")
+        raise RefusedError("the server does not say how long it is, so nobody could know whether all of it arrived")
     if not re.fullmatch(r"[0-9]{1,18}", said.strip()):
         raise RefusedError(f"its length must be a whole number of bytes, got {said[:40]!r} from the server")
     return int(said)
 
 
 def _continues(answer: Any, begin: int, length: int | None) -> bool:
-    """Whether its bytes continue the part, of a file that is as long as before."""
+    """Return whether its bytes continue the part, of a file that is as long as before."""
     found = re.fullmatch(r"bytes (\d+)-\d+/(\d+|\*)", answer.headers.get("Content-Range", ""))
     return found is not None and int(found[1]) == begin and found[2] in ("*", str(length))
 
@@ -191,7 +191,7 @@ def _version(answer: Any) -> str:
 
 
 def _known(target: Path, address: str) -> dict[str, Any]:
-    """The version of the part, if it came from this address."""
+    """Return the version of the part, if it came from this address."""
     try:
         known = json.loads(_mark(target).read_text())
         return known if known["address"] == address else {}

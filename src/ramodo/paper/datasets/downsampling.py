@@ -1,4 +1,4 @@
-"""One class becomes the outliers: 2 % of the rows, as section 6.1 has it."""
+"""Turn one class into the outliers: 2 % of the rows, as in section 6.1."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ Rows = npt.NDArray[np.int64]
 
 
 def downsampled(is_outlier: npt.NDArray[np.bool_], seed: int, name: str) -> tuple[Rows, Rows]:
-    """The rows that stay, in order, among which outliers make up 2 %; and the other outliers, the pool."""
+    """Return the rows to keep, in order, with 2 % outliers, and the pool of the other outliers."""
     outliers, n_inliers = np.flatnonzero(is_outlier), int(np.count_nonzero(~is_outlier))
     n = round(n_inliers * SHARE / (1 - SHARE))
     if not 1 <= n <= len(outliers):

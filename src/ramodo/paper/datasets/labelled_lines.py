@@ -1,4 +1,4 @@
-"""Tables without a header as UCI and ARFF files have them: numbers, with `?` where one is missing, and a class."""
+"""Read tables without a header, as in UCI and ARFF files: numbers, with `?` for missing ones, and a class."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def _lines(path: str, stream: IO[bytes]) -> Iterator[str]:
 
 
 def _parted(line: str, class_at: int) -> tuple[str, str]:
-    """The numbers of a line, and its class."""
+    """Return the numbers of a line, and its class."""
     if class_at == -1:
         numbers, _, label = line.rpartition(",")
         return numbers, label.strip()

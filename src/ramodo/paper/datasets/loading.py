@@ -1,4 +1,4 @@
-"""From the name of a set to its rows: prepared, converted before, from the user's files, or downloaded."""
+"""Load a set by name: prepared, converted before, from the user's files, or downloaded."""
 
 from __future__ import annotations
 
@@ -42,10 +42,10 @@ def load_dataset(
     offline: bool = False,
     verbose: bool = False,
 ) -> LabeledData:
-    """One of the paper's eight sets, as its section 6.1 builds them; `SOURCES[name]` says what it is and where from.
+    """Return one of the paper's eight sets, as built in its section 6.1; `SOURCES[name]` describes it and its origin.
 
-    A file NAME.npz in the folder that RAMODO_DATA names comes first, as it is, whatever the seed; then what an earlier
-    call has left in the cache; then a download. `source` skips the prepared file.
+    A file NAME.npz in the folder that RAMODO_DATA names comes first, unchanged, whatever the seed; then the result of
+    an earlier call in the cache; then a download. `source` skips the prepared file.
 
     Parameters
     ----------
@@ -74,7 +74,7 @@ def load_dataset(
 
 
 def source_named(name: str) -> Source:
-    """The set of this name, in any case."""
+    """Return the set of this name, in any case."""
     for source in SOURCES.values():
         if isinstance(name, str) and source.name.lower() == name.lower():
             return source
@@ -82,14 +82,14 @@ def source_named(name: str) -> Source:
 
 
 def ready_made(name: str) -> Path | None:
-    """The npz file of exactly this name in the folder of RAMODO_DATA; a stand-in has another name."""
+    """Return the npz file of exactly this name in the folder of RAMODO_DATA; a stand-in has another name."""
     folder = data_folder()
     path = None if folder is None else folder / f"{name}.npz"
     return path if path is not None and path.is_file() else None
 
 
 def is_in_cache(source: Source, cache: Path, seed: int = 0) -> bool:
-    """Whether loading would need neither download nor conversion."""
+    """Return whether loading would need neither download nor conversion."""
     return _is_there(source, place_of(cache, source, seed))
 
 
@@ -122,7 +122,7 @@ def _as_the_set_is(source: Source, data: LabeledData) -> LabeledData:
 
 
 def _raw(source: Source, file: RawFile, cache: Path, mirror: str | None, offline: bool, verbose: bool) -> Path:
-    """A file of the publisher's, from the cache; downloaded if it is not there."""
+    """Return a file of the publisher's, from the cache; downloaded if it is not there."""
     folder = downloads(cache, source)
     for name in (file.name, file.unpacked):
         if name is not None and (folder / name).is_file():
@@ -130,7 +130,7 @@ def _raw(source: Source, file: RawFile, cache: Path, mirror: str | None, offline
             return folder / name
     if offline:
         raise DownloadError(
-            f"{file.name} is not there and the network is not asked (offline). Put it into {folder}, or give a file or "
+            f"{file.name} is missing and must not be downloaded (offline). Put it into {folder}, or give a file or "
             f"folder as source. It is published at {' and '.join(file.addresses)}."
         )
     bar = _bar(file.name, verbose)
@@ -145,7 +145,7 @@ def _bar(name: str, verbose: bool) -> Bar:
 
 
 def _own_files(source: Source, given: Path) -> list[Path]:
-    """The files of a set among those of the user."""
+    """Return the files of a set among those of the user."""
     if given.is_file():
         if len(source.files) > 1:
             names = " and ".join(file.name for file in source.files)

@@ -12,7 +12,7 @@ from .two_classes import two_classes
 
 
 def convert(files: Sequence[Path], seed: int) -> LabeledData:
-    """The positive class goes down to 2 %."""
+    """Return the positive class goes down to 2 %."""
     (path,) = files
     table = svmlight.read(str(path), n_features=SOURCES["News20"].n_features)
     assert table.classes is not None  # as svmlight files have them

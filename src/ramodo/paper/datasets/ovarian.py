@@ -33,7 +33,7 @@ def convert(files: Sequence[Path], seed: int) -> LabeledData:
 
 
 def _header(path: Path, stream: IO[bytes]) -> tuple[int, int]:
-    """How many attributes there are, and which is the class."""
+    """Return how many attributes there are, and which is the class."""
     names: list[str] = []
     for line in stream:
         words = line.decode("latin-1").split(None, 2)
@@ -48,7 +48,7 @@ def _header(path: Path, stream: IO[bytes]) -> tuple[int, int]:
 
 
 def _two_classes(path: Path, counts: Counter[str]) -> tuple[str, str]:
-    """The classes of inliers and of outliers."""
+    """Return the classes of inliers and of outliers."""
     ((inlier, most), *others), wanted = counts.most_common(), SOURCES["OT"].n_rows
     fitting = [label for label, count in others if most + count == wanted]
     if len(fitting) != 1:

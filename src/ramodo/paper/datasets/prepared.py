@@ -31,25 +31,25 @@ class LabeledData:
 
 
 def data_folder() -> Path | None:
-    """The folder of prepared sets, which RAMODO_DATA names; None where it names none."""
+    """Return the folder of prepared sets in RAMODO_DATA; None if that is not set."""
     named = os.environ.get("RAMODO_DATA")
     return Path(named) if named and Path(named).is_dir() else None
 
 
 def load_prepared(name: str) -> LabeledData:
-    """One set by the name of its file."""
+    """Return one set by the name of its file."""
     folder = data_folder()
     if folder is None:
         raise FileNotFoundError("No folder of prepared sets: name one in the environment variable RAMODO_DATA.")
     path = folder / f"{name}.npz"
     if not path.is_file():
         known = ", ".join(sorted(file.stem for file in folder.glob("*.npz")))
-        raise FileNotFoundError(f"{name!r} was asked for; {folder} has: {known}.")
+        raise FileNotFoundError(f"{folder} has no set {name!r}; it has: {known}.")
     return read_prepared(path)
 
 
 def read_prepared(path: Path) -> LabeledData:
-    """A set from its file: CSR arrays by name, or one dense matrix X; `y`; and the pool's CSR arrays."""
+    """Return a set from its file: CSR arrays by name, or one dense matrix X; `y`; and the pool's CSR arrays."""
     try:
         with open(path, "rb") as stream, np.load(stream, allow_pickle=False) as file:
             pool = _csr(file, "pool_") if "pool_data" in file else None
@@ -60,12 +60,12 @@ def read_prepared(path: Path) -> LabeledData:
             raise
         reason = str(error).rstrip(".") or type(error).__name__
         raise FormatError(
-            f"{path} is not a prepared set: {reason}. Remove it where it is in the cache: it is made again."
+            f"{path} is not a prepared set: {reason}. If it is in the cache, remove it: it will be made again."
         ) from None
 
 
 def write_prepared(path: Path, data: LabeledData) -> None:
-    """The same file again."""
+    """Write a set to a file that `read_prepared` reads."""
     arrays: dict[str, Any] = {"y": data.y, **(_arrays("", data.X) if sp.issparse(data.X) else {"X": data.X})}
     if data.pool is not None:
         arrays |= _arrays("pool_", data.pool)

@@ -15,7 +15,7 @@ from .prepared import LabeledData
 
 
 def convert(files: Sequence[Path], seed: int) -> LabeledData:
-    """The rarest class against the largest, training documents before test documents; 1 where a term occurs.
+    """Return the rarest class against the largest, training documents before test documents; 1 where a term occurs.
 
     Columns are the terms of these documents, in alphabetical order.
     """

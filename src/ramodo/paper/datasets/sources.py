@@ -168,5 +168,5 @@ SOURCES: dict[str, Source] = {source.name: source for source in _ALL}
 
 
 def list_datasets() -> list[str]:
-    """Names that `load_dataset` takes."""
+    """Return the names that `load_dataset` takes."""
     return list(SOURCES)

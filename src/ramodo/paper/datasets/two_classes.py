@@ -13,7 +13,7 @@ from .prepared import LabeledData
 
 
 def two_classes(name: str, X: sp.csr_array, classes: npt.NDArray[np.float64], seed: int) -> LabeledData:
-    """Rows of both classes, their truth, and the pool."""
+    """Return the rows of both classes, their truth, and the pool."""
     refuse_other_classes(name, classes)
     refuse_indices(X.indices, X.shape[1], name)
     kept, pool = downsampled(classes == 1, seed, name)

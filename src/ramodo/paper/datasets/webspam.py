@@ -47,24 +47,24 @@ def convert(files: Sequence[Path], seed: int, place: Path, show: Show | None = N
 
 
 def load(place: Path) -> LabeledData:
-    """Both folders, mapped from disk."""
+    """Return both folders, mapped from disk."""
     found, pool = folder.read(str(set_folder(place))), folder.read(str(pool_folder(place)))
     assert found.classes is not None  # as `convert` writes them
     return LabeledData(found.X, found.classes.astype(np.int8), pool.X, str(set_folder(place)))
 
 
 def set_folder(place: Path) -> Path:
-    """The folder of the set itself."""
+    """Return the folder of the set itself."""
     return place.with_name(place.name + ".rows")
 
 
 def pool_folder(place: Path) -> Path:
-    """The folder of the rows that downsampling left out."""
+    """Return the folder of the rows that downsampling left out."""
     return place.with_name(place.name + "-pool.rows")
 
 
 def _classes(path: Path, show: Show | None) -> tuple[npt.NDArray[np.float64], int]:
-    """The class of each row, and the smallest index, which says where indices begin."""
+    """Return the class of each row, and the smallest index, which says where indices begin."""
     classes, smallest = [], []
     for block in _blocks(path, show):
         classes.append(block.labels)
@@ -78,7 +78,7 @@ def _classes(path: Path, show: Show | None) -> tuple[npt.NDArray[np.float64], in
 def _chosen_rows(
     path: Path, is_kept: npt.NDArray[np.bool_], shift: int, width: int, show: Show | None
 ) -> Iterator[tuple[sp.csr_array, npt.NDArray[np.float64], npt.NDArray[np.bool_]]]:
-    """Rows of each block, their classes, and which of them are kept."""
+    """Yield the rows of each block, their classes, and which of them are kept."""
     begin = 0
     for block in _blocks(path, show):
         end = begin + len(block.labels)

@@ -39,7 +39,7 @@ class Cell:
     cheaper: Cell | None = field(default=None, compare=False)
 
     def option(self, name: str, default: Any = None) -> Any:
-        """One of the options."""
+        """Return one of the options."""
         return dict(self.options).get(name, default)
 
     def key(self) -> str:
@@ -70,7 +70,7 @@ class Outcome:
     limits: Limits = field(default_factory=Limits)
 
     def stands(self, limits: Limits) -> bool:
-        """Whether the cell need not be tried again: with a higher limit, a cell marked for that limit is."""
+        """Return whether the cell need not be tried again: with a higher limit, a cell marked for that limit is."""
         if self.mark == OUT_OF_TIME:
             return limits.seconds <= self.limits.seconds
         if self.mark == OUT_OF_MEMORY:
@@ -88,7 +88,7 @@ class Results:
         return self._outcomes[cell]
 
     def collected(self, cells: Iterable[Cell], name: str) -> tuple[list[float], str]:
-        """All numbers of that name, and the first mark among their cells."""
+        """Return all numbers of that name, and the first mark among their cells."""
         numbers: list[float] = []
         mark = ""
         for outcome in (self[cell] for cell in cells):
@@ -99,7 +99,7 @@ class Results:
         return numbers, "" if numbers else mark or NOT_HERE
 
     def items(self) -> Iterable[tuple[Cell, Outcome]]:
-        """Every cell with its outcome."""
+        """Return every cell with its outcome."""
         return self._outcomes.items()
 
 

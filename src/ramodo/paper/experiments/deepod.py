@@ -31,7 +31,7 @@ class NotInstalledError(RuntimeError):
 
 
 def is_installed() -> bool:
-    """Whether the environment exists under the current folder."""
+    """Return whether the environment exists under the current folder."""
     return (ENVIRONMENT / "ready").exists()
 
 

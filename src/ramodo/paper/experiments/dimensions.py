@@ -13,7 +13,7 @@ from .statistics import counted, decimals, mean_and_deviation
 
 
 def cells(request: Request) -> list[Cell]:
-    """A fit for each set, M and run."""
+    """Return a fit for each set, M and run."""
     return [cell for s in request.sets for M in paper.DIMENSIONS for cell in _runs(s.file, M, request)]
 
 
@@ -22,7 +22,7 @@ def _runs(file: str, M: int, request: Request) -> list[Cell]:
 
 
 def page(request: Request, results: Results) -> Page:
-    """A row for each set; its range leaves M = 1 out."""
+    """Return a row for each set; its range leaves M = 1 out."""
     found = {
         s.paper: {M: results.collected(_runs(s.file, M, request), "auc") for M in paper.DIMENSIONS}
         for s in request.sets

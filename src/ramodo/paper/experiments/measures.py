@@ -42,7 +42,7 @@ class Resources:
 
 @lru_cache(maxsize=1)
 def load(file: str) -> LabeledData:
-    """A set by name; cells of one process share the last one."""
+    """Return a set by name; cells of one process share the last one."""
     return sets.load(file)
 
 
@@ -83,7 +83,7 @@ def _repen_auc(cell: Cell, data: LabeledData, resources: Resources) -> Values:
 
 
 def draw_known(data: LabeledData, n: int, seed: int) -> sp.csr_array:
-    """Rows of the pool to be labelled outliers."""
+    """Return the rows of the pool to be labelled outliers."""
     assert data.pool is not None
     return data.pool[np.random.default_rng(seed).choice(data.pool.shape[0], n, replace=False)]
 
@@ -92,7 +92,7 @@ SAME_EACH_RUN = ("HLLE", "CoP")
 
 
 def representation(name: str, n_components: int, seed: int, resources: Resources) -> Any:
-    """A competitor with the settings of section 6.4."""
+    """Return a competitor with the settings of section 6.4."""
     if name == "AE":
         return AE(n_components, memory_limit=resources.bytes, random_state=seed)
     if name == "HLLE":

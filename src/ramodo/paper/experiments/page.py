@@ -53,7 +53,7 @@ class Page:
     facts: Mapping[str, Any] = field(default_factory=dict)
 
     def markdown(self, figure: str) -> str:
-        """The page, with a link to its figure."""
+        """Return the page, with a link to its figure."""
         body = [part.markdown() if isinstance(part, Table) else part for part in self.parts]
         marks = marks_used("\n".join(body))
         blocks = [f"## {self.title}", *body, *marks, f"![{self.title}]({figure})", *notes(self.name, self.facts)]
@@ -71,14 +71,14 @@ class Experiment:
 
 
 def marks_used(text: str) -> list[str]:
-    """A line that explains the marks in a text; empty if there are none."""
+    """Return a line that explains the marks in a text; empty if there are none."""
     cells = {word for line in text.splitlines() if line.startswith("|") for word in line.split()}
     used = [f"`{mark}` {meaning}" for mark, meaning in MARKS.items() if mark in cells]
     return ["Marks: " + "; ".join(used) + "."] if used else []
 
 
 def notes(name: str, facts: Mapping[str, Any]) -> list[str]:
-    """What is said about an experiment's numbers; a paragraph about numbers that are not there is left out."""
+    """Return the notes on an experiment's numbers, without paragraphs about numbers that are missing."""
     file = resources.files(__package__) / "notes" / f"{name}.md"
     paragraphs = file.read_text(encoding="utf-8").strip().split("\n\n")
     filled = []
@@ -91,7 +91,7 @@ def notes(name: str, facts: Mapping[str, Any]) -> list[str]:
 
 
 def write(page: Page, results: Results, about: Mapping[str, Any], folder: Path) -> list[Path]:
-    """NAME.md, NAME.json and NAME.svg; gives back their paths."""
+    """Write NAME.md, NAME.json and NAME.svg, and return their paths."""
     paths = [folder / f"{page.name}{suffix}" for suffix in (".md", ".json", ".svg")]
     cells = [
         {
@@ -115,7 +115,7 @@ def write(page: Page, results: Results, about: Mapping[str, Any], folder: Path) 
 
 
 def write_text(path: Path, text: str) -> None:
-    """A text file, whole or not at all."""
+    """Write a text file, whole or not at all."""
     write_whole(path, lambda temporary: _write(temporary, text))
 
 

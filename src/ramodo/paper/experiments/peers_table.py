@@ -14,7 +14,7 @@ from .statistics import counted, mean_and_deviation, seconds_text
 
 
 def cells(request: Request) -> list[Cell]:
-    """A fit for each run, or one."""
+    """Return a fit for each run, or one."""
     return [cell for s in request.sets for method in PEERS for cell in _runs(method, s.file, request)]
 
 

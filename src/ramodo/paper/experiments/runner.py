@@ -46,7 +46,7 @@ class Settings:
 
 
 def named(name: str) -> list[Experiment]:
-    """One experiment, or all."""
+    """Return one experiment, or all."""
     if name == "all":
         return list(EXPERIMENTS.values())
     if name not in EXPERIMENTS:
@@ -95,7 +95,7 @@ def about(settings: Settings) -> dict[str, Any]:
 
 
 def _command(settings: Settings) -> str:
-    """The command that writes this page; options at their defaults are left out."""
+    """Return the command that writes this page; options at their defaults are left out."""
     usual = Limits()
     return " ".join(
         [
@@ -109,7 +109,7 @@ def _command(settings: Settings) -> str:
 
 
 def whole_page(pages: Iterable[page.Page], settings: Settings) -> str:
-    """All experiments under one title."""
+    """Return all experiments under one title."""
     assert settings.page is not None
     seeds = "seed 0" if settings.runs == 1 else f"seeds 0 to {settings.runs - 1}"
     facts = {"about": about(settings), "seeds": seeds, "command": _command(settings)}

@@ -35,7 +35,7 @@ def _chain(method: str, shapes: Sequence[tuple[int, int]], request: Request) -> 
 
 
 def page(request: Request, results: Results) -> Page:
-    """Two tables: by rows, by features."""
+    """Return two tables: by rows, by features."""
     sweeps = {method: _sweeps(method, request) for method in METHODS}
     facts: dict[str, Any] = {}
     for method in METHODS:
@@ -64,7 +64,7 @@ def _times(cell: Cell, results: Results) -> tuple[list[float], str]:
 
 
 def _exponent(sizes: Sequence[int], sweep: list[Cell], results: Results) -> float | None:
-    """The exponent of the power law through the measured times."""
+    """Return the exponent of the power law through the measured times."""
     here = [(n, _times(cell, results)[0][0]) for n, cell in zip(sizes, sweep, strict=True) if _times(cell, results)[0]]
     if len(here) < 2:
         return None

@@ -1,4 +1,4 @@
-"""Computes the cells that are not finished, in parallel processes; cells that measure time run alone."""
+"""Compute the unfinished cells in parallel processes; cells that measure time run alone."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from .store import Store
 from .worker import Worker
 
 _GUESS = 3.0
-"""Seconds that the progress bar assumes for a cell like none that was computed before."""
+"""Seconds that the progress bar assumes for a new kind of cell."""
 
 
 _UNTRIED = "not tried, since a cheaper one has this mark:"
@@ -59,7 +59,7 @@ class Scheduler:
                 worker.end()
 
     def _next(self, queue: deque[Cell]) -> Cell | None:
-        """The first cell that need not wait for a cheaper one."""
+        """Return the first cell that need not wait for a cheaper one."""
         for cell in queue:
             if cell.cheaper is None or cell.cheaper in self._outcomes:
                 queue.remove(cell)
@@ -109,7 +109,7 @@ class Scheduler:
 
 
 def _fitting(limits: Limits) -> int:
-    """Number of workers that fit into the memory that is free now; at least one."""
+    """Return the number of workers that fit into the memory that is free now; at least one."""
     try:
         with open("/proc/meminfo") as file:
             free = next(int(line.split()[1]) * 1024 for line in file if line.startswith("MemAvailable"))

@@ -38,7 +38,7 @@ _DENSE_FROM = 0.5
 
 
 def here(asked: str | None = None) -> list[StandIn]:
-    """The sets that can be loaded, of those asked for by the paper's name or by ours; all by default."""
+    """Return the sets that can be loaded, of those asked for by the paper's name or by ours; all by default."""
     chosen = STAND_INS if asked is None else tuple(_named(name.strip()) for name in asked.split(","))
     found = [stand_in for stand_in in STAND_INS if stand_in in chosen and is_here(stand_in)]
     if not found:
@@ -55,7 +55,7 @@ def _named(name: str) -> StandIn:
 
 
 def is_here(stand_in: StandIn) -> bool:
-    """Whether there is a ready-made file, or the set from its public source."""
+    """Return whether there is a ready-made file, or the set from its public source."""
     return _is_ready_made(stand_in.file) or published(stand_in.paper) is not None
 
 
@@ -72,7 +72,7 @@ def _is_ready_made(file: str) -> bool:
 
 
 def published(name: str) -> LabeledData | None:
-    """The paper's own set, where its public source is on this machine already; the network is not asked."""
+    """Return the paper's own set, where its public source is on this machine already; the network is not asked."""
     try:
         return load_dataset(name, offline=True)
     except OSError:
@@ -80,7 +80,7 @@ def published(name: str) -> LabeledData | None:
 
 
 def load(file: str) -> LabeledData:
-    """One set, its rows dense where most of their entries are."""
+    """Return one set, its rows dense where most of their entries are."""
     found = None if _is_ready_made(file) else published(_named(file).paper)
     data = found or load_prepared(file)
     if sp.issparse(data.X) and data.X.nnz > _DENSE_FROM * data.X.shape[0] * data.X.shape[1]:

@@ -28,7 +28,7 @@ def decimals(value: float, digits: int = 4) -> str:
 
 
 def mean_and_deviation(values: Sequence[float], mark: str = "") -> str:
-    """Mean ± standard deviation, or the mark that stands for it."""
+    """Return the mean ± standard deviation, or the mark that stands for it."""
     if not values:
         return mark
     if len(values) == 1:
@@ -37,14 +37,14 @@ def mean_and_deviation(values: Sequence[float], mark: str = "") -> str:
 
 
 def paper_number(value: float | str | None) -> str:
-    """A number of the paper, or its mark."""
+    """Return a number of the paper, or its mark."""
     if value is None:
         return "–"
     return value if isinstance(value, str) else decimals(value)
 
 
 def seconds_text(values: Sequence[float], mark: str = "") -> str:
-    """The mean in seconds, with the digits that matter."""
+    """Return the mean in seconds, with the digits that matter."""
     if not values:
         return mark
     mean = float(np.mean(values))

@@ -49,7 +49,7 @@ class Store:
         self._database.close()
 
     def get(self, cell: Cell) -> Outcome | None:
-        """The outcome of a cell, if it was computed."""
+        """Return the outcome of a cell, if it was computed."""
         query = "select outcome from cells where version = ? and fingerprint = ? and cell = ?"
         with self._trouble_said():
             found = self._database.execute(query, self._key(cell)).fetchone()

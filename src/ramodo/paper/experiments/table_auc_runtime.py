@@ -22,7 +22,7 @@ _TIMES = {
 
 
 def cells(request: Request) -> list[Cell]:
-    """A fit for each run, and one measurement of time for each set."""
+    """Return a fit for each run, and one measurement of time for each set."""
     files = [stand_in.file for stand_in in request.sets]
     return [
         *[repen(file, seed) for file in files for seed in range(request.runs)],
@@ -35,7 +35,7 @@ def _timing(file: str, request: Request) -> Cell:
 
 
 def page(request: Request, results: Results) -> Page:
-    """Both halves of the table, and the tests."""
+    """Return both halves of the table, and the tests."""
     aucs = {s.paper: _aucs(s.file, request, results) for s in request.sets}
     facts: dict[str, Any] = {}
     for name, (org, learned) in aucs.items():

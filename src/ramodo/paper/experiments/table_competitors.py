@@ -16,7 +16,7 @@ _OPTIONS = (("n_components", 20),)
 
 
 def cells(request: Request) -> list[Cell]:
-    """A fit for each run; one for a representation that is the same in each."""
+    """Return a fit for each run; one for a representation that is the same in each."""
     return [cell for s in request.sets for method in paper.METHODS for cell in _runs(method, s.file, request)]
 
 
@@ -31,7 +31,7 @@ def _fits(method: str, request: Request) -> int:
 
 
 def page(request: Request, results: Results) -> Page:
-    """The table with both numbers in a cell, and p below."""
+    """Return the table with both numbers in a cell, and p below."""
     found = {
         s.paper: {method: results.collected(_runs(method, s.file, request), "auc") for method in paper.METHODS}
         for s in request.sets

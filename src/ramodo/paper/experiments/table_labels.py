@@ -19,12 +19,12 @@ WAYS = {"paper": "REPEN, the paper's way", "ours": "REPEN, ours"}
 
 
 def pooled(request: Request) -> list[StandIn]:
-    """The sets that the paper uses and that have a pool."""
+    """Return the sets that the paper uses and that have a pool."""
     return [s for s in request.sets if s.paper in ("News20", "URL", "Webspam") and load(s.file).pool is not None]
 
 
 def numbers(stand_in: StandIn) -> list[int]:
-    """Numbers of labels, up to the size of the pool."""
+    """Return the numbers of labels, up to the size of the pool."""
     pool = load(stand_in.file).pool
     return [n for n in paper.LABELS if pool is not None and n <= pool.shape[0]]
 
@@ -102,7 +102,7 @@ def _single(s: StandIn, request: Request, results: Results) -> str:
 
 
 def _compared(s: StandIn, request: Request, results: Results, curve: dict[int, list[float]]) -> str:
-    """One dimension against twenty, with the same number of labels."""
+    """Return one dimension against twenty, with the same number of labels."""
     single = results.collected([_one_dimension(s, seed) for seed in range(request.runs)], "auc")[0]
     twenty = curve[numbers(s)[-1]]
     return "above" if single and twenty and np.mean(single) > np.mean(twenty) else "below"

@@ -44,7 +44,7 @@ class Worker:
         return self._began + self._limits.seconds - time.monotonic()
 
     def take(self) -> Outcome:
-        """The outcome of the cell."""
+        """Return the outcome of the cell."""
         self.cell = None
         try:
             return self.connection.recv()
@@ -92,7 +92,7 @@ def _serve(connection: Connection, n_threads: int, limits: Limits) -> None:
 
 
 def _limit_memory(limit: float) -> None:
-    """Beyond what the process has now; a failed allocation is better than a dead machine."""
+    """Limit memory beyond what the process has now: a failed allocation is better than a dead machine."""
     try:
         import resource
 
@@ -105,7 +105,7 @@ def _limit_memory(limit: float) -> None:
 
 
 def compute(cell: Cell, resources: Any, limits: Limits) -> Outcome:
-    """The numbers of a cell, or why it has none."""
+    """Return the numbers of a cell, or why it has none."""
     from ..baselines import ConstraintError
     from .deepod import NotInstalledError
     from .measures import MEASURES
