@@ -133,7 +133,7 @@ def test_offline_says_which_file_to_put_where(how, monkeypatch, tmp_path, mirror
     with pytest.raises(DownloadError) as caught:
         load_dataset("R8", offline=how == "option")
     message = str(caught.value)
-    assert "r8-train-stemmed.txt is not there" in message
+    assert "r8-train-stemmed.txt is missing" in message
     assert str(folder) in message
     assert SOURCES["R8"].files[0].addresses[0] in message
     folder.mkdir(parents=True)
@@ -188,7 +188,7 @@ def test_a_ready_made_file_comes_first(mine, tmp_path, monkeypatch):
     assert found.origin == str(tmp_path / "ready" / "R8.npz")
     assert isinstance(load_dataset("LC").X, np.ndarray)
     for name in ("URL", "AD"):
-        with pytest.raises(DownloadError, match="is not there"):
+        with pytest.raises(DownloadError, match="is missing"):
             load_dataset(name, offline=True)
     assert load_dataset("R8", source=mine).X.shape[0] == 6
 
@@ -207,9 +207,7 @@ def test_a_damaged_cache_is_said_so(mine, tmp_path):
     load_dataset("AD", source=mine)
     (path,) = (tmp_path / "cache").iterdir()
     path.write_bytes(path.read_bytes()[:1000])
-    with pytest.raises(
-        FormatError, match=r"AD-v1-.*\.npz is not a prepared set: .* If it is in the cache, remove it"
-    ):
+    with pytest.raises(FormatError, match=r"AD-v1-.*\.npz is not a prepared set: .* If it is in the cache, remove it"):
         load_dataset("AD", source=mine)
 
 
