@@ -117,7 +117,7 @@ class RandomDistanceDetector(ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
         facts["fingerprint_"] = data.rows.fingerprint()
         fitted = {
             **facts,
-            **_attributes(outcome, stages, data, self._n_threads(), progress),
+            **_attributes(outcome, stages, data, progress),
             "stage_seconds_": progress.seconds,
         }
         fitted |= data.rows.learned_attributes()
@@ -240,7 +240,8 @@ class RandomDistanceDetector(ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
         """Do the same as `with_labels`, for the rows that `unlabeled` was called with."""
         model, scores = unlabeled.labeled(labels, seed_of(self.random_state), self._n_threads())
         stages, rows, found = self._stages(), unlabeled.rows, copy.copy(self)
-        threshold = settled(_threshold(stages, model, rows, scores, labels, self._n_threads(), np.empty(0)), scores)
+        look = above_chance.look_again(model, rows, self._n_threads())
+        threshold = settled(_threshold(stages, model, look, scores, labels, np.empty(0)), scores)
         found.__dict__ |= {
             "model_": model,
             "outlier_scores_": scores,
@@ -552,23 +553,22 @@ def _given(X: Any, table: Table | None, labels: Any, outliers: Any, inliers: Any
 
 
 def _threshold(
-    stages: Stages, model: Model, rows: Rows, scores: flow.Scores, labels: Labels, n_threads: int, held_out: flow.Scores
+    stages: Stages, model: Model, look: above_chance.Look, scores: flow.Scores, labels: Labels, held_out: flow.Scores
 ) -> float:
     """Return the threshold for the scores of one model."""
     if stages.cutoff.by_evidence:
-        return above_chance.threshold(stages.cutoff, model, rows, scores, labels, n_threads)
+        return above_chance.threshold(stages.cutoff, model, look, scores, labels)
     return float(stages.cutoff.cutoff_from(scores, held_out))
 
 
-def _attributes(
-    outcome: flow.Outcome, stages: Stages, data: TrainingData, n_threads: int, progress: Progress
-) -> dict[str, Any]:
+def _attributes(outcome: flow.Outcome, stages: Stages, data: TrainingData, progress: Progress) -> dict[str, Any]:
     """Return the attributes that a fit sets."""
     fits, folds, scores = outcome.fits, outcome.calibration, outcome.scores
     calibration = np.concatenate(folds)
     if len(folds) == 1:
         with progress.stage("cut-off"):
-            found = _threshold(stages, outcome.model, data.rows, scores, data.labels, n_threads, calibration)
+            look = above_chance.look_at(outcome.model, outcome.seen)
+            found = _threshold(stages, outcome.model, look, scores, data.labels, calibration)
     else:
         found = stages.cutoff.cutoff_of_folds(folds)
     threshold = settled(found, scores if len(folds) == 1 else calibration)

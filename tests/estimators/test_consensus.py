@@ -6,6 +6,8 @@ import scipy.sparse as sp
 from sklearn.metrics import roc_auc_score
 
 from ramodo import Conformal, Consensus, KthNN, Sp, load
+from ramodo.data.validation import open_block
+from ramodo.datasets import make_ultrahigh
 from ramodo.formats import Table, folder
 from ramodo.formats import read as read_file
 from ramodo.model.evidence import Evidence
@@ -72,7 +74,7 @@ def test_where_length_may_mislead_rows_are_read_twice():
     found = Consensus(random_state=0).fit(X)
     names = found.model_.terms[0].names
     assert names == (*OF_BAGS, *[f"{name} (rows of length 1)" for name in (*DISTANCES, *LEARNED)])
-    assert found.model_.terms[0].weights == (1, 1, 2, 2, 1, 1, 2, 2, 2, 2)
+    assert found.model_.terms[0].weights == (1, 1, 2, 2, 1, 1, 0.5, 0.5, 0.5, 0.5)  # rarity agrees with the first
     assert len(found.model_.learned) == 4
     assert roc_auc_score(y, found.outlier_scores_) > 0.9 > roc_auc_score(y, Sp(random_state=0).fit(X).outlier_scores_)
 
@@ -234,8 +236,34 @@ def test_few_references_where_rows_share_many_features():
         assert len(term.views[term.names.index("far from the nearest rows")].references.numbers) == expected
 
 
-def test_tables_have_no_rarity_and_one_distance_more():
+def test_tables_without_zeros_have_no_rarity_and_one_distance_more():
     assert Consensus(random_state=0).fit(np.random.default_rng(0).random((60, 5))).model_.terms[0].names == OF_TABLES
+
+
+def test_rarity_that_no_distance_agrees_with_counts_little():
+    """A tenth of the rows have 40 features in common, which are less rare than those of other rows."""
+    X, y = make_ultrahigh(400, 5000, outlier_fraction=0.1, random_state=1)
+    fitted = Consensus(random_state=0).fit(X)
+    evidence = fitted.model_.terms[0]
+    at = evidence.names.index(RARITY[0])
+    assert roc_auc_score(y, evidence.views[at].score(open_block(X), 1)) < 0.3
+    assert evidence.weights[at] < 1
+    assert roc_auc_score(y, fitted.outlier_scores_) > 0.8
+
+
+def test_a_category_that_no_other_row_has_comes_first_in_a_table():
+    rng = np.random.default_rng(0)
+    numbers, categories = rng.random((2000, 6)), np.eye(6)[np.append(rng.integers(0, 5, 1999), 5)]
+    fitted = Consensus(random_state=0).fit(np.hstack([numbers, categories]))
+    assert (fitted.outlier_scores_ > fitted.outlier_scores_[-1]).sum() < 5
+    assert set(fitted.model_.terms[0].names) == {*OF_TABLES, RARITY[1]}
+    assert fitted.diagnose()["view_agreement"].warning == ""  # it ranks one row, and agrees with no ranking of all
+
+
+def test_the_threshold_of_a_fit_is_that_of_the_same_rows_looked_at_again():
+    for X in (with_outliers()[0], counts()[0]):
+        fitted = Consensus(random_state=0).fit(X)
+        assert fitted.with_labels(X, np.zeros(X.shape[0], dtype=int)).threshold_ == fitted.threshold_
 
 
 def test_a_table_is_compared_with_a_twentieth_of_some_rows_and_a_bag_with_the_nearest_of_few():

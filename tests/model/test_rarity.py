@@ -10,6 +10,7 @@ from ramodo import Consensus, load
 from ramodo.data.validation import open_block
 from ramodo.model.rarity import PRIOR, Frequencies, Rarity, count_features
 from reference.rarity import rarity
+from support.examples import with_outliers
 
 MANY = 10**12
 either = pytest.mark.parametrize("unshared", [False, True])
@@ -112,7 +113,7 @@ def test_rows_that_are_labelled_outliers_do_not_make_their_features_ordinary():
 
 
 def test_a_model_file_holds_the_counts_once(tmp_path):
-    fitted = Consensus(random_state=0).fit(sp.csr_array(data(300, 5000)))
+    fitted = Consensus(random_state=0).fit(with_outliers()[0])
     again = load(fitted.save(tmp_path / "model.ramodo"))
     views = [view for view in again.model_.terms[0].views if isinstance(view, Rarity)]
     assert [view.unshared for view in views] == [False, True]

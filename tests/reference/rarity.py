@@ -15,7 +15,7 @@ def rarity(training, rows, *, unshared, prior):
         return float(count <= 1) if unshared else math.log(n / count)
 
     ordinary = [weight(feature) for row in training for feature in np.flatnonzero(row)]
-    mean = sum(ordinary) / len(ordinary)
+    mean = 0.0 if unshared else sum(ordinary) / len(ordinary)  # those that are added are shared
     scores = []
     for row in rows:
         own = [weight(feature) for feature in np.flatnonzero(row)]

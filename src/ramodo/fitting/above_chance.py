@@ -1,17 +1,18 @@
 """The threshold of the cut-off `AboveChance`, from a second look at rows by views without learned parameters.
 
-Looking at a row costs as much as scoring it. So the law of ordinary rows comes from rows drawn evenly along the
-ranking. Apart from these, only the highest rows are looked at, doubling their number while most of them stand out.
+A fit has the scores of all rows by each view. Elsewhere looking at a row costs as much as scoring it. So the law of
+ordinary rows comes from rows drawn evenly along the ranking. Apart from these, only the highest rows are looked at,
+doubling their number while most of them stand out.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from ..data.blocks import Block
 from ..data.labels import Labels
 from ..data.rows import Rows
 from ..model.combining import Normalized
@@ -23,6 +24,10 @@ from ..stages.tail import tails_of
 from .curves import counted_curve, curve_by_law
 from .views import typical
 
+Integers = npt.NDArray[np.int64]
+Look = Callable[[Integers], list[Scores]]
+"""Returns the scores of the rows with these numbers by each view without learned parameters."""
+
 _DRAWN = 1000
 """Number of rows to which the law of ordinary rows is fitted."""
 
@@ -30,7 +35,24 @@ _HIGHEST = 256
 """Number of top rows to look at first."""
 
 
-def threshold(cutoff: Any, model: Model, rows: Rows, scores: Scores, labels: Labels, n_threads: int) -> float:
+def look_at(model: Model, seen: Sequence[Scores]) -> Look:
+    """Return a look at rows whose scores by each view of the model are known."""
+    return lambda numbers: [seen[place][numbers] for place, _ in _unlearned(model)]
+
+
+def look_again(model: Model, rows: Rows, n_threads: int) -> Look:
+    """Return a look at rows that scores them."""
+
+    def look(numbers: Integers) -> list[Scores]:
+        how = model.views[1]
+        views = [Normalized(view, how) if how is not None else view for _, view in _unlearned(model)]
+        block = model.as_fitted(rows.take(numbers))
+        return [view.score(block, n_threads) for view in views]
+
+    return look
+
+
+def threshold(cutoff: Any, model: Model, look: Look, scores: Scores, labels: Labels) -> float:
     """Return the threshold for the scores of these rows.
 
     Known outliers are left out: they are not ordinary rows, and finding them again is not a discovery.
@@ -44,14 +66,16 @@ def threshold(cutoff: Any, model: Model, rows: Rows, scores: Scores, labels: Lab
         order = order[first]
     n, highest = len(order), _HIGHEST
     drawn = np.unique(np.linspace(0, n - 1, min(n, _DRAWN)).astype(np.int64))
-    law, bulk, heaviest = _by_law(model, rows.take(order[drawn]), n_threads)
+    found_in_drawn = look(order[drawn])
+    law = _law(model, found_in_drawn)
+    bulk, heaviest = law.of(found_in_drawn), max(law.weights)
     evidence = np.full(n, np.nan)
     evidence[drawn] = bulk
     also = _by_labels(cutoff.fdr, model, scores[order])
     while True:
         unseen = np.flatnonzero(np.isnan(evidence[:highest]))
         if len(unseen):
-            evidence[unseen] = law.score_block(rows.take(order[unseen]), n_threads)
+            evidence[unseen] = law.of(look(order[unseen]))
         found = cutoff.stand_out(evidence[:highest], bulk, heaviest, n)
         found &= shares[:highest] <= cutoff.fdr * found.sum() / n  # what is common comes by chance as often as it comes
         found |= also[:highest]
@@ -75,20 +99,18 @@ def _by_labels(fdr: float, model: Model, scores: Scores) -> npt.NDArray[np.bool_
     return benjamini_hochberg(tails_of([scores])[0].p_values(scores), fdr)
 
 
-def _by_law(model: Model, drawn: Block, n_threads: int) -> tuple[Model, Scores, float]:
-    """Return a model of the views without learned parameters, the evidence of the drawn rows, and the largest weight.
+def _unlearned(model: Model) -> list[tuple[int, Term]]:
+    """Return the views without learned parameters, with their places among all views."""
+    views = enumerate(model.views[0].views)
+    return [(place, view) for place, view in views if all(term.kind != "learned distance" for term, _ in view.all())]
 
-    The bulk of the drawn rows determines the evidence.
-    """
-    (evidence, how), block = model.views, model.as_fitted(drawn)
-    pairs = zip(evidence.views, evidence.weights, strict=True)
-    kept = [(view, weight) for view, weight in pairs if all(term.kind != "learned distance" for term, _ in view.all())]
-    views = tuple(Normalized(view, how) if how is not None else view for view, _ in kept)
-    scores = [view.score(block, n_threads) for view in views]
+
+def _law(model: Model, scores: list[Scores]) -> Evidence:
+    """Return the evidence of the views without learned parameters, determined by the bulk of these scores."""
+    places, views = zip(*_unlearned(model), strict=True)
     curves = tuple(map(_curve, views, scores))
-    weights = tuple(weight for _, weight in kept)
-    law = Evidence(tuple(map(str, views)), views, curves, weights, (0.0,) * len(kept))
-    return Model((law,)), law.of(scores), max(weights)
+    weights = tuple(model.views[0].weights[place] for place in places)
+    return Evidence(tuple(map(str, views)), views, curves, weights, (0.0,) * len(views))
 
 
 def _curve(view: Term, scores: Scores) -> Curve:
@@ -98,6 +120,6 @@ def _curve(view: Term, scores: Scores) -> Curve:
     up to that of the share of rows that score as high.
     """
     rarities: list[Any] = [term for term, _ in view.all() if term.kind == "rarity"]
-    few = any(r.unshared and (r.frequencies.counts == 1).sum() < r.frequencies.n_rows for r in rarities)
+    few = any(rarity.is_of_few for rarity in rarities)
     tied = Tied.of(scores, typical(scores))
     return counted_curve(tied) if few else curve_by_law(tied)

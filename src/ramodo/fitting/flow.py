@@ -68,6 +68,8 @@ class Outcome:
     initial: Scores
     calibration: tuple[Scores, ...]
     """Scores of rows that the model scoring them was not trained on, fold by fold."""
+    seen: tuple[Scores, ...] = ()
+    """What each view of `Consensus` says of the rows, before that becomes evidence."""
 
 
 def extra_scores(data: TrainingData, score: Callable[[Block], Scores]) -> dict[str, Scores]:

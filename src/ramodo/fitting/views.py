@@ -75,6 +75,12 @@ class Reading:
             return found
         return found.without(*count_features(rows.take(left_out), n_threads), len(left_out))
 
+    @cached_property
+    def has_zeros(self) -> bool:
+        """Whether any row lacks a feature; if none does, all rows have the same features."""
+        counts = self.frequencies.counts
+        return len(counts) < self.frequencies.n_features or bool((counts < self.frequencies.n_rows).any())
+
     def seed_of(self, what: str) -> np.random.SeedSequence:
         """Return a seed by name: it does not depend on which other views there are."""
         key = zlib.crc32(f"{what}{self.name}".encode())
@@ -88,6 +94,8 @@ class Scored:
     term: Term
     scores: Scores
     size: float
+    of_few: bool = False
+    """Whether only few rows can score high."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -100,18 +108,20 @@ class View:
     """What a high score means, in words."""
     score: Callable[[Reading, np.random.SeedSequence], Scored] | None = None
     """Scores rows; None for the representations."""
-    in_bags: bool = True
-    in_tables: bool = True
+    in_bags: float = 1.0
+    """Weight of its evidence in the score of bags of features; 0 if the view does not apply to them."""
+    in_tables: float = 1.0
+    """The same for tables."""
     of_values: bool = True
     """Whether values matter; if not, rows of length 1 look the same as the rows themselves."""
-    weight: float = 1.0
-    """Weight of its evidence in the score."""
     in_ranking: float = 0.0
     """Weight of its evidence in the ranking that the representations learn from."""
 
-    def applies_to(self, reading: Reading, again: bool) -> bool:
-        """Return whether the view applies to this reading; `again`: the rows have been read in another way before."""
-        return (self.in_tables if reading.is_table else self.in_bags) and (self.of_values or not again)
+    def weight(self, reading: Reading, again: bool = False) -> float:
+        """Return the weight of its evidence in the score; `again`: the rows have been read in another way before."""
+        if not self.of_values and (again or not reading.has_zeros):
+            return 0.0
+        return self.in_tables if reading.is_table else self.in_bags
 
 
 def _distance(scorer_for: Callable[[Reading], RandomDistance]) -> Callable[[Reading, np.random.SeedSequence], Scored]:
@@ -138,7 +148,7 @@ def _rarity(*, unshared: bool) -> Callable[[Reading, np.random.SeedSequence], Sc
         term = Rarity(reading.frequencies, unshared)
         with reading.progress.stage("ranking", "rows") as bar:
             scores = reading.data.rows.gather(partial(term.score, n_threads=reading.n_threads), bar.show)
-        return Scored(term, scores, typical(scores))
+        return Scored(term, scores, typical(scores), term.is_of_few)
 
     return score
 
@@ -168,24 +178,23 @@ def _many(reading: Reading) -> RandomDistance:
 
 VIEWS = (
     View(name="few", sentence="far from most rows", score=_distance(_few), in_ranking=0.5),
-    View(name="some", sentence="far from the nearer rows", score=_distance(_some), in_bags=False, weight=0.5),
+    View(name="some", sentence="far from the nearer rows", score=_distance(_some), in_bags=0.0, in_tables=0.5),
     View(name="many", sentence="far from the nearest rows", score=_distance(_many), in_ranking=0.5),
     View(
         name="rare",
         sentence="made of rare features",
         score=_rarity(unshared=False),
-        in_tables=False,
+        in_bags=2.0,
+        in_tables=0.0,
         of_values=False,
-        weight=2.0,
         in_ranking=1.0,
     ),
     View(
         name="unshared",
         sentence="made of features that no other row has",
         score=_rarity(unshared=True),
-        in_tables=False,
+        in_bags=2.0,
         of_values=False,
-        weight=2.0,
     ),
     View(name="brief", sentence="far in a representation trained briefly"),
     View(name="long", sentence="far in a representation trained longer"),

@@ -2,7 +2,8 @@
 
 The weight of a feature is -ln of the share of training rows that have it, and a row's score is the mean weight of its
 features. A variant counts only features that no other row has: their weight is 1, all others' 0. Only whether a value
-is zero matters. A mean over few features is unreliable, so `PRIOR` features of ordinary rarity are added to each row.
+is zero matters. A mean over few features is unreliable, so `PRIOR` features of ordinary rarity are added to each row;
+in the variant these are shared features, so that all rows without a feature of their own score 0.
 
 The score splits exactly, since a mean is a sum over features. A feature that no training row has counts as if half a
 row had it.
@@ -89,9 +90,16 @@ class Rarity(Term):
 
     @cached_property
     def ordinary(self) -> float:
-        """The mean weight of all features of all training rows."""
+        """Weight of the added features: the mean over all features of all rows, or that of a shared feature."""
         counts = self.frequencies.counts
-        return float(np.average(self._weights_of(counts), weights=counts)) if len(counts) else 0.0
+        if self.unshared or len(counts) == 0:
+            return 0.0
+        return float(np.average(self._weights_of(counts), weights=counts))
+
+    @property
+    def is_of_few(self) -> bool:
+        """Whether only few rows have features of their own."""
+        return self.unshared and int((self.frequencies.counts == 1).sum()) < self.frequencies.n_rows
 
     def __reduce__(self) -> Any:
         return Rarity, (self.frequencies, self.unshared)
