@@ -70,6 +70,8 @@ def refuse_on_cluster(report: str | None, writing: Writing) -> None:
             f"--report {report} cannot be combined with --cluster, which allows --output and --model. Write the model, "
             "then use `ramodo report` on some of the rows."
         )
+    if writing.rules is not None:
+        raise OptionError("--rules cannot be combined with --cluster, because columns stay with the workers.")
     if writing.beside:
         raise OptionError(
             f"--with {','.join(writing.beside)} cannot be combined with --cluster, because columns stay with the "

@@ -118,7 +118,10 @@ def _detect(
     detector.schema_, detector.provenance_ = table.schema, told(detector, targets.keeping)
     detector.stage_seconds_ = {"read": reading, **detector.stage_seconds_}
     if targets.output is not None:
-        records = Recorder(detector, targets.writing).of_file(path, table, detector.outlier_scores_)
+        recorder = Recorder(detector, targets.writing)
+        records = recorder.of_file(path, table, detector.outlier_scores_)
+        if muted := recorder.said_of_muted():
+            note(f"{recorder.n_flagged:,} flagged, {muted}", quiet)
         files.write_records(targets.output, records, targets.writing.lines)
     if targets.model is not None:
         save(targets.model, detector, targets.keeping)

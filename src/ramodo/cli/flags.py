@@ -18,6 +18,7 @@ from ..formats.schema import MISSING, SCALES
 from ..options import OPTIONS, Option, OptionError, option_error, option_named
 from . import methods
 from .groups import Group, flag
+from .rules import Rules
 
 READING, TEXT, FITTING, FLAGGING = "Reading the data", "Reading text", "Fitting", "Which rows to flag"
 WRITING, MODEL_FILE = "What to write", "The model file"
@@ -174,6 +175,12 @@ class Writing(Group):
         int, _writing("--reasons", help="Write this many reasons for each row, strongest first.", min=0)
     ] = 0
     views: Annotated[bool, _writing("--views", help="Write what each view of a row adds to its score.")] = False
+    rules: Annotated[
+        str | None,
+        _writing(
+            "--rules", help="Do not flag rows that this .toml file knows to be fine; a column says by which rule."
+        ),
+    ] = None
     lines: Annotated[str, _writing("--as", help="Format of -o -: csv or jsonl.")] = "csv"
 
     def refuse(self, output: str | None) -> None:
@@ -185,10 +192,13 @@ class Writing(Group):
                 f"--as {self.lines} is for standard output (-o -); the suffix of --output {output} already says its "
                 "format."
             )
-        asked = {"--flagged": self.flagged, "--with": self.beside, "--reasons": self.reasons, "--views": self.views}
+        asked: dict[str, Any] = {"--flagged": self.flagged, "--with": self.beside, "--reasons": self.reasons}
+        asked |= {"--views": self.views, "--rules": self.rules}
         given = [name for name, value in asked.items() if value]
         if output is None and given:
             raise OptionError(f"{given[0]} needs --output FILE, or --output - for standard output.")
+        if self.rules is not None:
+            Rules.read(self.rules)  # raises before any work
 
 
 def _cutting(name: str, help: str, **bounds: float) -> Any:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
@@ -19,6 +20,7 @@ from ..insight.figures import percentiles
 from ..options import OptionError
 from ..threads import n_threads
 from .flags import Writing
+from .rules import Rules
 from .source import Source
 
 if TYPE_CHECKING:
@@ -39,7 +41,7 @@ _AT_ONCE = 4096
 _FOR_NAMES = 64
 """Number of training rows to search for names of views."""
 
-_OWN = ("id", "score", "percentile", "flag", "reasons")
+_OWN = ("id", "score", "percentile", "flag", "muted", "reasons")
 
 
 @dataclass(frozen=True)
@@ -74,41 +76,77 @@ class Recorder:
     def __init__(self, detector: FittedDetector, writing: Writing, found: npt.NDArray[np.bool_] | None = None) -> None:
         """`found` says which rows are flagged, if not those that reach the threshold."""
         self._detector, self._writing, self._found = detector, writing, found
+        self._rules = None if writing.rules is None else Rules.read(writing.rules)
+        self.n_flagged, self.muted = 0, Counter[str]()
         self._known, self._explainer = np.sort(detector.outlier_scores_), KeptExplainer(detector)
 
     def of_file(self, path: str, table: Table, scores: Scores) -> Records:
         """Return all rows in their order, or flagged rows highest first, since people work from the top."""
+        flags, muted = self._decided(path, table, scores)
         rows: Rows = np.arange(len(scores))
         if self._writing.flagged:
-            rows = self._flagged(scores)
+            rows = np.flatnonzero(flags)
             rows = rows[np.argsort(-scores[rows], kind="stable")]
-        return self._records(path, table, scores, rows, 0)
+        return self._records(path, table, scores, rows, 0, flags, muted)
 
     def of_block(self, table: Table, scores: Scores, first: int) -> Records:
         """Return rows of a stream, as they arrive; `first` is the number of the first of them."""
-        rows = self._flagged(scores) if self._writing.flagged else np.arange(len(scores))
-        return self._records("standard input", table, scores, rows, first)
+        flags, muted = self._decided("standard input", table, scores)
+        rows = np.flatnonzero(flags) if self._writing.flagged else np.arange(len(scores))
+        return self._records("standard input", table, scores, rows, first, flags, muted)
 
     def nothing(self) -> Records:
         """Return the columns without any rows."""
         beside = [_free(name) for name in beside_of(self._writing)]
         views = [f"view: {name}" for name in self._view_names()] if self._writing.views else []
-        names = [*_OWN[:4], *beside, *["reasons"] * bool(self._writing.reasons), *views]
+        names = [
+            *_OWN[:4],
+            *["muted"] * (self._rules is not None),
+            *beside,
+            *["reasons"] * bool(self._writing.reasons),
+            *views,
+        ]
         return Records(tuple(Column(name, TEXT, []) for name in names))
 
-    def _flagged(self, scores: Scores) -> Rows:
-        return np.flatnonzero(self._are_flagged(scores))
+    def said_of_muted(self) -> str:
+        """Say how many rows were muted so far, by which rules; nothing where there are no rules."""
+        if self._rules is None:
+            return ""
+        by = ", ".join(f"{name} {count:,}" for name, count in self.muted.most_common())
+        expired = f"; expired: {', '.join(self._rules.expired)}" if self._rules.expired else ""
+        return f"{self.muted.total():,} muted{by and f' ({by})'}{expired}"
 
-    def _are_flagged(self, scores: Scores) -> npt.NDArray[np.bool_]:
-        return scores >= self._detector.threshold_ if self._found is None else self._found
+    def _decided(self, path: str, table: Table, scores: Scores) -> tuple[npt.NDArray[np.bool_], list[str] | None]:
+        """Return which rows are flagged and, for each row, the rule that mutes it; None without rules."""
+        flags = scores >= self._detector.threshold_ if self._found is None else self._found
+        muted = None
+        if self._rules is not None:
+            every = np.arange(len(scores))
+            values = {name: column_of(path, table, name, every).values for name in self._rules.columns}
+            muted = self._rules.muted(values, len(scores))
+            flags = flags & np.array([not name for name in muted], dtype=bool)
+            self.muted.update(filter(None, muted))
+        self.n_flagged += int(flags.sum())
+        return flags, muted
 
-    def _records(self, path: str, table: Table, scores: Scores, rows: Rows, first: int) -> Records:
+    def _records(
+        self,
+        path: str,
+        table: Table,
+        scores: Scores,
+        rows: Rows,
+        first: int,
+        are_flagged: npt.NDArray[np.bool_],
+        muted: list[str] | None,
+    ) -> Records:
         taken = scores[rows]
         ids = [str(first + row) if table.ids is None else table.ids[row] for row in rows.tolist()]
         shares = [round(share, 3) for share in percentiles(taken, self._known).tolist()]
-        flags = self._are_flagged(scores)[rows].astype(np.int64).tolist()
+        flags = are_flagged[rows].astype(np.int64).tolist()
         columns = [Column("id", TEXT, ids), Column("score", REAL, taken.tolist())]
         columns += [Column("percentile", REAL, shares), Column("flag", INTEGER, flags)]
+        if muted is not None:
+            columns.append(Column("muted", TEXT, [muted[row] for row in rows.tolist()]))
         columns += [column_of(path, table, name, rows) for name in beside_of(self._writing)]
         if self._writing.reasons:
             columns.append(Column("reasons", REASONS, self._reasons(table, scores, rows)))
@@ -155,7 +193,8 @@ def beside_of(writing: Writing) -> list[str]:
 
 def to_read(path: str, source: Source, writing: Writing) -> Source:
     """Return how to read the data so that the requested columns can be written; raise early if they cannot."""
-    names = beside_of(writing)
+    of_rules = [] if writing.rules is None else Rules.read(writing.rules).columns
+    names = list(dict.fromkeys([*beside_of(writing), *of_rules]))
     kind = source.format_at(path)
     if "with" in kind.columns:
         is_document = DOCUMENT in names and bool(source.schema.text)  # of a table that need not have such a column

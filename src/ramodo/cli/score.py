@@ -72,6 +72,8 @@ def run_score(
             how, recorder = source.how(kind, detector.n_jobs), Recorder(detector, writing)
             stream = Stream(detector, kind, how, recorder, writing.lines, strict=strict, quiet=quiet)
             stream.run()
+            if muted := recorder.said_of_muted():
+                note(f"{stream.n_rows:,} rows, {recorder.n_flagged:,} flagged, {muted}", quiet)
             _end(detector, path, (stream.n_rows, stream.recent.drift()), as_json, fails, output)
             return
     source = to_read(path, source.for_path(path), writing)
@@ -90,9 +92,10 @@ def _score(
     chosen, promise = cutoffs.found_in(detector, cutting, table.X, scores)
     if promise:
         note(f"cut-off: {promise}", quiet)
-    files.write_records(output, Recorder(detector, writing, chosen).of_file(path, table, scores), writing.lines)
-    flagged = int((scores >= detector.threshold_).sum() if chosen is None else chosen.sum())
-    note(f"{len(scores):,} rows, {flagged:,} flagged", quiet or output == "-")
+    recorder = Recorder(detector, writing, chosen)
+    files.write_records(output, recorder.of_file(path, table, scores), writing.lines)
+    said = ", ".join(filter(None, [f"{recorder.n_flagged:,} flagged", recorder.said_of_muted()]))
+    note(f"{len(scores):,} rows, {said}", quiet or output == "-")
     note_new(detector, table, quiet)
     found = drift_of(detector, table, scores)
     warn(found, quiet)
