@@ -32,6 +32,17 @@ def mail(tmp_path):
     return tmp_path
 
 
+def test_a_store_is_copied(mail, monkeypatch, capsys):
+    words = ["triage", mail / "mail.txt", "--headless", mail / "answers.csv", "--rows", 5, "-q"]
+    assert call(monkeypatch, *words) == 0
+    assert call(monkeypatch, "triage", mail / "mail.txt", "--backup", mail / "copy.triage") == 0
+    assert f"a copy of {mail / 'mail.txt'}.triage" in capsys.readouterr().err
+    again = [*words[:5], 6, "--store", mail / "copy.triage", "--json", "-q"]
+    assert call(monkeypatch, *again) == 0
+    assert json.loads(capsys.readouterr().out)["labelled"] == 6
+    assert call(monkeypatch, "triage", mail / "none.txt", "--backup", mail / "more.triage") == 2
+
+
 def test_the_loop_without_a_page(mail, monkeypatch, capsys):
     words = ["triage", mail / "mail.txt", "--headless", mail / "answers.csv", "--rows", 30, "--json", "-q"]
     words += ["-o", mail / "ranking.csv", "--save", mail / "model.ramodo", "--store", mail / "labels.db"]

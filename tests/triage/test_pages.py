@@ -1,6 +1,7 @@
 """The labelling page against a real server: what it does, and what it refuses."""
 
 import csv
+import gzip
 import io
 import logging
 import re
@@ -88,6 +89,10 @@ def test_exports_and_imports(opened, browser):
     )
     assert sent.json() == {"said": "1 labels were imported."}
     assert session.labels()[5] == -1
+    packed = gzip.compress(b"id,label\n5,-1\n")
+    refused = browser.client.post("/import", content=packed, headers={"x-csrf-token": browser.csrf})
+    assert refused.status_code == 415
+    assert "Unpack it first" in refused.text
     refused = browser.client.post("/import", content=b"id,label\nx,1\n", headers={"x-csrf-token": browser.csrf})
     assert refused.status_code == 422
 
@@ -234,7 +239,7 @@ def test_bad_requests_say_what_is_allowed(browser, opened, path, body):
 def test_a_locked_store_is_said_and_the_page_goes_on(session_of, tmp_path, monkeypatch):
     import sqlite3
 
-    monkeypatch.setattr("ramodo.triage.store._PATIENCE", 0.05)
+    monkeypatch.setattr("ramodo.triage.store_file.PATIENCE", 0.05)
     session = session_of(refit_every=0)
     with page_of(session) as (place, access):
         browser = Browser(place, access)

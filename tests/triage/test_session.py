@@ -1,6 +1,7 @@
 """The loop of labels: what is stored, what is shown next, what is learned, and what a restart finds."""
 
 import csv
+import stat
 import subprocess
 import sys
 import textwrap
@@ -11,7 +12,8 @@ import pytest
 from ramodo import load
 from ramodo.options import OptionError
 from ramodo.triage.queues import QUEUES
-from ramodo.triage.store import Store, StoreError
+from ramodo.triage.store import Store
+from ramodo.triage.store_file import StoreError, back_up
 
 
 def label_rows(session, truth, n, who=None):
@@ -163,6 +165,11 @@ def test_exports_are_read_back(session_of, planted, tmp_path):
     session.export_ranking(tmp_path / "ranking.csv")
     session.export_history(tmp_path / "history.csv")
     session.export_model(tmp_path / "model.ramodo")
+    with open(tmp_path / "labels.csv") as file:
+        labels = list(csv.DictReader(file))
+    assert {line["id"]: line["label"] for line in labels} == {str(row): str(session.labels()[row]) for row in rows}
+    assert {line["model"] for line in labels} == {"0"}
+    assert all(line["at"] for line in labels)
     with open(tmp_path / "ranking.csv") as file:
         ranking = list(csv.DictReader(file))
     assert [int(line["id"]) for line in ranking] == session._ranked.ranking.order.tolist()
@@ -170,6 +177,17 @@ def test_exports_are_read_back(session_of, planted, tmp_path):
     other = session_of(store=str(tmp_path / "other.db"))
     assert other.import_labels(str(tmp_path / "labels.csv")) == 8
     assert other.labels()[rows].tolist() == session.labels()[rows].tolist()
+
+
+def test_exported_labels_show_documents(session_of, tmp_path):
+    session = session_of(texts=[f"=line {row},\n\x07" for row in range(400)], refit_every=0)
+    session.label(3, 1)
+    session.export_labels(tmp_path / "labels.csv")
+    with open(tmp_path / "labels.csv", newline="") as file:
+        (line,) = csv.DictReader(file)
+    assert line["text"].lstrip("'").startswith("=line 3,")
+    assert line["text"][0] == "'"
+    assert session_of(store=str(tmp_path / "other.db")).import_labels(str(tmp_path / "labels.csv")) == 1
 
 
 def test_ids_are_guarded_for_spreadsheets_and_read_back(session_of, planted, tmp_path):
@@ -217,7 +235,7 @@ def test_a_password_is_in_no_message():
 def test_a_full_disk_and_a_locked_store_lose_no_label(session_of, planted, tmp_path, monkeypatch):
     import sqlite3
 
-    monkeypatch.setattr("ramodo.triage.store._PATIENCE", 0.1)
+    monkeypatch.setattr("ramodo.triage.store_file.PATIENCE", 0.1)
     session = session_of(refit_every=0)
     rows = label_rows(session, planted.truth, 3)
     other = sqlite3.connect(tmp_path / "labels.db", isolation_level=None)
@@ -233,6 +251,50 @@ def test_a_full_disk_and_a_locked_store_lose_no_label(session_of, planted, tmp_p
     stored = sum(session.counts.values())
     session.close()
     assert sum(session_of().counts.values()) == stored >= 3
+
+
+@pytest.mark.parametrize("replaced", [False, True])
+def test_a_store_that_is_deleted_or_replaced_is_noticed_and_its_labels_are_saved(
+    session_of, planted, tmp_path, replaced
+):
+    path = tmp_path / "labels.db"
+    session = session_of(refit_every=0)
+    rows = label_rows(session, planted.truth, 3)
+    if replaced:
+        Store.open(str(tmp_path / "other.db"), "y").close()
+        (tmp_path / "other.db").replace(path)
+    else:
+        path.unlink()
+    with pytest.raises(StoreError, match=r"was deleted or replaced .* are in .*labels\.db\.rescued"):
+        session.label(7, 1)
+    session.close()
+    (tmp_path / "labels.db.rescued").replace(path)
+    for left in ("labels.db-wal", "labels.db-shm"):
+        (tmp_path / left).unlink(missing_ok=True)
+    assert session_of().labelled == set(rows)
+
+
+def test_a_store_is_its_owners_and_copied_whole_while_it_is_in_use(session_of, planted, tmp_path):
+    path, copy = tmp_path / "labels.db", tmp_path / "copy.db"
+    session = session_of(refit_every=0)
+    rows = label_rows(session, planted.truth, 3)
+    back_up(str(path), str(copy))
+    assert {stat.S_IMODE(file.stat().st_mode) for file in (path, copy)} == {0o600}
+    with pytest.raises(OptionError, match="--backup must be a new file"):
+        back_up(str(path), str(copy))
+    with pytest.raises(OptionError, match="--store must be a file that exists"):
+        back_up(str(tmp_path / "none.db"), str(tmp_path / "more.db"))
+    session.close()
+    copy.replace(path)
+    assert session_of().labelled == set(rows)
+
+
+def test_a_file_that_is_no_store_is_refused(tmp_path):
+    (tmp_path / "text.db").write_text("id,label\n" * 200)
+    with pytest.raises(StoreError, match="cannot be used: file is not a database"):
+        Store.open(str(tmp_path / "text.db"), "x")
+    with pytest.raises(StoreError, match="cannot be used: Is a directory"):
+        Store.open(str(tmp_path), "x")
 
 
 KILLED = """

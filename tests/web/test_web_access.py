@@ -134,6 +134,7 @@ def test_a_token_for_one_browser():
     with small_server(access=Access(once=True, renewed=renewed.append)) as (client, access, place):
         link = access.link(place)
         assert client.get("/", headers=bearer(access.token)).status_code == 401
+        assert client.head(link).status_code == 401  # a look at the link uses nothing up
         assert client.get(link).status_code == 303
         assert client.get(link).status_code == 303  # the same browser, by its cookie
         client.cookies.clear()

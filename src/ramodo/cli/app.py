@@ -477,6 +477,9 @@ def triage(
         str | None, typer.Option("-o", "--output", help="With --headless: write the ranking to this .csv.")
     ] = None,
     save: Annotated[str | None, typer.Option("--save", help="With --headless: write the model to this file.")] = None,
+    backup: Annotated[
+        str | None, typer.Option("--backup", help="Only copy the store, which may be in use, to this new file.")
+    ] = None,
     quiet: Quiet = False,
     json: Json = False,
 ) -> None:
@@ -487,8 +490,11 @@ def triage(
     `ramodo triage mail.txt --headless answers.csv --rows 100 -o ranking.csv`
     """
     from .source import Source
-    from .triage import Asked, run_triage
+    from .triage import Asked, run_backup, run_triage
 
+    if backup is not None:
+        run_backup(data, store, backup, quiet=quiet)
+        return
     asked = Asked(
         model=model, store=store, known=known, every=every, who=who, queue=queue, rows=rows, output=output, save=save
     )

@@ -90,6 +90,16 @@ def run_triage(
         run(app_of(session, opened, access), listening, started)
 
 
+def run_backup(path: str, store: str | None, target: str, *, quiet: bool) -> None:
+    """Copy the store of these data."""
+    _need_packages()
+    from ..triage.store_file import back_up
+
+    place = _store_of(path, store)
+    back_up(place, target)
+    note(f"{target}: a copy of {place}", quiet)
+
+
 def run_headless(
     path: str, source: Source, fitting: Fitting, asked: Asked, answers: str, *, quiet: bool, as_json: bool
 ) -> None:
@@ -124,15 +134,14 @@ def _session(path: str, source: Source, fitting: Fitting, asked: Asked, quiet: b
     """Read the rows, fit or load the detector, and open a session."""
     from ..triage import TriageSession
 
-    if path == "-" and asked.store is None:
-        raise OptionError("standard input (-) needs --store FILE, a place for the labels.")
+    store = _store_of(path, asked.store)
     detector, table = _fitted(path, source, fitting, asked.model, quiet)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # column names were compared when the file was read
         session = TriageSession(
             detector,
             table,
-            store=asked.store or f"{path.rstrip('/')}.triage",
+            store=store,
             refit_every=asked.every,
             who=asked.who or _login(),
             title=Path(path).name if path != "-" else "standard input",
@@ -163,6 +172,12 @@ def _fitted(path: str, source: Source, fitting: Fitting, model: str | None, quie
     for text in warned:
         note(f"warning: {text}", quiet)
     return detector, table
+
+
+def _store_of(path: str, store: str | None) -> str:
+    if path == "-" and store is None:
+        raise OptionError("standard input (-) needs --store FILE, a place for the labels.")
+    return store or f"{path.rstrip('/')}.triage"
 
 
 def _group_in_background(session: TriageSession) -> None:

@@ -47,6 +47,11 @@ def is_plain(head: bytes) -> bool:
     return _packing(head) is None and _mark(head) is None
 
 
+def is_packed(head: bytes) -> bool:
+    """Return whether these first bytes are those of a compressed file."""
+    return _packing(head) is not None
+
+
 def as_text(path: str, stream: Any, suffix: str = "") -> IO[bytes]:
     """Return the bytes unpacked, as UTF-8 without a mark; `suffix` names a packing that the bytes do not show."""
     head = _first_bytes(stream)

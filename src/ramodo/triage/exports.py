@@ -18,13 +18,16 @@ from .store import Entry
 
 
 def write_labels(path: Path, table: Table, opinions: Opinions) -> None:
-    """Write a line for each labelled row."""
+    """Write a line for each labelled row, with its document if it has one."""
+    last = {entry.row: entry for entry in opinions.standing()}
     lines = []
     for row in opinions.rows():
         held = opinions.of_row(row)
-        who = "; ".join(sorted(held))
-        lines.append((table.id_of(row), opinions.label(row), who, "yes" if len(set(held.values())) > 1 else "no"))
-    _write(path, ("id", "label", "who", "disputed"), lines)
+        disputed = "yes" if len(set(held.values())) > 1 else "no"
+        said = (table.id_of(row), opinions.label(row), "; ".join(sorted(held)), disputed, last[row].at, last[row].model)
+        lines.append(said if table.texts is None else (*said, table.texts[row]))
+    header = ("id", "label", "who", "disputed", "at", "model")
+    _write(path, header if table.texts is None else (*header, "text"), lines)
 
 
 def write_history(path: Path, table: Table, entries: Sequence[Entry]) -> None:

@@ -20,12 +20,13 @@ from starlette.routing import Route
 
 from ..data.validation import DataError
 from ..formats import FormatError
+from ..formats.compression import is_packed
 from ..options import OptionError
 from ..web import Access, Place, application, csrf_of
 from ..web.errors import on_http_error
 from .queues import QUEUES
 from .session import NAMES, TriageSession
-from .store import StoreError
+from .store_file import StoreError
 
 MAX_BODY = 8 << 20
 """How many bytes a file of labels from a browser may have."""
@@ -44,6 +45,9 @@ _STATIC = {
     "triage.js": ("ramodo.triage", "text/javascript"),
 }
 """Files that a browser may load, with their packages; no other name reaches the file system."""
+
+_HEAD = 64
+"""How many bytes tell whether a file is compressed."""
 
 _SHORT = 60
 _MOST_KINDS = 20
@@ -272,6 +276,8 @@ class Pages:
 
     async def _import(self, request: Request) -> Response:
         body = await request.body()
+        if is_packed(body[:_HEAD]):  # a body is limited, and what comes out of it is not
+            raise HTTPException(415, "The labels must be a plain table, got a compressed file. Unpack it first.")
 
         def answer() -> int:
             with tempfile.TemporaryDirectory() as folder, _refused():

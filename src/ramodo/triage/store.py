@@ -17,25 +17,18 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, Self
 
-from sqlalchemy import Connection, Engine, create_engine, delete, event, insert, select, text
+from sqlalchemy import Connection, Engine, create_engine, delete, insert, select, text
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.engine import make_url
 from sqlalchemy.exc import ArgumentError, SQLAlchemyError
-from sqlalchemy.pool import QueuePool
 
 from ..options import OptionError
 from . import tables
+from .store_file import PATIENCE, StoreError, StoreFile
 
 _VERSION = "1"
 _LOCK = 7_262_036
 """The PostgreSQL advisory lock that is held during a change."""
-
-_PATIENCE = 5.0
-"""Seconds to wait while somebody else changes the store."""
-
-
-class StoreError(OSError):
-    """The store could not be read or written; labels acknowledged before are safe."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -79,14 +72,15 @@ class Version:
 class Store:
     """The tables of one data set."""
 
-    def __init__(self, engine: Engine, place: str) -> None:
-        self._engine, self.place = engine, place
-        self._changing = threading.Lock()
+    def __init__(self, place: str) -> None:
+        self.place, self._changing = _shown(place), threading.Lock()
+        self._file = None if "://" in place else StoreFile(place)
+        self._engine = _engine(place) if self._file is None else self._file.engine
 
     @classmethod
     def open(cls, place: str, fingerprint: str) -> Self:
         """Return the store at a path or URL, created if it does not exist; refused if it belongs to other data."""
-        store = cls(_engine(place), _shown(place))
+        store = cls(place)
         with store._change() as connection:
             tables.metadata.create_all(connection)
             known = {name: value for name, value in connection.execute(select(tables.facts))}  # noqa: C416 - rows, not pairs
@@ -106,6 +100,8 @@ class Store:
     def close(self) -> None:
         """Close all connections."""
         self._engine.dispose()
+        if self._file is not None:
+            self._file.close()
 
     # ---- entries -------------------------------------------------------------------------------------------------
 
@@ -173,7 +169,7 @@ class Store:
             return {row: who for row, who in connection.execute(query)}  # noqa: C416 - rows, not pairs
 
     def _taking(self, row: int, who: str, until: float) -> Any:
-        dialect: Any = sqlite if self._is_file else postgresql
+        dialect: Any = postgresql if self._file is None else sqlite
         taking = dialect.insert(tables.leases).values(row=row, who=who, until=until)
         return taking.on_conflict_do_update(index_elements=["row"], set_={"who": who, "until": until})
 
@@ -195,29 +191,30 @@ class Store:
 
     # ---- transactions --------------------------------------------------------------------------------------------
 
-    @property
-    def _is_file(self) -> bool:
-        return self._engine.dialect.name == "sqlite"
-
     @contextmanager
     def _read(self) -> Iterator[Connection]:
+        self._check()
         with _said_clearly(self.place), self._engine.connect() as connection:
             yield connection
 
     @contextmanager
     def _change(self) -> Iterator[Connection]:
         """One transaction; no other change happens at the same time, in this process or another."""
+        self._check()
         with _said_clearly(self.place), self._changing, self._engine.connect() as connection:
             connection = connection.execution_options(changes=True)
             with connection.begin():
-                if not self._is_file:
+                if self._file is None:
                     connection.execute(text("SELECT pg_advisory_xact_lock(:lock)"), {"lock": _LOCK})
                 yield connection
+        self._check()  # a change is acknowledged only if it is in a file that can be opened again
+
+    def _check(self) -> None:
+        if self._file is not None:
+            self._file.check()
 
 
 def _engine(place: str) -> Engine:
-    if "://" not in place:
-        return _file_engine(place)
     try:
         url = make_url(place)
     except ArgumentError:
@@ -226,32 +223,8 @@ def _engine(place: str) -> Engine:
         raise OptionError(
             f"--store must be a file, or postgresql://USER@HOST/DATABASE for a team, got {_shown(place)}."
         )
-    options = {"connect_timeout": int(_PATIENCE), "options": f"-c lock_timeout={int(1000 * _PATIENCE)}"}
+    options = {"connect_timeout": int(PATIENCE), "options": f"-c lock_timeout={int(1000 * PATIENCE)}"}
     return create_engine(url.set(drivername="postgresql+psycopg"), connect_args=options, pool_pre_ping=True)
-
-
-def _file_engine(place: str) -> Engine:
-    engine = create_engine(
-        f"sqlite+pysqlite:///{place}",
-        connect_args={"timeout": _PATIENCE, "check_same_thread": False},
-        poolclass=QueuePool,
-        pool_size=4,
-    )
-
-    @event.listens_for(engine, "connect")
-    def set_up(connection: Any, _: object) -> None:
-        connection.isolation_level = None  # we begin transactions ourselves
-        cursor = connection.cursor()
-        for pragma in ("journal_mode=WAL", "synchronous=FULL"):
-            cursor.execute(f"PRAGMA {pragma}")
-        cursor.close()
-
-    @event.listens_for(engine, "begin")
-    def begin(connection: Connection) -> None:
-        changes = connection.get_execution_options().get("changes")
-        connection.exec_driver_sql("BEGIN IMMEDIATE" if changes else "BEGIN")
-
-    return engine
 
 
 @contextmanager
