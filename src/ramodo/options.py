@@ -259,7 +259,7 @@ OPTIONS: tuple[Option, ...] = (
         False,
         (Literal(True), Literal(False)),
         "-",
-        "Whether rows with the same score count once, so that many copies of a row are not what is ordinary.",
+        "Whether rows with the same score count once, unless more stand out when all count.",
     ),
     Option(
         "held_out",

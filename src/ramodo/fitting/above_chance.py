@@ -55,12 +55,24 @@ def look_again(model: Model, rows: Rows, n_threads: int) -> Look:
 def threshold(cutoff: Any, model: Model, look: Look, scores: Scores, labels: Labels) -> float:
     """Return the threshold for the scores of these rows.
 
-    Known outliers are left out: they are not ordinary rows, and finding them again is not a discovery.
+    Known outliers are left out: they are not ordinary rows, and finding them again is not a discovery. Where copies may
+    count once, it is the lower of two thresholds: a scan may consist of copies, while others hide among those of
+    ordinary rows.
     """
     order = np.argsort(-scores, kind="stable")
     order = order[labels[order] != 1]
+    each = _threshold(cutoff, model, rows, scores, order, n_threads, once=False)
+    return (
+        min(each, _threshold(cutoff, model, rows, scores, order, n_threads, once=True)) if cutoff.copies_once else each
+    )
+
+
+def _threshold(
+    cutoff: Any, model: Model, rows: Rows, scores: Scores, order: Any, n_threads: int, *, once: bool
+) -> float:
+    """Return the threshold for rows in the order of their scores; with `once`, equal rows count once."""
     shares = np.zeros(len(order))
-    if cutoff.copies_once:
+    if once:
         first = np.flatnonzero(np.diff(scores[order], prepend=np.inf))
         shares = np.diff(first, append=len(order)) / len(order)
         order = order[first]

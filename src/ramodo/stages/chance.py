@@ -24,7 +24,7 @@ class AboveChance(Cutoff):
     """The score above which most rows stand out more than chance explains, at the false-discovery rate `fdr`.
 
     Only for `Consensus`, because it needs views without learned parameters. In pure noise it flags nothing. With
-    `copies_once`, rows with the same score count once: equal lines of a log are neither many discoveries nor ordinary.
+    `copies_once`, rows with the same score count once, unless more stand out when all count: for logs.
 
     Examples
     --------
