@@ -28,11 +28,12 @@ _HIGHEST = 2000
 
 
 class Burst(NamedTuple):
-    """Lines of one client within a short time: how many, whose, and within how many seconds."""
+    """Lines of one client within a short time: how many, whose, within how many seconds, and since when."""
 
     n: int
     client: str
     seconds: float
+    begin: float
 
     def in_words(self) -> str:
         """Return the burst in words: 300 lines of 203.0.113.77 within 4 minutes."""
@@ -61,7 +62,7 @@ def alike(table: Table, scores: npt.NDArray[np.float64], threshold: float) -> Al
         for client, own in _bursts(sessions, high).items():
             number = 3 * n + int(own[0])
             of_row[own] = number
-            bursts[number] = Burst(len(own), client, float(np.ptp(times[own])))
+            bursts[number] = Burst(len(own), client, float(np.ptp(times[own])), float(times[own].min()))
     return Alike(of_row, bursts)
 
 

@@ -45,7 +45,7 @@ _SPELLINGS = tuple(
 )
 """Web servers; ISO 8601 and its likes; the C library; syslog; 081109 203518; seconds since 1970."""
 
-_LEAP_YEAR = 2000
+NO_YEAR = 2000
 """The year to assume if none is written: a leap year, which has every day."""
 
 _HALF_A_YEAR = 183 * 86_400.0
@@ -97,7 +97,7 @@ def _seconds(found: re.Match[str] | None) -> float:
     if said.get("since"):
         return float(said["since"]) + part
     month = _MONTHS.index(said["name"]) + 1 if said.get("name") else int(said["month"])
-    year = int(said.get("year") or _LEAP_YEAR)
+    year = int(said.get("year") or NO_YEAR)
     try:
         time = datetime(year + 2000 * (year < 100), month, int(said["day"]), int(said["hour"]), int(said["minute"]))
     except ValueError:
@@ -179,3 +179,10 @@ def sessions_of(lines: Sequence[str], times: Doubles | None, window: float = WIN
     names = ["", *number_of]
     owners = np.where(keys < 0, -1, whose)[np.sort(firsts)]
     return Sessions(places[of_line], [names[owner + 1] for owner in owners.tolist()])
+
+
+def without_times(line: str) -> str:
+    """Return a line without its first time, in any spelling."""
+    found = [match for match in (spelling.search(line[:_BEGINNING]) for spelling in _SPELLINGS) if match is not None]
+    first = min(found, key=lambda match: match.start(), default=None)
+    return line if first is None else line[: first.start()] + line[first.end() :]

@@ -13,8 +13,11 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from ..explain.explanation import Explanation
 from ..explain.naming import explained, names_of
+from ..explain.over_time import OverTime, over_time
 from ..files.whole import write_whole
 from ..formats import Table
 from ..options import OptionError
@@ -44,6 +47,7 @@ def write_report(
     explain: Callable[[list[int]], Explanation] | None = None,
     labelled: Sequence[Labelled] = (),
     name: Callable[[list[int]], Callable[[int], str]] | None = None,
+    over_time: OverTime | None = None,
 ) -> Path:
     """Write a fitted detector's report on the rows of `X`, the training rows or others.
 
@@ -58,6 +62,7 @@ def write_report(
     explain : a function that explains rows by number, if naming features takes more than their index
     labelled : labels that people gave to rows, to be listed
     name : a function that, given features, returns a function from a feature's index to its name
+    over_time : when the rows, lines of a log, were written, and what happened when
     """
     target, script = Path(path), plotly_script()
     if target.suffix.lower() not in SUFFIXES:
@@ -65,7 +70,7 @@ def write_report(
     content = gather(
         detector, X, y=y, ids=ids, names=names, texts=texts, title=title, scores=scores, explain=explain, name=name
     )
-    content = replace(content, labelled=tuple(labelled))
+    content = replace(content, labelled=tuple(labelled), over_time=over_time)
     page = render(content, script)
     write_whole(target, lambda temporary: _write(temporary, page))
     return target
@@ -102,6 +107,7 @@ def write_table_report(
             scores=known,
             explain=explain,
             name=name,
+            over_time=over_time(table, np.asarray(known, dtype=np.float64), float(detector.threshold_)),
         )
 
 

@@ -142,7 +142,7 @@ function precision(c) {
 }
 
 // Each figure by the id of its element. A later call redraws it in other colours.
-const FIGURES = { histogram, points, roc, precision, loss };
+const FIGURES = { histogram, over: timeline, points, roc, precision, loss };
 
 function draw(id) {
   const place = byId(id);
@@ -156,11 +156,12 @@ function draw(id) {
 }
 
 function drawAll() {
-  return Promise.all(Object.keys(FIGURES).filter((id) => data.curves || (id !== "roc" && id !== "precision")).map(draw));
+  const there = { roc: data.curves, precision: data.curves, over: data.timeline };
+  return Promise.all(Object.keys(FIGURES).filter((id) => !(id in there) || there[id]).map(draw));
 }
 
 // On paper a figure is drawn for a fixed width, whatever the screen, and then stretched to the width of the paper.
-const ON_PAPER = { histogram: [700, 300], points: [700, 430], roc: [345, 300], precision: [345, 300], loss: [700, 220] };
+const ON_PAPER = { histogram: [700, 300], over: [700, 430], points: [700, 430], roc: [345, 300], precision: [345, 300], loss: [700, 220] };
 let onPaper = false;
 
 function sizeOf(id) {

@@ -14,6 +14,7 @@ import numpy.typing as npt
 from .. import threads
 from ..data.rows import Rows
 from ..explain.explanation import Explanation, Group, feature_namer
+from ..explain.over_time import OverTime
 from ..explain.reasons import RowExplanation
 from ..insight.directions import ends_of
 from ..insight.drift import Drift, compare
@@ -76,6 +77,8 @@ class Content:
     """How the rows differ from the training rows; None where they are these."""
     labelled: tuple[Labelled, ...] = ()
     """Labels that people gave to rows."""
+    over_time: OverTime | None = None
+    """Of lines of a log, when they were written."""
 
     @property
     def threshold(self) -> float:

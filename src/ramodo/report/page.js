@@ -29,7 +29,7 @@ function fillSummary() {
 
 function fillCaptions() {
   for (const [section, place, caption] of [["scores", "histogram", data.histogram.caption], ["map", "points", data.map.caption],
-    ["training", "loss", data.training.caption], ["labels", "roc", data.curves?.caption], ["labels", "precision", data.curves?.caption]]) {
+    ["timeline", "over", data.timeline?.caption], ["training", "loss", data.training.caption], ["labels", "roc", data.curves?.caption], ["labels", "precision", data.curves?.caption]]) {
     if (!caption) continue;
     byId(section).querySelector("figcaption").textContent = caption;
     byId(place).setAttribute("aria-label", caption);
@@ -141,6 +141,7 @@ addEventListener("afterprint", () => {
 fillSummary();
 fillCaptions();
 startTable();
+startTimeline();
 fillGroups();
 fillReproduction();
 fillSections();

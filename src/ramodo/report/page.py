@@ -17,7 +17,7 @@ from .payload import Lengths, payload, shortened
 LARGEST = 5_900_000
 """Largest size of a report, in bytes, whatever the data."""
 
-SCRIPTS = ("elements.js", "charts.js", "table.js", "page.js")
+SCRIPTS = ("elements.js", "charts.js", "timeline.js", "table.js", "page.js")
 
 _ESCAPED = str.maketrans({c: f"\\u{ord(c):04x}" for c in "<>&\u2028\u2029"})
 

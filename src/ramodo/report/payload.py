@@ -12,6 +12,7 @@ import numpy as np
 from ..explain.explanation import Driver
 from ..explain.reasons import Reason, RowExplanation
 from ..insight.figures import percentiles
+from ..insight.timeline import Timeline
 from ..terminal.escaping import escape_controls
 from . import words
 from .content import LISTED, Content
@@ -28,6 +29,9 @@ _IN_FULL, _IN_SHORT = 200, 3
 
 _MOVED = 5
 """How many things that moved are named."""
+
+_OVER_TIME = 6
+"""How many kinds the timeline shows."""
 
 _FIRST = 3
 """How many kinds to look at first."""
@@ -93,6 +97,7 @@ def payload(content: Content, lengths: Lengths) -> dict[str, Any]:
         "findings": [[f.name.replace("_", " "), _rounded(f.value), f.meaning] for f in diagnosis.findings],
         "histogram": _histogram(content),
         "map": _map(content, lengths),
+        "timeline": _timeline(content, lengths),
         "table": _table(content, lengths, names, views),
         "explained": len(content.explained),
         "kinds": [[n, places] for n, places in content.kinds],
@@ -152,6 +157,28 @@ def _map(content: Content, lengths: Lengths) -> dict[str, Any]:
         "axes": [[lengths.of_name(end) for end in axis] for axis in content.axes],
         "caption": words.of_map(content),
     }
+
+
+def _timeline(content: Content, lengths: Lengths) -> dict[str, Any] | None:
+    """Return how many lines, flagged ones and lines of the first kinds came in each step of time."""
+    found = None if content.over_time is None else Timeline.of(content.over_time.times)
+    if found is None or content.over_time is None:
+        return None
+    kinds = [content.explained[list(group.rows)] for group in content.groups[:_OVER_TIME]]
+    return {
+        "begin": found.begin,
+        "step": found.step,
+        "lines": found.counts().tolist(),
+        "flagged": _steps(found.counts(content.scores >= content.threshold)),
+        "kinds": [_steps(found.counts(rows)) for rows in kinds],
+        "said": [shortened(one, 4 * lengths.name) for one in content.over_time.said],
+        "caption": words.of_timeline(found, content.n_flagged, len(kinds)),
+    }
+
+
+def _steps(counts: Any) -> list[list[int]]:
+    """The steps with lines, and how many."""
+    return [[step, int(counts[step])] for step in np.flatnonzero(counts).tolist()]
 
 
 def _first(content: Content, kind: tuple[int, list[int]], lengths: Lengths) -> list[Any]:

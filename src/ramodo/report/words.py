@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from datetime import UTC, datetime
 
 import numpy as np
 
 from ..explain.explanation import Driver
+from ..formats.event_lines import NO_YEAR
 from ..insight.cutoffs import flags_of_noise, guarantee_of, says_little
 from ..insight.diagnosis import Diagnosis
 from ..insight.figures import FLAGGED, SAMPLED
+from ..insight.timeline import Timeline
 from .content import SHOWN, Content
 
 Shorten = Callable[[str], str]
@@ -204,6 +207,18 @@ def of_map(content: Content) -> str:
         f"The axes are the two directions in which rows differ most, with {percent(content.map.shares[0])} and "
         f"{percent(content.map.shares[1])} of the spread; at the ends, the feature that correlates most.{squeezed}"
     )
+
+
+def of_timeline(timeline: Timeline, n_flagged: int, n_kinds: int) -> str:
+    """What the timeline shows, for readers who cannot see it."""
+    first, last = (
+        datetime.fromtimestamp(time, UTC).strftime("%Y-%m-%d %H:%M:%S").removeprefix(f"{NO_YEAR}-")
+        for time in (timeline.begin, timeline.begin + timeline.step * timeline.n_steps)
+    )
+    flagged = f"{n_flagged:,} flagged {'line' if n_flagged == 1 else 'lines'}" if n_flagged else "No line is flagged"
+    kinds = f"{' and' if n_flagged else '; below are'} the {n_kinds} largest kinds" if n_kinds > 1 else ""
+    below = f" Below: {flagged}{kinds}." if n_flagged else f" {flagged}{kinds}."
+    return f"{int(timeline.counts().sum()):,} lines from {first} to {last}, as the log writes times.{below}"
 
 
 def of_table(content: Content) -> str:
