@@ -1,5 +1,7 @@
 """Which lines of a log are one entry: copies of a template, flagged or not, and all lines of a burst."""
 
+from datetime import UTC, datetime
+
 import numpy as np
 import pytest
 
@@ -7,6 +9,8 @@ from ramodo.explain.alike import Burst, alike, duration
 from ramodo.formats import Schema, Table
 
 CLOCK = "2026-03-02 09:{0:02d}:{1:02d}"
+
+AT = datetime(2026, 3, 2, 9, tzinfo=UTC).timestamp()
 
 
 def entries(lines, flagged, format="text"):
@@ -47,19 +51,19 @@ def others(n=200):
 
 def test_the_lines_of_a_burst_are_one_entry_flagged_or_not():
     lines = asked("10.0.0.9", 8) + others()
-    assert entries(lines, [0, 2, 4, 5]) == ([list(range(8))], [Burst(8, "10.0.0.9", 7.0)])
+    assert entries(lines, [0, 2, 4, 5]) == ([list(range(8))], [Burst(8, "10.0.0.9", 7.0, AT)])
 
 
 def test_a_burst_may_be_high_without_being_flagged():
     lines, scores = asked("10.0.0.9", 8) + others(), np.zeros(208)
     scores[[0, 2, 4, 5]], scores[100] = 1, 2
     found = alike(Table(np.empty((208, 1)), texts=lines, schema=Schema(format="text")), scores, 1.5)
-    assert list(found.bursts.values()) == [Burst(8, "10.0.0.9", 7.0)]
+    assert list(found.bursts.values()) == [Burst(8, "10.0.0.9", 7.0, AT)]
 
 
 def test_bursts_of_one_client_are_one_entry():
     lines = asked("10.0.0.9", 6) + asked("10.0.0.9", 6, minute=30) + others()
-    assert entries(lines, list(range(12))) == ([list(range(12))], [Burst(12, "10.0.0.9", 1805.0)])
+    assert entries(lines, list(range(12))) == ([list(range(12))], [Burst(12, "10.0.0.9", 1805.0, AT)])
 
 
 @pytest.mark.parametrize(("n", "flagged"), [(4, [0, 1, 2, 3]), (8, [0, 1, 2])], ids=["few", "ordinary"])

@@ -167,7 +167,8 @@ def test_copies_may_count_once():
 
     def threshold(rows, scores):
         unlabeled = np.zeros(len(scores), np.int8)
-        return above_chance.threshold(AboveChance(0.2), fitted.model_, fitted.rows_of(rows), scores, unlabeled, 1)
+        look = above_chance.look_again(fitted.model_, fitted.rows_of(rows), 1)
+        return above_chance.threshold(AboveChance(0.2), fitted.model_, look, scores, unlabeled)
 
     lowest = min(threshold(X, scores[:N_ROWS]), threshold(repeated, scores))
     assert ((scores >= lowest) == flagged).all()

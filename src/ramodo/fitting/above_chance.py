@@ -61,15 +61,11 @@ def threshold(cutoff: Any, model: Model, look: Look, scores: Scores, labels: Lab
     """
     order = np.argsort(-scores, kind="stable")
     order = order[labels[order] != 1]
-    each = _threshold(cutoff, model, rows, scores, order, n_threads, once=False)
-    return (
-        min(each, _threshold(cutoff, model, rows, scores, order, n_threads, once=True)) if cutoff.copies_once else each
-    )
+    ways = (False, True) if cutoff.copies_once else (False,)
+    return min(_threshold(cutoff, model, look, scores, order, once=once) for once in ways)
 
 
-def _threshold(
-    cutoff: Any, model: Model, rows: Rows, scores: Scores, order: Any, n_threads: int, *, once: bool
-) -> float:
+def _threshold(cutoff: Any, model: Model, look: Look, scores: Scores, order: Integers, *, once: bool) -> float:
     """Return the threshold for rows in the order of their scores; with `once`, equal rows count once."""
     shares = np.zeros(len(order))
     if once:
