@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from ..model.fitted import FittedDetector
 
 _TABLES = (
-    (r"origin\.", "training rows, as they were given"),
+    (r"origin\.", "training rows, unchanged"),
     (r"profile\.", "profile of the training rows, to compare others with"),
     (r"documents\.", "how many documents have each token"),
     (r"sample\.", "training rows in the representation, for maps"),
