@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 _PATIENCE = 20
 """Seconds to wait for a scheduler or a worker."""
 
-_RETURN = "1 day"
+_RETURN = "1 hour"
 """How long a killed worker may take to come back. Dask gives it up after 15 seconds, which are short on a busy machine,
 and tasks wait forever once it has given up the last one."""
 
