@@ -22,16 +22,16 @@ _CONSTANT = 1e-6
 
 def warn_of_scales(rows: Block, names: Sequence[str]) -> None:
     """Warn if one column of a frame of numbers drowns out most others."""
-    if rows.is_sparse:
-        return
-    _, means, squares = rows.moments()
+    columns, means, squares = rows.moments()
     deviations = np.sqrt(np.maximum(squares - means**2, 0.0))
     varied = deviations > _CONSTANT * np.abs(means)
-    largest, usual = int(np.argmax(deviations)), float(np.median(deviations[varied])) if varied.any() else 0.0
+    if not varied.any():
+        return
+    largest, usual = int(np.argmax(deviations)), float(np.median(deviations[varied]))
     if usual and deviations[largest] > _APART * usual:
-        times = f"{deviations[largest] / usual:,.0f} times"
+        name, times = names[int(columns[largest])], f"{deviations[largest] / usual:,.0f} times"
         warnings.warn(
-            f"column {names[largest]!r} of X varies {times} as much as most others, and distances see little else. To "
+            f"column {name!r} of X varies {times} as much as most others, and distances see little else. To "
             "let all columns count alike: fit(ramodo.TableReader(scale='auto').fit_read(X)).",
             UserWarning,
             stacklevel=3,

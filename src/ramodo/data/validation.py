@@ -21,6 +21,11 @@ LARGEST = 1e30
 """Largest absolute value that is accepted: its square still fits a double with room for sums."""
 
 
+_FEWEST_VALUES, _FEW = 1 << 18, 0.15
+"""A dense matrix with at least so many values, at most this share of them not zero, is handled as a sparse one: twice
+as fast at a tenth, and as fast as a dense one at a quarter."""
+
+
 class DataError(ValueError, TypeError):
     """The data cannot be used; the message says what must hold and what was given."""
 
@@ -68,7 +73,10 @@ def open_block(X: Any, *, name: str = "X", n_threads: int = 1) -> Block:
 
 
 def open_with_facts(X: Any, *, name: str = "X", n_threads: int = 1) -> tuple[Rows, Facts]:
-    """Do the same as `open_rows`, and collect facts that a fit needs in the same pass over the data."""
+    """Do the same as `open_rows`, and collect facts that a fit needs in the same pass over the data.
+
+    A dense matrix that is mostly zeros becomes sparse, and so do the rows that its model scores.
+    """
     if is_dask(X):
         X = rows_of_dask(X)
     return (X, X.facts()) if isinstance(X, Rows) else _opened(X, name, n_threads, counted=True)
@@ -143,7 +151,7 @@ def _refuse_shape(shape: tuple[int, ...], name: str) -> None:
         raise DataError(f"{name} has 0 sample(s) (shape={shape}) while a minimum of 1 is required.")
 
 
-def _open_dense(X: Any, name: str, counted: bool) -> tuple[DenseRows, Facts]:
+def _open_dense(X: Any, name: str, counted: bool) -> tuple[Block, Facts]:
     if isinstance(X, np.matrix):
         raise DataError(f"np.matrix is not supported: {name} was given as one; pass np.asarray({name}).")
     if isinstance(X, np.ma.MaskedArray):
@@ -175,7 +183,15 @@ def _open_dense(X: Any, name: str, counted: bool) -> tuple[DenseRows, Facts]:
         if counted:
             seen |= block.values.any(axis=0)
         first += block.n_rows
-    return rows, Facts(int(np.count_nonzero(seen)), largest)
+    facts = Facts(int(np.count_nonzero(seen)), largest)
+    return (rows.as_sparse() if counted and _gains_from_sparse(rows) else rows), facts
+
+
+def _gains_from_sparse(rows: DenseRows) -> bool:
+    """Return whether the rows are in memory, large, and mostly zeros."""
+    if rows.values.size < _FEWEST_VALUES or is_mapped(rows.values):
+        return False
+    return int(rows.lengths().sum()) <= _FEW * rows.values.size
 
 
 def _open_sparse(X: Any, name: str, n_threads: int, counted: bool) -> tuple[SparseRows, Facts]:
