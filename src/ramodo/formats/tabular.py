@@ -96,6 +96,9 @@ def with_all_names(table: Any) -> Any:
     return table if names == table.schema.names else table.rename_columns(names)
 
 
+_BLOCK = 1 << 24
+"""Bytes of a CSV file that are read at a time."""
+
 _RAGGED = re.compile(r"Expected (\d+) columns, got (\d+): (.*)")
 
 
@@ -127,10 +130,11 @@ def _converted(stream: Any, dialect: Dialect, texts: Iterable[str], **options: A
     import pyarrow.csv
 
     stream.seek(0)
+    is_large = stream.size() > _BLOCK  # threads take twice the work of one where columns are many and short
     names, types = None if dialect.names is None else list(dialect.names), dict.fromkeys(texts, pyarrow.string())
     return pyarrow.csv.read_csv(
         stream,
-        pyarrow.csv.ReadOptions(block_size=1 << 24, column_names=names, skip_rows=dialect.skipped),
+        pyarrow.csv.ReadOptions(use_threads=is_large, block_size=_BLOCK, column_names=names, skip_rows=dialect.skipped),
         pyarrow.csv.ParseOptions(delimiter=dialect.delimiter, newlines_in_values=True),
         pyarrow.csv.ConvertOptions(column_types=types, decimal_point=dialect.decimal, **options),
     )
