@@ -30,6 +30,9 @@ def same(there, here):
         assert getattr(there, name).tobytes() == getattr(here, name).tobytes(), name
     assert there.fingerprint_ == here.fingerprint_
     assert there.threshold_ == here.threshold_
+    assert there.profile_.facts() == here.profile_.facts()
+    for name, array_ in there.profile_.tensors().items():
+        assert array_.tobytes() == here.profile_.tensors()[name].tobytes(), name
 
 
 @pytest.mark.parametrize("n_parts", [1, 3, 16])
@@ -40,6 +43,8 @@ def test_the_same_bits(X, client, n_parts):
     scores = there.outlier_score(data)
     assert scores.chunks[0] == data.chunks[0]
     assert scores.compute().tobytes() == here.outlier_scores_.tobytes()
+    changed = 3 * X
+    assert there.drift(array(changed, n_parts)) == here.drift(changed) != here.drift(X)
 
 
 def test_the_same_bits_of_all_views(client):
