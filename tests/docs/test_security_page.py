@@ -24,6 +24,7 @@ SAID = {
     "outlier_scores_ initial_scores_ calibration_scores_ row_lengths_ row_norms_ candidate_outliers_": (
         "score, length and norm of every training row"
     ),
+    "profile": "a profile of up to 4,096 training rows",
     "loss_curve_": "losses of each epoch",
     "feature_names_in_": "names of columns",
     "documents.columns documents.with_each": "columns of all tokens of the training documents",
@@ -55,7 +56,7 @@ SOURCE = {
     "command": "the command line, with the paths",
     "fitted": "the time of the fit",
     "categories": "categories",
-    "means": "means that stand in for missing values",
+    "means": "means that replace missing values",
 }
 
 
@@ -80,7 +81,7 @@ def test_each_array_of_a_model_is_named_there(data, tmp_path, dense, detector):
     fitted.feature_names_in_ = np.array([f"c{i}" for i in range(fitted.n_features_in_)], dtype=object)
     fitted.document_frequencies_ = DocumentFrequencies.of(sp.csr_array(data[0]))
     header, tensors = tensor_file.read(fitted.save(tmp_path / "model"))
-    own = {re.sub(r"^sample\.\d+$", "sample", name) for name in tensors if not name.startswith("term.")}
+    own = {re.sub(r"^(sample|profile)\.\w+$", r"\1", name) for name in tensors if not name.startswith("term.")}
     assert own == set(_said(SAID))
     assert all(text in PAGE for text in SAID.values())
     seen = set()
