@@ -46,7 +46,7 @@ OF_TERMS = {
     "sum": {},
     "by fold": {},
     "evidence": {"curve": "some of the scores of each view"},
-    "rarity": {"columns counts": "in how many training rows each of them is"},
+    "rarity": {"columns counts": "in how many training rows each of these features occurs"},
 }
 """Of each kind of term its arrays, and what the page says of them."""
 
