@@ -1,5 +1,4 @@
-"""What is to be found in logs, among the first lines as `ramodo detect FILE` ranks them, without options but
-`--missing indicator` for records.
+"""What is to be found in logs, among the first lines as `ramodo detect FILE` ranks them, without options.
 
 Real logs with known lines, from the folder of prepared sets; and a generated web server's log with planted attacks.
 
@@ -52,7 +51,7 @@ def real() -> Iterator[list[Any]]:
         data = next(path for path in numbers.parent.glob(f"{numbers.stem}*.gz"))
         if numbers.stem == "today.log":
             continue  # scored by the model of another day
-        scores = scores_of(data, *(("--missing", "indicator") if ".jsonl" in data.name else ()))
+        scores = scores_of(data)
         truth = np.zeros(len(scores), dtype=bool)
         truth[np.loadtxt(numbers, dtype=int)] = True
         yield [numbers.name.partition(".")[0], len(scores), int(truth.sum()), *found(scores, truth)]

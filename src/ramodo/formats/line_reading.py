@@ -14,7 +14,7 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple, Self
 
@@ -101,6 +101,8 @@ class LineReader:
     kind: str
     masks: Masks | None
     open: frozenset[str]
+    without_open: LineReader | None = None
+    """The same without open places, whose texts are known from learning them."""
     _known: dict[str, str] = field(default_factory=dict, compare=False, repr=False)
     """Prepared texts by ranked part, since many lines differ only in other parts."""
 
@@ -124,21 +126,21 @@ class LineReader:
         return min((begin for begin, _ in KINDS[self.kind].parts(line)), default=0)
 
     def text(self, line: str) -> str:
-        """What is read."""
-        text = " ".join(line[begin:end] for begin, end in KINDS[self.kind].parts(line))
-        found = self._known.get(text)
+        """Return the prepared text."""
+        return self._of_part(KINDS[self.kind].part(line))
+
+    def _of_part(self, part: str) -> str:
+        found = self._known.get(part)
         if found is None:
             if len(self._known) >= _MOST_KNOWN:
                 self._known.clear()
-            found = self._known[text] = self._masked(text)
+            found = self._known[part] = self._masked(part)
         return found
 
-    def _masked(self, text: str) -> str:
-        if self.masks is not None:
-            text = self.masks.line(text, _shown)
-        if not self.open:
-            return text
-        parts, done = list[str](), 0
+    def _masked(self, part: str) -> str:
+        if self.without_open is None:
+            return part if self.masks is None else self.masks.line(part, _shown)
+        text, parts, done = self.without_open._of_part(part), list[str](), 0
         for begin, end in _open_places(text, self.open, self.piece):
             parts += text[done:begin], placeholder(ANY)
             done = end
@@ -149,11 +151,7 @@ def _shown(kind: str, text: str) -> str:
     """Return the replacement for a masked text."""
     if kind != "number":
         return placeholder(kind)
-    return re.sub(r"\d+", _zeros, text)
-
-
-def _zeros(found: re.Match[str]) -> str:
-    return "0" * min(len(found[0]), _MOST_DIGITS)
+    return ".".join("0" * min(len(digits), _MOST_DIGITS) for digits in text.split("."))
 
 
 def _open_places(text: str, after: frozenset[str], pieces: re.Pattern[str]) -> list[tuple[int, int]]:
@@ -177,7 +175,8 @@ def reader_of(options: TextOptions) -> LineReader | None:
     """Return a reader of lines with these options; None if texts are read unchanged."""
     if not options.lines:
         return None
-    return LineReader(options.lines, Masks.asked(options.masks), frozenset(options.open))
+    without_open = reader_of(replace(options, open=())) if options.open else None
+    return LineReader(options.lines, Masks.asked(options.masks), frozenset(options.open), without_open)
 
 
 def open_after(lines: Sequence[str], reader: LineReader) -> tuple[str, ...]:

@@ -54,6 +54,11 @@ class LineKind:
             return [(0, len(line))]
         return [span for span in map(found.span, range(1, self.pattern.groups + 1)) if span[0] >= 0]
 
+    def part(self, line: str) -> str:
+        """Return the text of the ranked parts of a line, with blanks between them."""
+        found = self.pattern.fullmatch(line)
+        return line if found is None else " ".join([part for part in found.groups() if part is not None])
+
     def note(self) -> str:
         """Return a note that says how lines were read."""
         seen = f"; {self.seen} shown, not ranked by" if self.seen else ""

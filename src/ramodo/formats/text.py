@@ -105,9 +105,20 @@ def vectorize(texts: Sequence[str], options: TextOptions, *, n_threads: int = 1)
 
 
 def _counted(texts: Sequence[str], options: TextOptions, n_threads: int) -> tuple[npt.NDArray[Any], ...]:
-    """Return the lengths of rows, columns and values."""
+    """Return the lengths of rows, columns and values; lines that are read alike are counted once."""
     reader = reader_of(options)
-    encoded = [(text if reader is None else reader.text(text)).encode("utf-8", "replace") for text in texts]
+    if reader is None:
+        return _counted_each(texts, options, n_threads)
+    places: dict[str, int] = {}
+    rows = np.array([places.setdefault(reader.text(line), len(places)) for line in texts], dtype=np.int64)
+    lengths, indices, counts = _counted_each(list(places), options, n_threads)
+    own, first = lengths[rows], (np.cumsum(lengths) - lengths)[rows]
+    taken = np.repeat(first - (np.cumsum(own) - own), own) + np.arange(own.sum())
+    return own, indices[taken], counts[taken]
+
+
+def _counted_each(texts: Sequence[str], options: TextOptions, n_threads: int) -> tuple[npt.NDArray[Any], ...]:
+    encoded = [text.encode("utf-8", "replace") for text in texts]
     offsets = np.concatenate([[0], np.cumsum([len(text) for text in encoded])]).astype(np.int64)
     joined = np.frombuffer(b"".join(encoded) or b"\0", dtype=np.uint8)
     lengths, columns, counts = kernels.count_text(
