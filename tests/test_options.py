@@ -14,6 +14,7 @@ import pytest
 from ramodo import (
     RAMODO,
     REPEN,
+    AboveChance,
     AverageNeighborREPEN,
     AverageNN,
     Cantelli,
@@ -34,13 +35,14 @@ MESSAGES = Path(__file__).with_name("messages_of_options.txt")
 TABLE = {option.name: option for option in OPTIONS}
 
 DETECTORS = [REPEN, RAMODO, KthNeighborREPEN, AverageNeighborREPEN]
-STAGES = [Sp, KthNN, AverageNN, Cantelli, TopFraction, TopK, Conformal, TripletSampler, RankingHinge]
+STAGES = [Sp, KthNN, AverageNN, AboveChance, Cantelli, TopFraction, TopK, Conformal, TripletSampler, RankingHinge]
 STAGE_OPTIONS = {
     "false_positives": lambda value: Cantelli(false_positives=value),
     "fraction": TopFraction,
     "count": TopK,
     "fdr": lambda value: Conformal(fdr=value),
     "held_out": lambda value: Conformal(held_out=value),
+    "copies_once": lambda value: AboveChance(copies_once=value),
 }
 """Options of a cut-off alone, and what makes one with such an option."""
 
@@ -73,6 +75,7 @@ ALLOWED = {
     "labels_in_score": [True, False],
     "normalize": [None, "l2", "max"],
     "copies": ["all", "root"],
+    "copies_once": [True, False],
     "n_estimators": [1, 3, 1000, np.int32(2)],
     "warm_start": [False, True],
     "random_state": [None, 0, 2**64 - 1, np.random.RandomState(0), np.random.default_rng(0)],
@@ -99,6 +102,7 @@ REFUSED = {
     "labeled_fraction": [-0.1, 1.1, math.nan, None, "half", True],
     "labels_in_score": [None, 0, 1, "auto"],
     "copies": ["", "none", None, 1, True],
+    "copies_once": [None, "", "yes", 2, 0.5],
     "normalize": ["l1", "L2", "", 0, 2, True, ["l2"]],
     "n_estimators": [0, -1, 1001, 2.0, None, True],
     "warm_start": [0, 1, None, "yes"],
