@@ -22,7 +22,7 @@ from ramodo.engines.dask_collections import rows_of
 def test_a_model_is_sent_once(client):
     """An equal model is not sent again; a different one is."""
     rng = np.random.default_rng(0)
-    X = sp.random_array((300, 30_000), density=0.01, format="csr", rng=rng)
+    X = sp.random_array((300, 30_000), density=0.01, format="csr", random_state=rng)
     data, rows = array(X, 2), rows_of(array(X, 2))
     detector = REPEN(n_components=20, n_epochs=2, n_subsamples=2, random_state=0).fit(data)
     assert detector.feature_weights_.nbytes > 2**20
@@ -42,7 +42,7 @@ def test_a_model_is_sent_once(client):
 
 def _large_model():
     """Rows, and a detector whose weights are a large array."""
-    X = sp.random_array((300, 30_000), density=0.01, format="csr", rng=np.random.default_rng(0))
+    X = sp.random_array((300, 30_000), density=0.01, format="csr", random_state=np.random.default_rng(0))
     detector = REPEN(n_components=20, n_epochs=2, n_subsamples=2, random_state=0).fit(X)
     return X, detector
 

@@ -118,7 +118,7 @@ def test_triplets_per_epoch(record, quick, data, samples, expected):
 
 def test_triplets_per_epoch_stop_at_five_thousand(record, quick):
     triplets = record(TripletSampler, "draw")
-    quick(n_epochs=1).fit(sp.random_array((6000, 50), density=0.1, rng=np.random.default_rng(0), format="csr"))
+    quick(n_epochs=1).fit(sp.random_array((6000, 50), density=0.1, random_state=np.random.default_rng(0), format="csr"))
     assert triplets[0].shape == (1, 5000, 3)
 
 

@@ -85,7 +85,7 @@ def test_numbers_too_small_to_divide_by_count_as_zero(how, others):
 
 
 def test_sparse_columns_keep_their_zeros():
-    X = sp.random_array((200, 6), density=0.2, rng=np.random.default_rng(0), format="csr") * 100
+    X = sp.random_array((200, 6), density=0.2, random_state=np.random.default_rng(0), format="csr") * 100
     for how in ("auto", "standard", "robust", "log"):
         scaled = Scales(of_matrix(X, how)).apply(X)
         assert scaled.nnz == X.nnz

@@ -434,7 +434,7 @@ def test_a_view_that_disagrees_is_a_warning_that_says_what_to_do():
 
 
 def test_a_view_that_tells_most_rows_nothing_may_rank_them_otherwise():
-    X = sp.random_array((300, 500), density=0.02, format="csr", rng=0)
+    X = sp.random_array((300, 500), density=0.02, format="csr", random_state=np.random.default_rng(0))
     X.data[:] = 1
     detector = Consensus(random_state=0).fit(X)
     evidence = detector.model_.evidence

@@ -94,7 +94,7 @@ def test_ordinary_rows_of_many_features_give_no_warning(kind):
 
 def test_features_that_training_rows_lack_are_noticed():
     rng = np.random.default_rng(0)
-    X = sp.random_array((800, 5000), density=0.01, rng=rng, format="csr")
+    X = sp.random_array((800, 5000), density=0.01, random_state=rng, format="csr")
     known = sp.csr_array(sp.hstack([X[:, :2500], sp.csr_array((800, 2500))]))
     new = sp.csr_array(sp.hstack([sp.csr_array((400, 2500)), X[:400, 2500:]]))
     found = REPEN(4, **QUICK).fit(known).drift(new)
@@ -137,7 +137,7 @@ def _same(one, other):
 
 def test_it_does_not_depend_on_threads_containers_or_blocks(tmp_path, monkeypatch):
     rng = np.random.default_rng(0)
-    X = sp.random_array((300, 400), density=0.1, rng=rng, format="csr", data_sampler=rng.normal)
+    X = sp.random_array((300, 400), density=0.1, random_state=rng, format="csr", data_sampler=rng.normal)
     one = REPEN(4, **QUICK).fit(X).profile_
     _same(one, REPEN(4, n_jobs=2, **QUICK).fit(X).profile_)
     _same(one, REPEN(4, **QUICK).fit(X.toarray()).profile_)
