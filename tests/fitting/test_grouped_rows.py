@@ -28,17 +28,17 @@ def test_each_feature_is_counted_once_in_each_group(monkeypatch, at_once):
 def test_a_group_does_not_make_itself_usual():
     rng = np.random.default_rng(0)
     X = sp.lil_array((rng.random((400, 300)) < 0.05) * 1.0)
-    X[:40, 250:] = (rng.random((40, 50)) < 0.6) * 1.0
-    X[40:, 250:] = 0
-    X, groups = sp.csr_array(X), np.maximum(np.arange(400) - 39, 0)
+    X[:160, 250:] = (rng.random((160, 50)) < 0.12) * 1.0
+    X[160:, 250:] = 0
+    X, groups = sp.csr_array(X), np.maximum(np.arange(400) - 159, 0)
     alone = Consensus(random_state=0).fit(X).outlier_scores_
     grouped = Consensus(random_state=0).fit(X, groups=groups).outlier_scores_
 
     def auc(scores):
-        return np.mean(scores[:40, None] > scores[None, 40:])
+        return np.mean(scores[:160, None] > scores[None, 160:])
 
     assert auc(grouped) > 0.99
-    assert auc(grouped) > auc(alone)
+    assert auc(alone) < 0.95
 
 
 def test_groups_need_an_entry_for_each_row():
