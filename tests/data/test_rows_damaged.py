@@ -46,7 +46,7 @@ def refused(damage):
     return True
 
 warnings.simplefilter("ignore", DeprecationWarning)  # newer Pythons warn of every fork beside BLAS's threads
-X = sp.random_array((60, 40), density=0.2, format="csr", random_state=np.random.default_rng(0))
+X = sp.random_array((60, 40), density=0.2, format="csr", random_state=0)
 detector = REPEN(n_epochs=1, random_state=0).fit(X)
 for name, damage in ast.literal_eval(sys.argv[1]).items():
     child = os.fork()
