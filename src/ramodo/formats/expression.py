@@ -4,7 +4,8 @@ say something.
 A column that hardly varies holds noise. With a variance of its own in each column it would count as much as the genes
 that differ between cells. So all columns are taken by the same logarithm, and those that vary most are kept.
 
-    counts        counts per million of their row, then log(1 + value)
+    counts        counts per million of their row, then log(1 + value / unit); the unit is one count in a row of median
+                  total, so that a single count in a shallow row is not taken for a large value
     shares        of rows that sum to 1 or 100: the same, as millionths
     intensities   log(1 + value)
     other         as they are: logarithms already, or standardised
@@ -127,7 +128,9 @@ def _kind_of(X: Any, is_asked: bool) -> tuple[bool, float, str]:
     lowest, largest = (float(values.min(initial=0.0)), float(values.max(initial=0.0)))
     if lowest >= 0:
         if largest > 1 and X.shape[1] >= FEWEST and bool((values == np.rint(values)).all()):
-            return True, 1.0, "counts, which become counts per million of their row"
+            sums = _totals(X)
+            unit = _MILLION / float(np.median(sums[sums > 0]))
+            return True, unit, "counts, which become counts per million of their row"
         sums = _totals(X)
         for whole in (1.0, 100.0):
             if largest <= whole and X.shape[1] >= FEWEST and bool((np.abs(sums - whole) < _NEAR * whole).all()):
