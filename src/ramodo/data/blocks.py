@@ -16,6 +16,7 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 from .. import kernels
+from .distinct_numbers import distinct_numbers
 from .folds import folds_of
 from .mapped import refuse_changed
 from .rows import Doubles, Integers, Rows, Show
@@ -366,7 +367,7 @@ def _largest(values: npt.NDArray[Any]) -> float:
 def _distinct(indices: npt.NDArray[Any], n_features: int) -> Integers:
     """Return each feature once, in order."""
     if n_features > _MARKED * len(indices):
-        return np.unique(indices).astype(np.int64)
+        return distinct_numbers(indices).astype(np.int64)
     marks = np.zeros(n_features, dtype=bool)
     marks[indices] = True
     return np.flatnonzero(marks)

@@ -23,6 +23,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 import numpy.typing as npt
 
+from .distinct_numbers import distinct_numbers
+
 if TYPE_CHECKING:
     from .blocks import Block
 
@@ -107,7 +109,7 @@ class Rows(ABC):
     def facts(self) -> Facts:
         """Return how many features occur in any block, and the largest absolute value."""
         found = self.map(methodcaller("features_and_largest"))
-        seen = np.unique(np.concatenate([columns for columns, _ in found]))
+        seen = distinct_numbers(np.concatenate([columns for columns, _ in found]))
         return Facts(len(seen), max(largest for _, largest in found))
 
     def normalized(self, how: str | None, n_threads: int = 1) -> Rows:

@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..data.blocks import Block, Shown
+from ..data.distinct_numbers import distinct_numbers
 from .explanation import Strongest
 from .passages import Passage, Passages
 from .reasons import ENOUGH, USUAL, Reason
@@ -56,7 +57,7 @@ class Typical:
 
     def __init__(self, origins: list[Block], shown: Shown) -> None:
         self._origins, self._n, self._shown = origins, sum(rows.n_rows for rows in origins), shown
-        self.columns: Integers = np.unique(np.concatenate([rows.features() for rows in origins]))
+        self.columns: Integers = distinct_numbers(np.concatenate([rows.features() for rows in origins]))
         self._slots = [rows.slots(self.columns) for rows in origins]
         self._counts, self._sums = np.zeros(len(self.columns), dtype=np.int64), np.zeros(len(self.columns))
         for rows, slots in zip(origins, self._slots, strict=True):

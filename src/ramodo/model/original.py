@@ -14,6 +14,7 @@ import scipy.sparse as sp
 
 from .. import kernels
 from ..data.blocks import Block, SparseRows
+from ..data.distinct_numbers import distinct_numbers
 from ..kernels import Phi
 from .parts import Doubles, Integers, Part, View
 from .references import Origin, nearest
@@ -105,7 +106,7 @@ class OriginalPart(Part):
         for i in np.flatnonzero(lost.any(axis=1)):
             near = np.flatnonzero(lost[i])
             pair = self._sparse.take(near), sparse.take(np.full(len(near), i))
-            columns = np.unique(np.concatenate([one.indices for one in pair]))
+            columns = distinct_numbers(np.concatenate([one.indices for one in pair]))
             difference = _among(columns, pair[0]) - _among(columns, pair[1])
             squared[i, near] = difference.multiply(difference).sum(axis=1)
         return np.where(squared < _NOTHING * sizes, 0.0, squared)
