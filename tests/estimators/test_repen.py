@@ -83,7 +83,7 @@ def test_fitted_attributes(fitted, data):
     assert fitted.calibration_scores_.shape == (0,)
     assert 0 < len(fitted.candidate_outliers_) < n
     assert fitted.false_positive_bound_ == pytest.approx(0.25)
-    assert set(fitted.stage_seconds_) == {"check", "ranking", "sampling", "training", "scoring", "cut-off"}
+    assert set(fitted.stage_seconds_) == {"check", "ranking", "sampling", "training", "scoring", "cut-off", "profile"}
 
 
 def test_the_loss_falls(quick, data):
@@ -217,6 +217,14 @@ def test_feature_names_are_kept_and_asked_for_again(quick, data):
 def test_verbose_reports_each_stage(quick, data, capsys):
     quick(verbose=1).fit(data[0])
     lines = capsys.readouterr().err.splitlines()
-    assert [line.split()[0] for line in lines] == ["check", "ranking", "sampling", "training", "scoring", "cut-off"]
+    assert [line.split()[0] for line in lines] == [
+        "check",
+        "ranking",
+        "sampling",
+        "training",
+        "scoring",
+        "cut-off",
+        "profile",
+    ]
     quick().fit(data[0])
     assert capsys.readouterr() == ("", "")

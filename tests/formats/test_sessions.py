@@ -99,7 +99,7 @@ def test_a_line_about_several_blocks_belongs_to_each(tmp_path):
 
 
 REFUSED = {
-    "absent": ("host", None, "'host' was found in 0 of 3 lines; --group-by must name what most lines have"),
+    "absent": ("host", None, "'host' was found in 0 of 3 lines; --group-by must name a field of most lines"),
     "expression": ("(", None, "--group-by must name a field or be a regular expression, got '('"),
     "times": ("user", 5.0, "--window needs lines with times, and most have none"),
 }

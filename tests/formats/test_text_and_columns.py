@@ -35,6 +35,15 @@ def test_blocks_side_by_side(table):
         assert table.X[:, columns].toarray() == pytest.approx(expected)
 
 
+def test_a_column_of_documents_that_is_none_is_refused(tmp_path):
+    pyarrow = pytest.importorskip("pyarrow")
+    feather = pytest.importorskip("pyarrow.feather")
+    dates = pyarrow.array([2**60, 3], pyarrow.timestamp("s"))
+    feather.write_feather(pyarrow.table({"note": dates, "x": [1.0, 2.0]}), tmp_path / "a.feather")
+    with pytest.raises(FormatError, match=r"column 'note' must hold text, got timestamp\[.*\]"):
+        read(str(tmp_path / "a.feather"), schema=Schema(text=("note",)))
+
+
 def test_a_typical_document_has_length_1(table):
     for columns in (slice(0, 1024), slice(1024, 2048)):
         lengths = np.sqrt((table.X[:, columns].toarray() ** 2).sum(axis=1))

@@ -93,7 +93,7 @@ def test_reasons_unfold_with_what_is_typical_and_the_nearest_rows(page, reports)
     for name, *_ in row["reasons"]:
         assert content["names"][name] in text
     assert "all other features" in text
-    assert re.search(r"in \d.* % of reference rows, mean|in no reference row", text)
+    assert re.search(r"in \d.* % of reference rows, typically|in no reference row", text)
     assert f"Nearest reference rows: {', '.join(row['nearest'])}" in text
     button.send_keys(Keys.ENTER)
     assert page.script("document.querySelectorAll('.details').length") == 0

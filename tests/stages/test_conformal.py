@@ -187,7 +187,7 @@ def test_ramodo_takes_it_as_cutoff(data):
 
 @pytest.mark.parametrize("method", ["p_values", "discoveries"])
 def test_p_values_need_held_out_rows(fitted, data, method):
-    with pytest.raises(OptionError, match=r"fitted without; fit it with cutoff=Conformal\(\)"):
+    with pytest.raises(OptionError, match=r"this detector has none; fit it with cutoff=Conformal\(\)"):
         getattr(fitted, method)(data[0])
 
 

@@ -205,7 +205,7 @@ def test_an_ensemble_in_the_representation(data):
     scorer = Ensemble([Sp(), LocalOutlierFactor(novelty=True)], "score")
     detector = RAMODO(scorer, n_epochs=40, batch_size=32, random_state=0).fit(data[0])
     assert roc_auc_score(data[1], detector.outlier_scores_) > 0.9
-    with pytest.raises(AttributeError, match="keeps its own"):
+    with pytest.raises(AttributeError, match="has no references that ramodo knows"):
         _ = detector.references_
 
 

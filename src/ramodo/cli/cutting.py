@@ -8,11 +8,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from ..insight.discoveries import PValues
 from ..model.terms import offset_of
 from ..model.ties import settled
 from ..options import OptionError, check, option_error
-from ..stages.benjamini_hochberg import benjamini_hochberg
 from .flags import Cutting
 
 if TYPE_CHECKING:
@@ -54,6 +52,9 @@ def found_in(detector: Opened, cutting: Cutting, X: Any, scores: Any) -> tuple[n
         _use(detector, float(np.sort(scores)[-min(cutting.top, len(scores))]))
         return None, f"the {cutting.top:,} highest of these rows reach it, and rows that tie; it says nothing of others"
     if cutting.fdr is not None:
+        from ..insight.discoveries import PValues  # they import scikit-learn, which scoring should not wait for
+        from ..stages.benjamini_hochberg import benjamini_hochberg
+
         p = detector.rows_of(X).gather(PValues.of(detector, detector.n_jobs))
         said = f"of the flagged rows, an expected share of at most {cutting.fdr:g} is flagged by chance"
         return benjamini_hochberg(p, cutting.fdr), f"{said}, if ordinary rows are like the training rows"

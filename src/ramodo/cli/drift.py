@@ -13,8 +13,6 @@ from ..formats.values import named_values
 from ..insight.drift import Drift, compare
 from ..model.file.saving import open_model
 from ..options import OptionError
-from ..report import SUFFIXES
-from ..report.drift_page import write_drift
 from ..terminal.escaping import escape_controls
 from . import DRIFTED
 from . import output as files
@@ -40,6 +38,8 @@ def run_drift(
 ) -> None:
     """Compare rows with the training rows of a model, and say what moved."""
     if output is not None:
+        from ..report import SUFFIXES  # imports scikit-learn, which scoring should not wait for
+
         files.refuse_target(output, SUFFIXES)
     detector = open_model(model)
     refuse_without_profile(detector, model)
@@ -98,6 +98,8 @@ def _write(output: str, path: str, found: Drift | None, model: str) -> None:
     """Write the page; where rows are too few to compare, there is nothing to write."""
     if found is None:
         raise FormatError(f"{path} has too few rows to compare; {output} was not written.")
+    from ..report.drift_page import write_drift
+
     title = "standard input" if path == "-" else Path(path).name
     write_drift(found, Path(output), f"{title}: drift", model)
 

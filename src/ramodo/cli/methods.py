@@ -11,7 +11,7 @@ from ..options import OPTIONS, OptionError, option_error, option_named
 OF_CUTOFF = frozenset({"fdr"})
 """Flags that set a cut-off."""
 
-_OF_STAGES = frozenset({"k", "false_positives", "fraction", "count", "held_out"})
+_OF_STAGES = frozenset({"k", "false_positives", "fraction", "count", "held_out", "copies_once"})
 """Options of stages without a flag."""
 
 _OF_TRAINING = frozenset({"n_epochs", "samples_per_epoch", "batch_size", "margin", "n_estimators"}) | frozenset(

@@ -56,8 +56,15 @@ def assembled(path: str, table: Any, how: How) -> Table:
         beside={name: table.column(name) for name in how.beside if name in there},
         unseen=[reader.unseen for reader in readers if reader.unseen is not None],
     )
-    fields = {name: ["" if text is None else str(text) for text in table.column(name).to_pylist()] for name in texts}
+    fields = {name: _texts_of(path, name, table.column(name)) for name in texts}
     return with_texts(fields, found, how) if fields else found
+
+
+def _texts_of(path: str, name: str, column: Any) -> list[str]:
+    try:
+        return ["" if text is None else str(text) for text in column.to_pylist()]
+    except (OverflowError, ValueError) as error:  # dates that Python cannot hold, or bytes that are not UTF-8
+        raise FormatError(f"{path}, column {name!r} must hold text, got {column.type}: {error}.") from None
 
 
 def _used(path: str, table: Any, schema: Schema) -> tuple[list[str], list[str]]:

@@ -99,6 +99,9 @@ def with_all_names(table: Any) -> Any:
 _BLOCK = 1 << 24
 """Bytes of a CSV file that are read at a time."""
 
+_PLACE = re.compile("^CSV parse error: (?:Row #[0-9]+: )?")
+"""What says nothing of lines that arrive one by one."""
+
 _RAGGED = re.compile(r"Expected (\d+) columns, got (\d+): (.*)")
 
 
@@ -216,7 +219,7 @@ def _of_stream(name: str, block: bytes, _: int, how: How, suffix: str) -> Table:
     try:
         table = with_all_names(_parse(pyarrow.BufferReader(block), dialect, how))
     except (pyarrow.ArrowException, UnicodeDecodeError) as error:
-        reason = str(error).removeprefix("CSV parse error: ").splitlines()[0].rstrip(".")
+        reason = _PLACE.sub("", str(error)).splitlines()[0].rstrip(".")
         raise FormatError(f"{name}, {reason}.") from None
     there = set(table.column_names)
     absent = [column.name for column in schema.columns if column.name not in there]

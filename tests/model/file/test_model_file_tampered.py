@@ -877,7 +877,7 @@ def test_a_stage_of_one_s_own_is_not_passed_off_as_ramodo_s(tmp_path, data):
 @pytest.mark.parametrize("options", [{"n_components": 7}, {"n_components": 1}])
 def test_options_that_no_longer_fit_the_model_are_not_written(tmp_path, fitted, options):
     path = tmp_path / "changed"
-    with pytest.raises(ModelFileError, match=r"set after the fit.*fit again"):
+    with pytest.raises(ModelFileError, match=r"changed after the fit.*fit again"):
         fitted.set_params(**options).save(path)
     assert not path.exists()
     with pytest.raises(OptionError, match=r"margin must be .*, got -1"):

@@ -185,8 +185,8 @@ def open_model(path: str | os.PathLike[str]) -> Opened:
     """The model in a file, for scoring alone: everything is checked but the options, which only another fit needs."""
 
     def build(header: dict[str, str], tensors: dict[str, Any]) -> Opened:
-        named = {"checksum_": header[tensor_file.CHECKSUM], "version_": header.get("ramodo", "")}
-        return Opened({**read_fitted(header, tensors)[1], **named})
+        fitted = read_fitted(header, tensors)[1]
+        return Opened({**fitted, "checksum_": header[tensor_file.CHECKSUM], "version_": header.get("ramodo", "")})
 
     return _opened(path, build, verify=False)
 
