@@ -11,6 +11,7 @@ and not an event.
 from __future__ import annotations
 
 import re
+from array import array
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import UTC, datetime
 from functools import lru_cache
@@ -134,8 +135,8 @@ def windows_of(whose: Iterable[int], times: Doubles | None, window: float | None
     """Return the number of the window of each line within its group; the first line after a window begins the next."""
     began: dict[int, float] = {}
     numbers: dict[int, int] = {}
-    found = list[int]()
-    for who, time in zip(whose, repeat(0.0) if times is None else times.tolist(), strict=False):
+    found = array("q")
+    for who, time in zip(whose, repeat(0.0) if times is None else map(float, times), strict=False):
         if who not in began or (window is not None and abs(time - began[who]) > window):
             began[who], numbers[who] = time, numbers.get(who, -1) + 1
         found.append(numbers[who])
@@ -168,7 +169,7 @@ def sessions_of(lines: Sequence[str], times: Doubles | None, window: float = WIN
     known = whose >= 0
     if times is None or known.sum() < _MOST * n:
         return None
-    windows = windows_of(whose[known].tolist(), times[known], window)
+    windows = windows_of(map(int, whose[known]), times[known], window)
     keys = -1 - np.arange(n)  # each line for itself
     keys[known] = whose[known] * (windows.max() + 1) + windows
     _, of_line, sizes = np.unique(keys, return_inverse=True, return_counts=True)
