@@ -6,8 +6,8 @@ import re
 from array import array
 from collections.abc import Iterator, Sequence
 from itertools import islice, pairwise
-from typing import overload
 
+from .file_lines import OnDemand
 from .log_lines import LineKind
 
 _TRACEBACK = re.compile(r"\s*(?:\+ )?(?:Exception Group )?Traceback \(most recent call last\)")
@@ -47,7 +47,7 @@ def events(lines: Sequence[str], kind: LineKind, begin: str | None) -> tuple[Seq
     return list(found) if isinstance(lines, list) else found, numbers
 
 
-class Events(Sequence[str]):
+class Events(OnDemand):
     """Events of several lines, put together when somebody asks for them."""
 
     def __init__(self, lines: Sequence[str], numbers: Sequence[int]) -> None:
@@ -56,16 +56,10 @@ class Events(Sequence[str]):
     def __len__(self) -> int:
         return len(self._numbers)
 
-    @overload
-    def __getitem__(self, at: int) -> str: ...
+    def some(self, places: range) -> list[str]:
+        return [self._event(place) for place in places]
 
-    @overload
-    def __getitem__(self, at: slice) -> list[str]: ...
-
-    def __getitem__(self, at: int | slice) -> str | list[str]:
-        if isinstance(at, slice):
-            return [self[place] for place in range(*at.indices(len(self)))]
-        place = range(len(self))[at]
+    def _event(self, place: int) -> str:
         end = self._numbers[place + 1] if place + 1 < len(self) else len(self._lines)
         return _joined(self._lines[self._numbers[place] : end])
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import threading
 import weakref
+from abc import abstractmethod
 from collections.abc import Iterator, Sequence
 from typing import overload
 
@@ -35,7 +36,25 @@ def lines_of(path: str, show: Show | None = None) -> Sequence[str]:
     return [line for block in line_blocks(path, show=show) for line in split(block.tobytes())]
 
 
-class FileLines(Sequence[str]):
+class OnDemand(Sequence[str]):
+    """Texts that are made when somebody asks for them."""
+
+    @overload
+    def __getitem__(self, at: int) -> str: ...
+
+    @overload
+    def __getitem__(self, at: slice) -> list[str]: ...
+
+    def __getitem__(self, at: int | slice) -> str | list[str]:
+        places = range(len(self))[at]
+        return self.some(places) if isinstance(places, range) else self.some(range(places, places + 1))[0]
+
+    @abstractmethod
+    def some(self, places: range) -> list[str]:
+        """Return the texts at these places."""
+
+
+class FileLines(OnDemand):
     """The lines of a plain file."""
 
     def __init__(self, path: str, show: Show | None = None) -> None:
@@ -53,18 +72,10 @@ class FileLines(Sequence[str]):
     def __len__(self) -> int:
         return len(self._ends) - 1
 
-    @overload
-    def __getitem__(self, at: int) -> str: ...
-
-    @overload
-    def __getitem__(self, at: slice) -> list[str]: ...
-
-    def __getitem__(self, at: int | slice) -> str | list[str]:
-        if isinstance(at, slice):
-            places = range(*at.indices(len(self)))
-            return self._between(places.start, places.stop) if places.step == 1 else [self[place] for place in places]
-        place = range(len(self))[at]
-        return self._between(place, place + 1)[0]
+    def some(self, places: range) -> list[str]:
+        if places.step == 1:
+            return self._between(places.start, places.stop)
+        return [self._between(place, place + 1)[0] for place in places]
 
     def __iter__(self) -> Iterator[str]:
         first, last = 0, len(self)
