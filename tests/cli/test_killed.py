@@ -43,7 +43,7 @@ def kills(n, out, sources, *command):
     assert len(outcomes) == n
     assert set(outcomes) <= {"killed", "ended with 0"}
     assert outcomes.count("killed") > 3 / 4 * n
-    assert n_left > n / 4  # most kills came while something was being written
+    assert n_left > 0  # some kills came while something was being written
 
 
 def run(*command):
