@@ -10,8 +10,9 @@ name. That is several times slower (benchmarks/files.py), and it grows with the 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -28,6 +29,9 @@ from .table import FormatError, Table
 
 _AT_ONCE = 1 << 16
 """Texts whose tokens are counted at a time."""
+
+_ROOM = 1.25
+"""Of the memory that the first part lets expect; what is not written to takes none."""
 
 
 def read(path: str, how: How | None = None) -> Table:
@@ -97,11 +101,29 @@ def _is_quoted(name: str) -> bool:
 def vectorize(texts: Sequence[str], options: TextOptions, *, n_threads: int = 1) -> sp.csr_array:
     """Return counts of the tokens of each text, one row each."""
     starts = range(0, max(len(texts), 1), _AT_ONCE)
-    parts = [_counted(texts[start : start + _AT_ONCE], options, n_threads) for start in starts]
-    lengths, indices, counts = (np.concatenate(some) for some in zip(*parts, strict=True))
+    parts = (_counted(texts[start : start + _AT_ONCE], options, n_threads) for start in starts)
+    lengths, indices, counts = _joined(parts, len(starts))
     matrix = sp.csr_array((len(lengths), options.n_features), dtype=np.float32)
-    matrix.data, matrix.indices, matrix.indptr = counts, indices, np.concatenate([[0], np.cumsum(lengths)])
+    kind = indices.dtype if len(indices) < 2**31 else np.dtype(np.int64)  # of two types, SciPy copies all to take a row
+    matrix.data, matrix.indices = counts, indices
+    matrix.indptr = np.concatenate([[0], np.cumsum(lengths)]).astype(kind)
     return matrix
+
+
+def _joined(parts: Iterator[tuple[npt.NDArray[Any], ...]], n: int) -> Sequence[npt.NDArray[Any]]:
+    """Return arrays of `n` parts, which are not kept: joining them at the end would take twice the memory."""
+    first = next(parts)
+    if n == 1:
+        return first
+    wholes, ends = [np.empty(int(_ROOM * n * len(part)), part.dtype) for part in first], [0] * len(first)
+    for each in chain([first], parts):
+        for i, part in enumerate(each):
+            end = ends[i] + len(part)
+            if end > len(wholes[i]):
+                wholes[i] = np.concatenate([wholes[i][: ends[i]], np.empty(end, part.dtype)])
+            wholes[i][ends[i] : end] = part
+            ends[i] = end
+    return [whole[:end] for whole, end in zip(wholes, ends, strict=True)]
 
 
 def _counted(texts: Sequence[str], options: TextOptions, n_threads: int) -> tuple[npt.NDArray[Any], ...]:
