@@ -2,7 +2,7 @@
 PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
-EXTRAS := cli,files,h5ad,report,serve,team,paper,dask
+EXTRAS := cli,files,frames,h5ad,report,serve,team,paper,dask
 NATIVE := $(wildcard native/*.* native/bindings/*) CMakeLists.txt pyproject.toml
 
 # Prepared sets, where they are beside the project and nobody names another folder.
