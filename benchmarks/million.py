@@ -96,7 +96,7 @@ def shown(taken: Taken) -> list[str]:
 
 
 def asked(n: int, taken: Taken) -> list[str]:
-    """Whether what is asked of so many lines was reached."""
+    """Return which targets for this number of lines were reached."""
     if n == PEER:
         return [reached(taken.seconds, MOST_SECONDS, at_most=True), reached(taken.memory, MOST_MEMORY, at_most=True)]
     return [reached(taken.memory, MOST_MEMORY_OF_ALL, at_most=True)] if n == LINES[-1] else []

@@ -22,8 +22,8 @@ LARGEST = 1e30
 
 
 _FEWEST_VALUES, _FEW = 1 << 18, 0.15
-"""A dense matrix with at least so many values, at most this share of them not zero, is handled as a sparse one: twice
-as fast at a tenth, and as fast as a dense one at a quarter."""
+"""Fewest values, and largest share of non-zeros, of a dense matrix that is handled as sparse: that is twice as fast if
+a tenth of the values are not zero, and no faster at a quarter."""
 
 
 class DataError(ValueError, TypeError):

@@ -226,7 +226,7 @@ class RowExplanation:
         return ", ".join(shown + [f"{_counted(len(self.views) - _VIEWS)} {others:.3g}"] * (len(self.views) > _VIEWS))
 
     def thin(self) -> str:
-        """That the score is spread over so many features that naming a few says nothing; empty if it is not."""
+        """Return a sentence if the score is spread over too many features to name a few; otherwise an empty string."""
         strongest = max((reason.contribution for reason in self.reasons), default=0.0)
         runs = any(reason.spans for reason in self.reasons)
         if runs or not 0 < strongest < _THIN * self.score or 2 * self.lacks.contribution > self.score:

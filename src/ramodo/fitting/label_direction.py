@@ -63,7 +63,7 @@ class LabeledRows:
 def known_rows(
     rows: Rows, labels: Labels, outliers: Block | None, inliers: Block | None, initial: Doubles, extra: Doubles
 ) -> LabeledRows:
-    """Return the labelled rows of X and those outside X, at least one of which is an outlier."""
+    """Return the labelled rows of X and those outside X; at least one is an outlier."""
     own = np.flatnonzero(labels == 1)
     known, fine = _both(rows, own, outliers), _both(rows, np.flatnonzero(labels == -1), inliers)
     assert known is not None

@@ -48,7 +48,7 @@ def events(lines: Sequence[str], kind: LineKind, begin: str | None) -> tuple[Seq
 
 
 class Events(OnDemand):
-    """Events of several lines, put together when somebody asks for them."""
+    """Events of several lines, joined when they are needed."""
 
     def __init__(self, lines: Sequence[str], numbers: Sequence[int]) -> None:
         self._lines, self._numbers = lines, numbers

@@ -1,7 +1,7 @@
 """Lines of a file that is too large to keep as text: only where each begins is kept, eight bytes a line.
 
-A line is read again when somebody asks for it, from the file as it was opened: a log that is rotated meanwhile is still
-the old one, and one that is cut is refused.
+A line is read again when it is needed, from the file that was opened. If the log is rotated meanwhile, that is still
+the old file; if it is truncated, that is an error.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ def lines_of(path: str, show: Show | None = None) -> Sequence[str]:
 
 
 class OnDemand(Sequence[str]):
-    """Texts that are made when somebody asks for them."""
+    """Texts that are made when they are needed."""
 
     @overload
     def __getitem__(self, at: int) -> str: ...

@@ -19,7 +19,7 @@ _FEWEST = 20
 """Minimum number of rows; with fewer, both can happen by chance."""
 
 _BLANKS = 2
-"""What has so many, in at least half of its values, is written in sentences."""
+"""A column is text if at least half of its values have this many blanks."""
 
 _UNNAMED = re.compile(r"(column|Unnamed:) \d+")
 """The names that by_place and pandas give to a column without a name."""

@@ -3,8 +3,8 @@
     ... "GET /item.php?id=417&name=Ann HTTP/1.1" 200 512   ->   GET /item.php?id=000&name=<any> HTTP/0.0 000
 
 Digits of numbers become zeros, so that the number of digits still counts. Words are masked, too, at places where nearly
-every line has a different one: after a word, or in the value of a key, as after `name=` here, of which only characters
-other than letters and digits remain. The lines tell which words and keys lead to such places.
+every line has a different one: after a word, or after a key, as `name=` here, whose value keeps only characters other
+than letters and digits. Which words and keys lead to such places is learned from the lines.
 
 Each resulting character knows which characters of the line it stands for.
 """

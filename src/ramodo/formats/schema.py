@@ -231,7 +231,7 @@ class Schema:
     layer : of an AnnData file, what is read in place of X
     transpose : rows of the file are features, and its columns are rows
     top_variable : features to keep, those that vary most; 0 for all, None for what is usual
-    within : the column of batches, each of which is centred
+    within : the column that names the batch of a row; each batch is centred
     expression : what was learned of a matrix of one kind of measurement; None for other data
     columns : what was learned, texts first; empty if nothing has been learned yet or there is nothing to learn
     plain : names of the features of a matrix about which nothing else is known

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from ..model.fitted import FittedDetector
 
 _ENOUGH = np.array([SAMPLED, 1 << 22])
-"""Rows and values: what came before the last of so many is dropped."""
+"""How many rows and values to keep; older ones are dropped."""
 
 _FIRST = 500
 """Rows after which they are compared for the first time; later, after as many as are kept."""
